@@ -1,0 +1,93 @@
+"""Everything that fairgauge raises, as one tree.
+
+::
+
+    FairgaugeError
+    ├── InvalidInput      field, value, rule: "epsilon=-1: must be above 0"        (also a ValueError)
+    │   ├── BadTable      a channel's table; the field names row and column: "table[3][2]"
+    │   ├── BadStudy      a study document; the field is a path: "questions[0].attribute.shares"
+    │   └── BadTally      a tally that is malformed, or of another study
+    ├── NotPrivate        a table spends more privacy than declared, or than the device allows
+    ├── CannotAnswer      the device refuses to answer
+    ├── CannotEstimate    these counts, or this study, cannot tell
+    ├── Impossible        no design or epsilon reaches what was asked
+    └── MissingExtra      an optional dependency is not installed                  (also an ImportError)
+
+The command line exits with status 2 for ``InvalidInput`` and with 1 for the others.  Texts may travel to a
+server or into a log, so none of them ever holds a person's group or value.
+"""
+
+LONGEST_VALUE = 60
+
+
+class FairgaugeError(Exception):
+    """The root: catch this to catch everything that fairgauge raises on purpose."""
+
+
+class InvalidInput(FairgaugeError, ValueError):
+    """An input breaks a rule.
+
+    >>> print(InvalidInput("epsilon", -1, "must be above 0"))
+    epsilon=-1: must be above 0
+    """
+
+    def __init__(self, field: str, value: object, rule: str) -> None:
+        super().__init__(field, value, rule)
+        self.field = field
+        self.value = value
+        self.rule = rule
+
+    def __str__(self) -> str:
+        return f"{self.field}={_shown(self.value)}: {self.rule}"
+
+
+class BadTable(InvalidInput):
+    """A channel's table is malformed."""
+
+
+class BadStudy(InvalidInput):
+    """A study document is malformed."""
+
+
+class BadTally(InvalidInput):
+    """A tally is malformed, or belongs to another study."""
+
+
+class NotPrivate(FairgaugeError):
+    """A study's table spends more privacy than it declares, or than the device allows."""
+
+
+class CannotAnswer(FairgaugeError):
+    """The device refuses to answer; the text never holds the group or the value."""
+
+
+class CannotEstimate(FairgaugeError):
+    """These counts, or this study, cannot give the number that was asked for."""
+
+
+class Impossible(FairgaugeError):
+    """No design or epsilon reaches what was asked."""
+
+
+class MissingExtra(FairgaugeError, ImportError):
+    """An optional dependency is not installed.
+
+    >>> print(MissingExtra("drawing plots needs matplotlib", "lab"))
+    drawing plots needs matplotlib: pip install 'fairgauge[lab]'
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(what, extra)
+        self.what = what
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"{self.what}: pip install 'fairgauge[{self.extra}]'"
+
+
+def _shown(value: object) -> str:
+    """Return the value on one short line; documents come from strangers, so nothing unprintable gets through."""
+    text = str(value)
+    if not text or not text.isprintable():
+        text = ascii(text)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
