@@ -1,0 +1,203 @@
+"""The channel: a finite table of integers that turns a person's (group, value) into one random symbol.
+
+Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely draws, each symbol is sent by someone
+whose input is x.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level), then one
+row for those who abstain if the channel allows it.  A value between two levels goes to one of them at random, which
+makes its row a convex mixture of theirs: the privacy of the table's rows therefore covers every value.
+
+No float touches anything private.  Weights are integers, values are fractions, randomness is 53 secure bits at a
+time, and the privacy loss is computed from the integers themselves, never from a theorem about how they were made.
+"""
+
+import math
+import secrets
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+from fairgauge.errors import BadTable, CannotAnswer
+
+ROW_BITS = 53
+ROW_SUM = 2**ROW_BITS
+LEVEL_UNIT = 2**30
+
+Row = tuple[int, ...]
+
+_UPWARD = Context(prec=50, rounding=ROUND_CEILING)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A validated table, with what it costs in privacy and how to draw from it.
+
+    Args:
+        table: One row of weights per input, in the order of the module's docstring; every row sums to ``ROW_SUM``.
+        levels: The values that have rows, increasing, in units of 1/``LEVEL_UNIT`` from -``LEVEL_UNIT`` to
+            ``LEVEL_UNIT``.
+        groups: How many groups there are.
+        abstain: Whether the last row is for those without a group or a value.
+
+    Raises:
+        BadTable: Naming the row and the column at fault.
+
+    >>> often, seldom = ROW_SUM // 4 * 3, ROW_SUM // 4
+    >>> coin = Channel(((often, seldom), (seldom, often)), levels=(-LEVEL_UNIT, LEVEL_UNIT), groups=1)
+    >>> coin.symbols, coin.loss, coin.epsilon
+    (2, Fraction(3, 1), 1.0986122886681098)
+    """
+
+    table: tuple[Row, ...] = field(repr=False)
+    levels: tuple[int, ...]
+    groups: int
+    abstain: bool = False
+    loss: Fraction | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_levels(self.levels)
+        if type(self.groups) is not int or self.groups < 1:
+            raise BadTable("groups", self.groups, "must be an integer from 1 up")
+        if type(self.abstain) is not bool:
+            raise BadTable("abstain", self.abstain, "must be true or false")
+        _check_table(self.table, rows=self.groups * len(self.levels) + self.abstain)
+        object.__setattr__(self, "loss", _loss(self.table))
+
+    @property
+    def symbols(self) -> int:
+        """How many different symbols can be sent."""
+        return len(self.table[0])
+
+    @property
+    def rows(self) -> int:
+        """How many different inputs have a row."""
+        return len(self.table)
+
+    @property
+    def abstain_row(self) -> Row:
+        """The weights of someone without a group or a value."""
+        if not self.abstain:
+            raise CannotAnswer("the study does not allow abstaining")
+        return self.table[-1]
+
+    def row(self, group: int, level: int) -> Row:
+        """Return the weights of someone of this group whose value is on this level (both by index)."""
+        if not (0 <= group < self.groups and 0 <= level < len(self.levels)):
+            raise IndexError("the channel has no row for this group and level")
+        return self.table[group * len(self.levels) + level]
+
+    @property
+    def epsilon(self) -> float:
+        r"""The exact privacy loss, rounded up; infinite where a symbol excludes an input.
+
+        .. math:: \epsilon = \max_j \ln \frac{\max_x W_{xj}}{\min_x W_{xj}}
+
+        Guarantee: exact; no pair of inputs differs by more than a factor :math:`e^\epsilon` at any symbol.
+        """
+        if self.loss is None:
+            return math.inf
+        bound = _log(self.loss)
+        nearest = float(bound)
+        return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)
+
+    def within(self, epsilon: Decimal) -> bool:
+        """Tell whether the privacy loss is at most epsilon; never wrongly true."""
+        return self.loss is not None and _log(self.loss) <= epsilon
+
+    def draw(
+        self, group: int | None, position: Fraction | None, *, bits: Callable[[int], int] = secrets.randbits
+    ) -> int:
+        """Draw the symbol to send; ``None`` for either input abstains.
+
+        Everyone uses two draws of 53 bits in the same order: the first rounds the value to a level (also where it
+        is on one, or missing), the second picks the symbol, the first whose running sum exceeds it.
+
+        Args:
+            group: The group's index.
+            position: The value in [-1, 1] times ``LEVEL_UNIT``.
+            bits: Gives a uniform integer of that many bits; only tests replace it.
+
+        Raises:
+            CannotAnswer: If the position is outside the levels, or abstaining is not allowed.
+        """
+        below, above, threshold = self._neighbours(group, position)
+        row = above if bits(ROW_BITS) < threshold else below
+        return bisect_right(list(accumulate(row)), bits(ROW_BITS))
+
+    def mixture(self, group: int | None, position: Fraction | None) -> tuple[Fraction, ...]:
+        """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
+        below, above, threshold = self._neighbours(group, position)
+        return tuple(
+            Fraction(threshold * up + (ROW_SUM - threshold) * down, ROW_SUM**2)
+            for down, up in zip(below, above, strict=True)
+        )
+
+    def _neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
+        """Return the rows below and above, and how many of ``ROW_SUM`` draws go to the one above."""
+        if group is None or position is None:
+            return self.abstain_row, self.abstain_row, 0
+        if not -LEVEL_UNIT <= position <= LEVEL_UNIT:
+            raise CannotAnswer("the value is outside the range of the study")
+        index = min(bisect_right(self.levels, math.floor(position)), len(self.levels) - 1)
+        low, high = self.levels[index - 1], self.levels[index]
+        threshold = math.floor(ROW_SUM * (position - low) / (high - low))
+        return self.row(group, index - 1), self.row(group, index), threshold
+
+
+def _check_levels(levels: tuple[int, ...]) -> None:
+    for index, level in enumerate(levels):
+        if type(level) is not int:
+            raise BadTable(f"levels[{index}]", level, "must be an integer")
+    if len(levels) < 2:
+        raise BadTable("levels", levels, "must be at least 2")
+    if (levels[0], levels[-1]) != (-LEVEL_UNIT, LEVEL_UNIT):
+        raise BadTable("levels", levels, "must go from -2^30 to 2^30")
+    for index, (level, following) in enumerate(pairwise(levels), start=1):
+        if level >= following:
+            raise BadTable(f"levels[{index}]", following, "must be above the level before it")
+
+
+def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
+    if len(table) != rows:
+        raise BadTable("table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain")
+    symbols = len(table[0])
+    if symbols < 2:
+        raise BadTable("table[0]", f"{symbols} symbols", "must have at least 2")
+    for i, row in enumerate(table):
+        if len(row) != symbols:
+            raise BadTable(f"table[{i}]", f"{len(row)} symbols", f"must have {symbols} like the first row")
+        for j, weight in enumerate(row):
+            if type(weight) is not int or weight < 0:
+                raise BadTable(f"table[{i}][{j}]", weight, "must be an integer from 0 up")
+        if sum(row) != ROW_SUM:
+            raise BadTable(f"table[{i}]", sum(row), "must sum to exactly 2^53")
+    for j, column in enumerate(zip(*table, strict=True)):
+        if not any(column):
+            raise BadTable(f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out")
+
+
+def _loss(table: tuple[Row, ...]) -> Fraction | None:
+    """Return the largest ratio within a column, or None where a column mixes zero and non-zero."""
+    largest, smallest = 1, 1
+    for column in zip(*table, strict=True):
+        high, low = max(column), min(column)
+        if low == 0:
+            return None
+        if high * smallest > largest * low:
+            largest, smallest = high, low
+    return Fraction(largest, smallest)
+
+
+@lru_cache(maxsize=1024)
+def _log(ratio: Fraction) -> Decimal:
+    """Return an upper bound of ln(ratio), for a ratio from 1 up, that is close to 50 digits.
+
+    The quotient is rounded up; ``ln`` rounds its result to the nearest whatever the context says, so one step up
+    from it is above the logarithm.
+    """
+    if ratio == 1:
+        return Decimal(0)
+    quotient = _UPWARD.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
+    return _UPWARD.next_plus(_UPWARD.ln(quotient))
