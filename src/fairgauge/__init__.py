@@ -1,0 +1,78 @@
+"""Measure how differently a model serves demographic groups, without learning who belongs to which group.
+
+The data's path, and the room that each step lives in::
+
+    plan       fairgauge.plan       how many clients, how much privacy, how small an error: two give the third
+      |
+    channel    fairgauge.designs    make the table of integers that randomises (fairgauge.channel)
+      |
+    study      fairgauge.study      publish the questions with their channels; the name is a SHA-256 digest
+      |
+    answer     fairgauge.client     on a device: check the study, then send one randomised symbol
+      |
+    tally      fairgauge.tally      count the symbols (fairgauge.simulate makes a tally from a population)
+      |
+    estimate   fairgauge.estimate   group means, the gap between groups, and how sure we are
+
+``fairgauge.cli`` puts a command on each step, and ``fairgauge.errors`` names everything that can go wrong.
+
+The names below load on first use, so ``import fairgauge.client`` on a device loads the standard library
+and nothing else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairgauge import errors
+    from fairgauge.channel import Channel
+    from fairgauge.client import Answer
+    from fairgauge.simulate import Population
+    from fairgauge.study import Attribute, Metric, Question, Study
+    from fairgauge.tally import Tally
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Attribute",
+    "Channel",
+    "Metric",
+    "Population",
+    "Question",
+    "Study",
+    "Tally",
+    "__version__",
+    "errors",
+]
+
+_HOMES = {
+    "Answer": "fairgauge.client",
+    "Attribute": "fairgauge.study",
+    "Channel": "fairgauge.channel",
+    "Metric": "fairgauge.study",
+    "Population": "fairgauge.simulate",
+    "Question": "fairgauge.study",
+    "Study": "fairgauge.study",
+    "Tally": "fairgauge.tally",
+}
+# Functions are called through their room (fairgauge.simulate.simulate): a package cannot hold a module and a
+# function of the same name, and which of the two one got would depend on what was imported before.
+_ROOMS = frozenset({"channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"})
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name, or a room, when it is first asked for."""
+    if name in _HOMES:
+        value: object = getattr(import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        value = import_module(f"fairgauge.{name}")
+    else:
+        raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names and the rooms, loaded or not."""
+    return sorted({*__all__, *_ROOMS})
