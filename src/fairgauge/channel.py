@@ -1,12 +1,12 @@
 """The channel: a finite table of integers that turns a person's (group, value) into one random symbol.
 
-Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely draws, each symbol is sent by someone
-whose input is x.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level), then one
-row for those who abstain if the channel allows it.  A value between two levels goes to one of them at random, which
-makes its row a convex mixture of theirs: the privacy of the table's rows therefore covers every value.
+Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely draws, someone whose input is x
+sends each symbol.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level),
+then one row for those who abstain if the channel allows it.  A value between two levels goes to one of them
+at random, which makes its law a convex mixture of two rows: what the rows guarantee covers every value.
 
-No float touches anything private.  Weights are integers, values are fractions, randomness is 53 secure bits at a
-time, and the privacy loss is computed from the integers themselves, never from a theorem about how they were made.
+No float touches anything private.  Weights are integers, values are fractions, randomness is 53 secure bits
+at a time, and the privacy loss is computed from the integers, never from a theorem about how they were made.
 """
 
 import math
@@ -35,9 +35,8 @@ class Channel:
     """A validated table, with what it costs in privacy and how to draw from it.
 
     Args:
-        table: One row of weights per input, in the order of the module's docstring; every row sums to ``ROW_SUM``.
-        levels: The values that have rows, increasing, in units of 1/``LEVEL_UNIT`` from -``LEVEL_UNIT`` to
-            ``LEVEL_UNIT``.
+        table: One row of weights per input, in the module's order; every row sums to ``ROW_SUM``.
+        levels: The values that have rows, times ``LEVEL_UNIT``; increasing, the first -1 and the last 1 times it.
         groups: How many groups there are.
         abstain: Whether the last row is for those without a group or a value.
 
@@ -111,8 +110,8 @@ class Channel:
     ) -> int:
         """Draw the symbol to send; ``None`` for either input abstains.
 
-        Everyone uses two draws of 53 bits in the same order: the first rounds the value to a level (also where it
-        is on one, or missing), the second picks the symbol, the first whose running sum exceeds it.
+        Everyone uses two draws of 53 bits in the same order.  The first rounds the value to a level, also
+        where it is on one or missing; the second picks the symbol, the first whose running sum exceeds it.
 
         Args:
             group: The group's index.
@@ -161,7 +160,9 @@ def _check_levels(levels: tuple[int, ...]) -> None:
 
 def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
     if len(table) != rows:
-        raise BadTable("table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain")
+        raise BadTable(
+            "table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain"
+        )
     symbols = len(table[0])
     if symbols < 2:
         raise BadTable("table[0]", f"{symbols} symbols", "must have at least 2")
@@ -175,7 +176,9 @@ def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
             raise BadTable(f"table[{i}]", sum(row), "must sum to exactly 2^53")
     for j, column in enumerate(zip(*table, strict=True)):
         if not any(column):
-            raise BadTable(f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out")
+            raise BadTable(
+                f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out"
+            )
 
 
 def _loss(table: tuple[Row, ...]) -> Fraction | None:
@@ -192,10 +195,10 @@ def _loss(table: tuple[Row, ...]) -> Fraction | None:
 
 @lru_cache(maxsize=1024)
 def _log(ratio: Fraction) -> Decimal:
-    """Return an upper bound of ln(ratio), for a ratio from 1 up, that is close to 50 digits.
+    """Return an upper bound of ln(ratio) that is within about 1e-49, for a ratio from 1 up.
 
-    The quotient is rounded up; ``ln`` rounds its result to the nearest whatever the context says, so one step up
-    from it is above the logarithm.
+    The quotient is rounded up; ``ln`` rounds to the nearest whatever the context says, so one step up from it
+    is above the logarithm.
     """
     if ratio == 1:
         return Decimal(0)

@@ -17,6 +17,8 @@ The command line exits with status 2 for ``InvalidInput`` and with 1 for the oth
 server or into a log, so none of them ever holds a person's group or value.
 """
 
+# ruff: noqa: N818 - each name says what went wrong, and "Error" would not add to it
+
 LONGEST_VALUE = 60
 
 
@@ -86,7 +88,7 @@ class MissingExtra(FairgaugeError, ImportError):
 
 
 def _shown(value: object) -> str:
-    """Return the value on one short line; documents come from strangers, so nothing unprintable gets through."""
+    """Return the value on one short printable line: documents come from strangers, and go to a terminal."""
     text = str(value)
     if not text or not text.isprintable():
         text = ascii(text)

@@ -1,0 +1,228 @@
+"""The channel: its shape, its exact privacy loss, what it draws for given bits, and what it refuses."""
+
+import math
+import pickle
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+from fairgauge.errors import BadTable, CannotAnswer
+from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel
+
+QUARTER, HALF = ROW_SUM // 4, ROW_SUM // 2
+THREE_TO_ONE = ((3 * QUARTER, QUARTER), (QUARTER, 3 * QUARTER))
+
+
+def scripted(*values: int) -> Callable[[int], int]:
+    remaining = list(values)
+
+    def bits(count: int) -> int:
+        assert count == 53
+        return remaining.pop(0)
+
+    return bits
+
+
+def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:
+    return Channel(table, ENDS, groups=1)
+
+
+class TestShape:
+    def test_rows_are_ordered_by_group_then_level_then_abstain(self) -> None:
+        channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=True)
+        order = [channel.row(group, level) for group in range(3) for level in range(3)] + [
+            channel.abstain_row
+        ]
+        assert tuple(order) == channel.table
+        assert (channel.rows, channel.symbols) == (10, 10)
+
+    @pytest.mark.parametrize(("group", "level"), [(-1, 0), (2, 0), (0, -1), (0, 2)])
+    def test_a_row_that_does_not_exist_is_not_some_other_row(self, group: int, level: int) -> None:
+        with pytest.raises(IndexError):
+            sample_channel().row(group, level)
+
+    def test_no_abstain_row_unless_allowed(self) -> None:
+        with pytest.raises(CannotAnswer, match="does not allow abstaining"):
+            _ = sample_channel().abstain_row
+
+    def test_is_a_value(self) -> None:
+        channel = sample_channel()
+        copy = pickle.loads(pickle.dumps(channel))
+        assert copy == channel
+        assert hash(copy) == hash(channel)
+        assert copy.loss == channel.loss
+        with pytest.raises(AttributeError):
+            channel.groups = 3  # type: ignore[misc]
+
+
+class TestPrivacy:
+    def test_loss_is_the_largest_column_ratio(self) -> None:
+        assert coin().loss == 3
+        assert coin(((3 * QUARTER, QUARTER), (HALF, HALF))).loss == 2
+        assert coin(((3 * QUARTER + 1, QUARTER - 1), (HALF, HALF))).loss == Fraction(HALF, QUARTER - 1)
+
+    def test_epsilon_is_its_logarithm(self) -> None:
+        assert coin().epsilon == pytest.approx(math.log(3), rel=1e-15)
+
+    def test_a_table_that_tells_nothing_costs_nothing(self) -> None:
+        assert coin(((HALF, HALF), (HALF, HALF))).epsilon == 0.0
+        assert coin(((HALF, HALF), (HALF, HALF))).within(Decimal(0))
+
+    def test_a_symbol_that_excludes_an_input_costs_everything(self) -> None:
+        channel = coin(((ROW_SUM, 0), (HALF, HALF)))
+        assert channel.loss is None
+        assert channel.epsilon == math.inf
+        assert not channel.within(Decimal(1000))
+        assert not channel.within(Decimal("Infinity"))
+
+    def test_epsilon_is_rounded_up_never_to_nearest(self) -> None:
+        # ln 2 = 0.693147180559945309417...; the nearest double lies below it.
+        channel = coin(((3 * QUARTER, QUARTER), (HALF, HALF)))
+        assert Decimal(math.log(2)) < Decimal("0.693147180559945309417")
+        assert channel.epsilon == math.nextafter(math.log(2), math.inf)
+
+    def test_within_decides_beyond_double_precision(self) -> None:
+        # ln 3 = 1.0986122886681096913952452369225257046474905578227494...
+        ln_3 = "1.09861228866810969139524523692252570464749"
+        assert coin().within(Decimal(ln_3 + "1"))
+        assert not coin().within(Decimal(ln_3))
+        assert not coin().within(Decimal(NEARLY_LN_3))
+
+    def test_the_smallest_difference_counts(self) -> None:
+        channel = coin(((HALF + 1, HALF - 1), (HALF, HALF)))
+        assert channel.epsilon > 0
+        assert not channel.within(Decimal(0))
+
+
+class TestDraw:
+    def test_running_sums_decide_the_symbol(self) -> None:
+        channel = coin()
+        low = Fraction(-LEVEL_UNIT)
+        assert channel.draw(0, low, bits=scripted(0, 0)) == 0
+        assert channel.draw(0, low, bits=scripted(0, 3 * QUARTER - 1)) == 0
+        assert channel.draw(0, low, bits=scripted(0, 3 * QUARTER)) == 1
+        assert channel.draw(0, low, bits=scripted(0, ROW_SUM - 1)) == 1
+
+    def test_a_symbol_of_weight_zero_is_never_drawn(self) -> None:
+        channel = coin(((HALF, 0, HALF), (QUARTER, HALF, QUARTER)))
+        assert channel.draw(0, Fraction(-LEVEL_UNIT), bits=scripted(0, HALF - 1)) == 0
+        assert channel.draw(0, Fraction(-LEVEL_UNIT), bits=scripted(0, HALF)) == 2
+
+    def test_the_first_draw_rounds_to_a_neighbouring_level(self) -> None:
+        channel = coin()
+        position = Fraction(-LEVEL_UNIT, 2)  # a quarter of the way up
+        # The second draw, HALF, tells the rows apart: 0 from the row below, 1 from the row above.
+        assert channel.draw(0, position, bits=scripted(QUARTER - 1, HALF)) == 1
+        assert channel.draw(0, position, bits=scripted(QUARTER, HALF)) == 0
+
+    @pytest.mark.parametrize("level", [0, 1, 2])
+    def test_on_a_level_no_bits_move_it(self, level: int) -> None:
+        channel = sample_channel(groups=1, levels=THREE_LEVELS)
+        own = Fraction(THREE_LEVELS[level])
+        within_own_symbol = sum(channel.table[level][:level])
+        for first in (0, ROW_SUM - 1):
+            assert channel.draw(0, own, bits=scripted(first, within_own_symbol)) == level
+
+    def test_the_threshold_is_rounded_down(self) -> None:
+        # A third of the way up: floor(2^53 / 3) draws go up.
+        position = Fraction(-LEVEL_UNIT) + Fraction(2 * LEVEL_UNIT, 3)
+        assert coin().draw(0, position, bits=scripted(ROW_SUM // 3 - 1, HALF)) == 1
+        assert coin().draw(0, position, bits=scripted(ROW_SUM // 3, HALF)) == 0
+
+    @pytest.mark.parametrize(
+        ("group", "position"),
+        [(0, Fraction(-LEVEL_UNIT)), (1, Fraction(1, 7)), (0, Fraction(LEVEL_UNIT)), (None, None)],
+    )
+    def test_everyone_uses_the_same_randomness(self, group: int | None, position: Fraction | None) -> None:
+        asked = []
+
+        def bits(count: int) -> int:
+            asked.append(count)
+            return 0
+
+        sample_channel(abstain=True).draw(group, position, bits=bits)
+        assert asked == [53, 53]
+
+    @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
+    def test_without_group_or_value_the_abstain_row_is_drawn(
+        self, group: int | None, position: Fraction | None
+    ) -> None:
+        channel = sample_channel(abstain=True)
+        assert channel.draw(group, position, bits=scripted(0, sum(channel.abstain_row[:4]))) == 4
+        assert channel.mixture(group, position)[4] == Fraction(channel.abstain_row[4], ROW_SUM)
+
+    def test_refuses_to_abstain_unless_allowed(self) -> None:
+        with pytest.raises(CannotAnswer, match="does not allow abstaining"):
+            sample_channel().draw(None, None)
+
+    @pytest.mark.parametrize("sign", [-1, 1])
+    def test_refuses_positions_outside_without_naming_them(self, sign: int) -> None:
+        position = sign * (LEVEL_UNIT + Fraction(1, 987654321))
+        for use in (sample_channel().draw, sample_channel().mixture):
+            with pytest.raises(CannotAnswer) as caught:
+                use(0, position)
+            assert "987654321" not in str(caught.value)
+            assert str(LEVEL_UNIT) not in str(caught.value)
+
+    def test_by_default_symbols_vary(self) -> None:
+        channel = sample_channel()
+        assert {channel.draw(0, Fraction(0)) for _ in range(400)} == set(range(4))
+
+
+class TestMixture:
+    def test_on_a_level_it_is_the_row(self) -> None:
+        channel = sample_channel(groups=2, levels=THREE_LEVELS)
+        for group in range(2):
+            for index, level in enumerate(THREE_LEVELS):
+                row = channel.row(group, index)
+                assert channel.mixture(group, Fraction(level)) == tuple(Fraction(w, ROW_SUM) for w in row)
+
+    def test_between_levels_it_is_their_weighted_mean(self) -> None:
+        assert coin().mixture(0, Fraction(-LEVEL_UNIT, 2)) == (Fraction(5, 8), Fraction(3, 8))
+
+
+U = LEVEL_UNIT
+GOOD: dict[str, Any] = {"table": THREE_TO_ONE, "levels": ENDS, "groups": 1, "abstain": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"groups": 0}, "groups=0: must be an integer from 1 up"),
+        ({"groups": True}, "groups=True: must be an integer from 1 up"),
+        ({"abstain": 1}, "abstain=1: must be true or false"),
+        ({"levels": (-U,)}, f"levels=({-U},): must be at least 2"),
+        ({"levels": ()}, "levels=(): must be at least 2"),
+        ({"levels": (-U, U - 1)}, f"levels=({-U}, {U - 1}): must go from -2^30 to 2^30"),
+        ({"levels": (-U + 1, U)}, f"levels=({-U + 1}, {U}): must go from -2^30 to 2^30"),
+        ({"levels": (-U, 0, 0, U)}, "levels[2]=0: must be above the level before it"),
+        ({"levels": (-U, 5, -5, U)}, "levels[2]=-5: must be above the level before it"),
+        ({"levels": (-U, 0.0, U)}, "levels[1]=0.0: must be an integer"),
+        ({"groups": 2}, "table=2 rows: must have 4: groups x levels, and one to abstain"),
+        ({"abstain": True}, "table=2 rows: must have 3: groups x levels, and one to abstain"),
+        ({"table": ((ROW_SUM,), (ROW_SUM,))}, "table[0]=1 symbols: must have at least 2"),
+        ({"table": ((), ())}, "table[0]=0 symbols: must have at least 2"),
+        ({"table": ((HALF, HALF), (ROW_SUM,))}, "table[1]=1 symbols: must have 2 like the first row"),
+        ({"table": ((HALF, HALF), (-1, ROW_SUM + 1))}, "table[1][0]=-1: must be an integer from 0 up"),
+        (
+            {"table": ((HALF, float(HALF)), (HALF, HALF))},
+            "table[0][1]=4503599627370496.0: must be an integer",
+        ),
+        ({"table": ((ROW_SUM - 1, True), (HALF, HALF))}, "table[0][1]=True: must be an integer"),
+        ({"table": ((HALF, HALF), (HALF, HALF - 1))}, f"table[1]={ROW_SUM - 1}: must sum to exactly 2^53"),
+        ({"table": ((HALF, HALF), (HALF, HALF + 1))}, f"table[1]={ROW_SUM + 1}: must sum to exactly 2^53"),
+        (
+            {"table": ((HALF, 0, HALF), (HALF, 0, HALF))},
+            "table[0..1][1]=0: must not be 0 in every row: leave the symbol out",
+        ),
+    ],
+)
+def test_bad_tables_are_refused_with_the_place_at_fault(change: dict[str, Any], text: str) -> None:
+    Channel(**GOOD)
+    with pytest.raises(BadTable) as caught:
+        Channel(**(GOOD | change))
+    assert str(caught.value).startswith(text)
