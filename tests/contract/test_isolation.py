@@ -1,0 +1,40 @@
+"""The device's half of the package runs on a bare Python: no site-packages, no third-party module."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+# What a device loads, and what counts its answers.
+BARE_ROOMS = ["errors", "channel", "study", "client", "tally"]
+
+
+def loaded_by(statement: str) -> list[str]:
+    """Run a statement in an isolated Python without site-packages and list the modules it loaded."""
+    code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); {statement}; print('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("room", BARE_ROOMS)
+def test_a_bare_python_imports_the_room(room: str):
+    loaded = loaded_by(f"import fairgauge.{room}")
+    assert f"fairgauge.{room}" in loaded
+
+
+@pytest.mark.parametrize("room", BARE_ROOMS)
+def test_the_room_loads_only_itself_and_the_standard_library(room: str):
+    roots = {module.partition(".")[0] for module in loaded_by(f"import fairgauge.{room}")}
+    foreign = {root for root in roots if root not in sys.stdlib_module_names and not root.startswith("_")}
+    assert foreign - {"fairgauge"} == set()
+
+
+def test_the_client_loads_no_room_above_it():
+    rooms = {module.split(".")[1] for module in loaded_by("import fairgauge.client") if module.startswith("fairgauge.")}
+    assert rooms <= {"errors", "channel", "study", "client"}
