@@ -1,0 +1,185 @@
+"""Re-run the sessions shown in the documentation, and check or rewrite their output.
+
+    python docs/refresh.py --check     say what differs from what the pages show; exit 1 if anything does
+    python docs/refresh.py --write     put today's output into the pages
+
+Two kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace per page:
+
+``console``  lines that start with ``$ fairgauge`` run in the shell, and so do ``$ cat`` and ``$ head``. Other commands are
+             shown to the reader and never run. A command that fails is an error, unless the page shows the failure:
+             ``$ echo $?`` as the next command prints its exit status.
+``pycon``    lines that start with ``>>>`` and ``...`` run as in the interactive interpreter.
+
+The temporary folder holds a link to ``examples/``, so what works here works from the root of a clone. Output depends only on the
+seeds in the commands. A study's digest may differ in its last bits between processors: digests are not compared.
+"""
+
+import argparse
+import contextlib
+import difflib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUNS = ("fairgauge ", "cat ", "head ")
+WIDTH = 100
+
+_FENCE = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_DIGEST = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{8,64}\b")
+
+
+class SessionFailed(Exception):
+    """A command on a page failed, and the page does not show that it should."""
+
+
+@dataclass
+class Session:
+    """What the blocks of one page share: a folder, a namespace and the last exit status."""
+
+    folder: Path
+    names: dict[str, object] = field(default_factory=dict)
+    status: int = 0
+
+    def console(self, body: str) -> str:
+        """Run a console block and return it with fresh output."""
+        return "".join(self._commands(body))
+
+    def _commands(self, body: str) -> Iterator[str]:
+        for command, shown in split_commands(body):
+            yield f"$ {command}\n"
+            if command == "echo $?":
+                yield f"{self.status}\n"
+                self.status = 0
+                continue
+            self.require_success()
+            if command.startswith(RUNS):
+                yield self._shell(command)
+            else:
+                yield shown
+        self.require_success()
+
+    def _shell(self, command: str) -> str:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=self.folder,
+            env={**os.environ, "PATH": path, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+        self.status, self._last = done.returncode, f"$ {command}\n{done.stdout}"
+        return tidy(done.stdout)
+
+    def require_success(self) -> None:
+        """Refuse to go on after a failure that the page does not show."""
+        if self.status:
+            raise SessionFailed(f"exit status {self.status}\n{self._last}")
+
+    def pycon(self, body: str) -> str:
+        """Run a block of an interactive Python session and return it with fresh output."""
+        fresh = []
+        for example in doctest.DocTestParser().get_examples(body):
+            first, *rest = example.source.splitlines()
+            fresh += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest)]
+            fresh.append(self._python(example.source))
+        return "".join(fresh)
+
+    def _python(self, source: str) -> str:
+        printed = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+            try:
+                exec(compile(source, "<page>", "single"), self.names)
+            except Exception as error:  # noqa: BLE001 - a page may show any exception
+                lines = traceback.format_exception_only(error)
+                printed.write("Traceback (most recent call last):\n  ...\n" + "".join(lines))
+        return tidy(printed.getvalue())
+
+
+def split_commands(body: str) -> Iterator[tuple[str, str]]:
+    """Split a console block into commands (with their continuation lines) and the output shown under each."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        match = re.match(r"(?:.*\\\n)*.*\n", part)
+        assert match is not None, part
+        yield match[0].removesuffix("\n"), part[match.end() :]
+
+
+def tidy(output: str) -> str:
+    """Drop trailing blanks and outer empty lines, which no reader sees."""
+    text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
+    return f"{text}\n" if text else ""
+
+
+def refresh(text: str) -> str:
+    """Return a page with the output of every block as it is today."""
+    with tempfile.TemporaryDirectory(prefix="fairgauge-") as folder:
+        (Path(folder) / "examples").symlink_to(ROOT / "examples")
+        session = Session(Path(folder))
+
+        def rerun(match: re.Match[str]) -> str:
+            kind, body = match.groups()
+            fresh = session.console(body) if kind == "console" else session.pycon(body)
+            if without_digests(fresh) == without_digests(body):
+                fresh = body
+            return f"```{kind}\n{fresh}```"
+
+        return _FENCE.sub(rerun, text)
+
+
+def without_digests(text: str) -> str:
+    """Replace what may differ between two right answers."""
+    return _DIGEST.sub("<digest>", text)
+
+
+def difference(page: Path) -> str:
+    """Return a unified diff from what a page shows to what it should show; empty if they agree."""
+    shown = page.read_text(encoding="utf-8")
+    name = str(page.relative_to(ROOT))
+    lines = difflib.unified_diff(
+        shown.splitlines(keepends=True), refresh(shown).splitlines(keepends=True), f"{name} (shown)", f"{name} (now)"
+    )
+    return "".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check or rewrite the pages."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--check", action="store_true", help="say what differs; exit 1 if anything does")
+    mode.add_argument("--write", action="store_true", help="rewrite the output in the pages")
+    parser.add_argument("pages", nargs="*", type=Path, default=PAGES, help="default: README.md and docs/*.md")
+    options = parser.parse_args(arguments)
+    stale = False
+    for page in (path.resolve() for path in options.pages):
+        name = page.relative_to(ROOT)
+        try:
+            if options.check:
+                change = difference(page)
+                stale |= bool(change)
+                print(change or f"{name}: current", end="" if change else "\n")
+            else:
+                text = page.read_text(encoding="utf-8")
+                fresh = refresh(text)
+                if fresh != text:
+                    page.write_text(fresh, encoding="utf-8")
+                print(f"{name}: {'rewritten' if fresh != text else 'current'}")
+        except SessionFailed as failure:
+            stale = True
+            print(f"{name}: {failure}", file=sys.stderr)
+    return int(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Every session shown in the documentation prints today what the page says it prints."""
+
+from pathlib import Path
+
+import pytest
+
+from docs import refresh
+
+
+@pytest.mark.parametrize("page", refresh.PAGES, ids=lambda page: page.name)
+def test_the_page_shows_what_the_commands_print(page: Path):
+    assert refresh.difference(page) == ""
+
+
+def page(*lines: str) -> str:
+    return "\n".join([*lines, ""])
+
+
+def test_stale_output_is_replaced():
+    shown = page("Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More.")
+    assert refresh.refresh(shown) == shown.replace("grup,value", "group,value,count")
+
+
+def test_missing_output_is_filled_in():
+    shown = page("```console", "$ cat \\", "    examples/first-study/population.csv | head -n 1", "```")
+    assert refresh.refresh(shown) == shown.replace("head -n 1\n", "head -n 1\ngroup,value,count\n")
+
+
+def test_a_command_that_is_only_for_the_reader_is_left_alone():
+    shown = page("```console", "$ rm -rf everything", "not run", "```")
+    assert refresh.refresh(shown) == shown
+
+
+def test_a_hidden_failure_is_refused():
+    with pytest.raises(refresh.SessionFailed, match="exit status 1"):
+        refresh.refresh(page("```console", "$ cat nothing.json", "```"))
+
+
+def test_a_failure_that_is_shown_is_fine():
+    shown = page("```console", "$ cat nothing.json", "$ echo $?", "0", "```")
+    assert "No such file" in refresh.refresh(shown)
+    assert "$ echo $?\n1\n" in refresh.refresh(shown)
+
+
+def test_python_shares_the_folder_and_the_names_of_earlier_blocks():
+    shown = page(
+        "```console",
+        "$ head -n 1 examples/first-study/population.csv > first.txt",
+        "```",
+        "```pycon",
+        ">>> from pathlib import Path",
+        "```",
+        "```pycon",
+        '>>> for line in Path("first.txt").read_text().splitlines():',
+        "...     print(line)",
+        "...",
+        "wrong",
+        ">>> 1 / 0",
+        "```",
+    )
+    fresh = refresh.refresh(shown)
+    assert "wrong" not in fresh
+    assert "\ngroup,value,count\n>>> 1 / 0\nTraceback" in fresh
+    assert fresh.endswith("ZeroDivisionError: division by zero\n```\n")
+
+
+def test_digests_are_not_compared_but_numbers_are():
+    digest = "0123456789abcdef" * 4
+    assert refresh.without_digests(f"study {digest}") == refresh.without_digests("study feed0123beef")
+    assert refresh.without_digests("gap 0.0412, 12345678") == "gap 0.0412, 12345678"
