@@ -36,7 +36,7 @@ class Channel:
 
     Args:
         table: One row of weights per input, in the module's order; every row sums to ``ROW_SUM``.
-        levels: The values that have rows, times ``LEVEL_UNIT``; increasing, the first -1 and the last 1 times it.
+        levels: The values with rows, times ``LEVEL_UNIT``: increasing from -``LEVEL_UNIT`` to ``LEVEL_UNIT``.
         groups: How many groups there are.
         abstain: Whether the last row is for those without a group or a value.
 

@@ -1,0 +1,66 @@
+"""Canonical JSON: one byte string per document (RFC 8785), and strict reading of what strangers send.
+
+Documents hold objects with ASCII keys, arrays, strings, integers, booleans and null.  Without floats,
+RFC 8785 asks for nothing but sorted keys, no white space and few escapes: the standard library can do that.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from fairgauge.errors import InvalidInput
+
+LONGEST_DOCUMENT = 2**23
+
+
+def encode(document: Mapping[str, object]) -> bytes:
+    """Return the canonical bytes of a document.
+
+    >>> encode({"b": [1, None], "a": "é"}).decode()
+    '{"a":"é","b":[1,null]}'
+    """
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
+    """Read an object from JSON without guessing: duplicate keys and numbers with a fraction are refused.
+
+    Raises:
+        InvalidInput: Of the given type.
+    """
+    if len(data) > LONGEST_DOCUMENT:
+        raise error("document", f"{len(data)} bytes", f"must be at most {LONGEST_DOCUMENT} bytes")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in members:
+                raise error(key, value, "must be given once")
+            members[key] = value
+        return members
+
+    def refuse(number: str) -> NoReturn:
+        raise error("document", number, "must hold no number but integers")
+
+    try:
+        document = json.loads(
+            data.decode(), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse
+        )
+    except error:
+        raise
+    except (ValueError, RecursionError) as problem:
+        raise error("document", f"{len(data)} bytes", f"must be JSON in UTF-8 ({problem})") from None
+    if not isinstance(document, dict):
+        raise error("document", document, "must be an object")
+    return document
+
+
+def members(document: Mapping[str, Any], *names: str, error: type[InvalidInput]) -> list[Any]:
+    """Return the members with these names, in this order, from a document that has these and no others."""
+    for name in names:
+        if name not in document:
+            raise error(name, "nothing", "must be given")
+    for name, value in document.items():
+        if name not in names:
+            raise error(name, value, "is not a field of this format")
+    return [document[name] for name in names]
