@@ -1,0 +1,110 @@
+"""Answer a study: the only code that sees a person's group and value; one symbol is all that leaves it."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fairgauge.canonical import decode, encode, members
+from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.study import Attribute, Question, Study
+
+ID_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a device sends: the study's digest, a random id, and a symbol in the study's numbering."""
+
+    study: str
+    id: str
+    symbol: int
+
+    def __post_init__(self) -> None:
+        if not _is_hexadecimal(self.study, digits=64):
+            raise InvalidInput("study", self.study, "must be 64 lower-case hexadecimal digits")
+        if not _is_hexadecimal(self.id, digits=2 * ID_BYTES):
+            raise InvalidInput("id", self.id, "must be 32 lower-case hexadecimal digits")
+        if type(self.symbol) is not int or self.symbol < 0:
+            raise InvalidInput("symbol", self.symbol, "must be an integer from 0 up")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Answer":
+        """Read an answer.
+
+        Raises:
+            InvalidInput: If it breaks the format.
+        """
+        return cls(*members(decode(data, error=InvalidInput), "study", "id", "symbol", error=InvalidInput))
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical bytes (RFC 8785)."""
+        return encode({"study": self.study, "id": self.id, "symbol": self.symbol})
+
+
+def answer(study: Study, profile: Mapping[str, Any]) -> Answer:
+    """Answer one question of a study, picked by a secure coin, with one randomised symbol.
+
+    Whether the device refuses depends on the study and the profile, never on the coin: every question is
+    checked before the coin is tossed.
+
+    Guarantee: exact; the answer is epsilon-differentially private for the study's exact epsilon.
+
+    Args:
+        study: The study, whose tables are checked again here.
+        profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
+            for the group where the study has several attributes, and ``None`` for what the device lacks.
+
+    Raises:
+        NotPrivate: If a table spends more than the study declares.
+        CannotAnswer: If the profile does not fit the study; the text never holds the group or a value.
+    """
+    study.check_privacy()
+    if set(profile) != {"group", "values"}:
+        raise CannotAnswer('a profile has two parts, "group" and "values"')
+    groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
+    if not isinstance(values, Mapping):
+        raise CannotAnswer('"values" must give a value for each metric\'s name')
+    inputs = [
+        _channel_input(question, groups.get(question.attribute.name), values.get(question.metric.name))
+        for question in study.questions
+    ]
+    picked = secrets.randbelow(len(inputs))
+    symbol = study.questions[picked].channel.draw(*inputs[picked])
+    return Answer(study.digest, secrets.token_hex(ID_BYTES), study.offset(picked) + symbol)
+
+
+def _groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
+    """Return the group for each attribute's name; a study of one attribute needs no name."""
+    if isinstance(group, Mapping):
+        return group
+    attributes = sorted({question.attribute.name for question in study.questions})
+    if len(attributes) > 1 and group is not None:
+        raise CannotAnswer(f'"group" must give a group for each of {", ".join(attributes)}')
+    return dict.fromkeys(attributes, group)
+
+
+def _channel_input(question: Question, group: Any, value: Any) -> tuple[int | None, Fraction | None]:
+    """Return what the question's channel takes, or refuse without saying what was there."""
+    metric, attribute = question.metric, question.attribute
+    index = None if group is None else _group_index(attribute, group)
+    position = None if value is None else metric.position(value)
+    if not question.channel.abstain:
+        for name, missing in ((attribute.name, index is None), (metric.name, position is None)):
+            if missing:
+                raise CannotAnswer(
+                    f"{name} has no value on this device and the study does not allow abstaining"
+                )
+    return index, position
+
+
+def _group_index(attribute: Attribute, group: Any) -> int:
+    if group not in attribute.groups:
+        raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
+    return attribute.groups.index(group)
+
+
+def _is_hexadecimal(value: object, *, digits: int) -> bool:
+    return isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None
