@@ -3,15 +3,17 @@
     python docs/refresh.py --check     say what differs from what the pages show; exit 1 if anything does
     python docs/refresh.py --write     put today's output into the pages
 
-Two kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace per page:
+Two kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace for
+each page:
 
-``console``  lines that start with ``$ fairgauge`` run in the shell, and so do ``$ cat`` and ``$ head``. Other commands are
-             shown to the reader and never run. A command that fails is an error, unless the page shows the failure:
-             ``$ echo $?`` as the next command prints its exit status.
-``pycon``    lines that start with ``>>>`` and ``...`` run as in the interactive interpreter.
+``console``  Lines that start with ``$ fairgauge``, ``$ cat`` or ``$ head`` run in the shell. Other commands
+             are shown to the reader and never run. A command that fails is an error, unless the page shows
+             the failure: ``$ echo $?`` as the next command prints its exit status.
+``pycon``    Lines that start with ``>>>`` and ``...`` run as in the interactive interpreter.
 
-The temporary folder holds a link to ``examples/``, so what works here works from the root of a clone. Output depends only on the
-seeds in the commands. A study's digest may differ in its last bits between processors: digests are not compared.
+The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output depends
+only on the seeds in the commands. A study's digest may differ between processors, whose floating-point units round
+the last bit of a design differently: digests are not compared.
 """
 
 import argparse
@@ -38,7 +40,7 @@ _FENCE = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 _DIGEST = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{8,64}\b")
 
 
-class SessionFailed(Exception):
+class SessionError(Exception):
     """A command on a page failed, and the page does not show that it should."""
 
 
@@ -73,7 +75,14 @@ class Session:
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=self.folder,
-            env={**os.environ, "PATH": path, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"},
+            env={
+                **os.environ,
+                "PATH": path,
+                "COLUMNS": str(WIDTH),
+                "NO_COLOR": "1",
+                "TERM": "dumb",
+                "LC_ALL": "C.UTF-8",
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -86,7 +95,7 @@ class Session:
     def require_success(self) -> None:
         """Refuse to go on after a failure that the page does not show."""
         if self.status:
-            raise SessionFailed(f"exit status {self.status}\n{self._last}")
+            raise SessionError(f"exit status {self.status}\n{self._last}")
 
     def pycon(self, body: str) -> str:
         """Run a block of an interactive Python session and return it with fresh output."""
@@ -148,7 +157,10 @@ def difference(page: Path) -> str:
     shown = page.read_text(encoding="utf-8")
     name = str(page.relative_to(ROOT))
     lines = difflib.unified_diff(
-        shown.splitlines(keepends=True), refresh(shown).splitlines(keepends=True), f"{name} (shown)", f"{name} (now)"
+        shown.splitlines(keepends=True),
+        refresh(shown).splitlines(keepends=True),
+        f"{name} (shown)",
+        f"{name} (now)",
     )
     return "".join(lines)
 
@@ -175,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if fresh != text:
                     page.write_text(fresh, encoding="utf-8")
                 print(f"{name}: {'rewritten' if fresh != text else 'current'}")
-        except SessionFailed as failure:
+        except SessionError as failure:
             stale = True
             print(f"{name}: {failure}", file=sys.stderr)
     return int(stale)

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-# The same examples on every run and no clock: a red test is red for everyone, and a slow machine is not a bug.
+# The same examples on every run and no clock: a red test is red for everyone, and slowness is not a bug.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 # HYPOTHESIS_PROFILE=explore looks for new examples, ten times as many.
 settings.register_profile("explore", max_examples=1000, deadline=None, print_blob=True)

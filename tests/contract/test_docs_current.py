@@ -17,7 +17,9 @@ def page(*lines: str) -> str:
 
 
 def test_stale_output_is_replaced():
-    shown = page("Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More.")
+    shown = page(
+        "Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More."
+    )
     assert refresh.refresh(shown) == shown.replace("grup,value", "group,value,count")
 
 
@@ -32,7 +34,7 @@ def test_a_command_that_is_only_for_the_reader_is_left_alone():
 
 
 def test_a_hidden_failure_is_refused():
-    with pytest.raises(refresh.SessionFailed, match="exit status 1"):
+    with pytest.raises(refresh.SessionError, match="exit status 1"):
         refresh.refresh(page("```console", "$ cat nothing.json", "```"))
 
 

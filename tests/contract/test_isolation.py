@@ -36,5 +36,9 @@ def test_the_room_loads_only_itself_and_the_standard_library(room: str):
 
 
 def test_the_client_loads_no_room_above_it():
-    rooms = {module.split(".")[1] for module in loaded_by("import fairgauge.client") if module.startswith("fairgauge.")}
+    rooms = {
+        module.split(".")[1]
+        for module in loaded_by("import fairgauge.client")
+        if module.startswith("fairgauge.")
+    }
     assert rooms <= {"errors", "channel", "study", "client"}

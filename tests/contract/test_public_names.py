@@ -1,4 +1,4 @@
-"""The names that users may import from ``fairgauge``: adding or removing one is a decision, not an accident."""
+"""The names that users may import from ``fairgauge``: a change here is a decision, not an accident."""
 
 import subprocess
 import sys
