@@ -1,0 +1,43 @@
+"""Sphinx settings. The pages build without a network and look the same without one."""
+
+import sys
+from pathlib import Path
+
+import fairgauge
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "fairgauge"
+author = "the fairgauge contributors"
+project_copyright = f"2026, {author}"
+version = release = fairgauge.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+exclude_patterns = ["_build"]
+
+# Pages
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_title = "fairgauge"
+html_static_path = ["_static"]
+html_css_files = ["fairgauge.css"]
+html_copy_source = False
+html_show_sphinx = False
+highlight_language = "python"
+
+# The reference
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_custom_sections = [("Guarantee", "notes_style"), ("Proof", "notes_style")]
+python_use_unqualified_type_names = True
+
+# Every reference to this package must lead somewhere. Other packages' pages are on the network: their names
+# are not links.
+nitpicky = True
+nitpick_ignore_regex = [(r"py:.*", r"(?!fairgauge\b).*")]
