@@ -12,8 +12,8 @@ each page:
 ``pycon``    Lines that start with ``>>>`` and ``...`` run as in the interactive interpreter.
 
 The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output depends
-only on the seeds in the commands. A study's digest may differ between processors, whose floating-point units round
-the last bit of a design differently: digests are not compared.
+only on the seeds in the commands. A study's digest may differ between processors, whose floating-point units
+round the last bit of a design differently: digests are not compared.
 """
 
 import argparse
