@@ -25,7 +25,7 @@ html_static_path = ["_static"]
 html_css_files = ["fairgauge.css"]
 html_copy_source = False
 html_show_sphinx = False
-highlight_language = "python"
+highlight_language = "none"  # a literal block is text unless it says what it is
 
 # The reference
 autodoc_member_order = "bysource"
