@@ -32,7 +32,7 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 bench: $(STAMP)  ## Measure speed against peers, as ratios
 	$(BIN)/python bench/run.py $(ARGS)
