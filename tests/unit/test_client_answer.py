@@ -1,0 +1,175 @@
+"""Answering: what a device sends, when it refuses, and that no refusal says anything about the person."""
+
+import traceback
+from typing import Any
+
+import pytest
+
+from fairgauge.client import Answer, answer
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.study import Study, parse
+from tests.samples import sample_question, sample_study, two_questions
+
+DIGEST, ID = "0123456789abcdef" * 4, "fedcba9876543210" * 2
+FEMALE = {"group": "female", "values": {"recall": 0.8377}}
+BOTH = {"group": {"sex": "female", "age": "old"}, "values": {"recall": 0.8377, "error": 1}}
+
+
+class TestAnswerDocument:
+    def test_round_trip(self) -> None:
+        data = b'{"id":"fedcba9876543210fedcba9876543210","study":"' + DIGEST.encode() + b'","symbol":17}'
+        assert Answer(DIGEST, ID, 17).to_bytes() == data
+        assert Answer.from_bytes(data) == Answer(DIGEST, ID, 17)
+
+    @pytest.mark.parametrize(
+        ("change", "text"),
+        [
+            ({"study": DIGEST.upper()}, "study="),
+            ({"study": DIGEST[1:]}, "study="),
+            ({"study": 5}, "study=5: must be 64 lower-case hexadecimal digits"),
+            ({"id": ID + "0"}, "id="),
+            ({"id": ID[:-1] + "\n"}, "id="),
+            ({"id": None}, "id=None: must be 32 lower-case hexadecimal digits"),
+            ({"symbol": -1}, "symbol=-1: must be an integer from 0 up"),
+            ({"symbol": True}, "symbol=True: must be an integer from 0 up"),
+            ({"symbol": "1"}, "symbol=1: must be an integer from 0 up"),
+        ],
+    )
+    def test_bad_members_are_refused(self, change: dict[str, Any], text: str) -> None:
+        good: dict[str, Any] = {"study": DIGEST, "id": ID, "symbol": 1}
+        Answer(**good)
+        with pytest.raises(InvalidInput) as caught:
+            Answer(**(good | change))
+        assert str(caught.value).startswith(text)
+
+    @pytest.mark.parametrize("data", [b"{}", b'{"symbol":1,"symbol":1}', b"x", b"[]"])
+    def test_bad_documents_are_refused(self, data: bytes) -> None:
+        with pytest.raises(InvalidInput):
+            Answer.from_bytes(data)
+
+
+class TestAnswer:
+    def test_names_the_study_and_a_symbol_of_it(self) -> None:
+        study = two_questions()
+        for _ in range(50):
+            sent = answer(study, BOTH)
+            assert sent.study == study.digest
+            assert 0 <= sent.symbol < study.symbols
+            assert Answer.from_bytes(sent.to_bytes()) == sent
+
+    def test_ids_never_repeat(self) -> None:
+        assert len({answer(sample_study(), FEMALE).id for _ in range(200)}) == 200
+
+    def test_every_question_gets_answered_with_its_own_symbols(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        study = two_questions()
+        for picked, symbols in ((0, range(4)), (1, range(4, 14))):
+            with monkeypatch.context() as patch:
+                patch.setattr("secrets.randbelow", lambda count, picked=picked: picked)
+                assert {answer(study, BOTH).symbol for _ in range(400)} == set(symbols)
+
+    def test_the_coin_is_tossed_among_all_questions(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = []
+
+        def toss(count: int) -> int:
+            asked.append(count)
+            return 0
+
+        monkeypatch.setattr("secrets.randbelow", toss)
+        answer(two_questions(), BOTH)
+        assert asked == [2]
+
+    def test_extra_values_are_nobodys_business(self) -> None:
+        answer(sample_study(), {"group": "female", "values": {"recall": 0.5, "shoe size": 44}})
+
+    def test_a_mapping_serves_a_study_of_one_attribute_too(self) -> None:
+        answer(sample_study(), {"group": {"sex": "female"}, "values": {"recall": 0.5}})
+
+
+ABSTAIN = sample_study(sample_question(abstain=True))
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"group": None, "values": {"recall": 0.5}},
+        {"group": {}, "values": {"recall": 0.5}},
+        {"group": {"sex": None}, "values": {"recall": 0.5}},
+        {"group": "female", "values": {"recall": None}},
+        {"group": "female", "values": {}},
+        {"group": None, "values": {}},
+    ],
+)
+def test_who_lacks_group_or_value_abstains_where_allowed(
+    profile: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def draw(self: object, group: object, position: object) -> int:
+        drawn.append((group, position))
+        return 0
+
+    monkeypatch.setattr("fairgauge.channel.Channel.draw", draw)
+    answer(ABSTAIN, profile)
+    assert any(part is None for part in drawn[0])
+
+
+NO_VALUE = "recall has no value on this device and the study does not allow abstaining"
+NO_GROUP = "sex has no value on this device and the study does not allow abstaining"
+REFUSALS: list[tuple[Study, Any, str]] = [
+    (sample_study(), {"group": "female", "values": {}}, NO_VALUE),
+    (sample_study(), {"group": "female", "values": {"recall": None}}, NO_VALUE),
+    (sample_study(), {"group": None, "values": {"recall": 0.8377}}, NO_GROUP),
+    (sample_study(), {"group": {"age": "secret"}, "values": {"recall": 0.8377}}, NO_GROUP),
+    (sample_study(), {"group": "secret", "values": {"recall": 0.8377}}, "sex must be one of female, male"),
+    (ABSTAIN, {"group": "secret", "values": {}}, "sex must be one of female, male"),
+    (sample_study(), {"group": 8377, "values": {"recall": 0.5}}, "sex must be one of female, male"),
+    (sample_study(), {"group": "female", "values": {"recall": 8377}}, "recall must be a number from 0 to 1"),
+    (
+        sample_study(),
+        {"group": "female", "values": {"recall": "secret"}},
+        "recall must be a number from 0 to 1",
+    ),
+    (ABSTAIN, {"group": None, "values": {"recall": 8377}}, "recall must be a number from 0 to 1"),
+    (sample_study(), {"group": "female"}, 'a profile has two parts, "group" and "values"'),
+    (
+        sample_study(),
+        {"group": "female", "value": 8377, "values": {}},
+        'a profile has two parts, "group" and "values"',
+    ),
+    (
+        sample_study(),
+        {"group": "female", "values": 0.8377},
+        '"values" must give a value for each metric\'s name',
+    ),
+    (two_questions(), {**BOTH, "group": "secret"}, '"group" must give a group for each of age, sex'),
+    (two_questions(), {**BOTH, "values": {"error": 1}}, NO_VALUE),
+]
+
+
+@pytest.fixture
+def no_randomness(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise AssertionError("randomness was used before every question was checked")
+
+    monkeypatch.setattr("secrets.randbelow", refuse)
+    monkeypatch.setattr("secrets.token_hex", refuse)
+
+
+@pytest.mark.usefixtures("no_randomness")
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("study", "profile", "text"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))]
+    )
+    def test_come_before_the_coin_and_tell_nothing(self, study: Study, profile: Any, text: str) -> None:
+        with pytest.raises(CannotAnswer) as caught:
+            answer(study, profile)
+        assert str(caught.value) == text
+        report = "".join(traceback.format_exception(caught.value))
+        assert "8377" not in report
+        assert "secret" not in report
+        assert caught.value.__context__ is None
+
+    def test_a_study_that_is_not_private(self) -> None:
+        study = parse(sample_study(sample_question(epsilon="1.09")).to_bytes())
+        with pytest.raises(NotPrivate):
+            answer(study, FEMALE)
