@@ -139,9 +139,10 @@ class Channel:
             return self.abstain_row, self.abstain_row, 0
         if not -LEVEL_UNIT <= position <= LEVEL_UNIT:
             raise CannotAnswer("the value is outside the range of the study")
-        index = min(bisect_right(self.levels, math.floor(position)), len(self.levels) - 1)
+        numerator, denominator = position.as_integer_ratio()
+        index = min(bisect_right(self.levels, numerator // denominator), len(self.levels) - 1)
         low, high = self.levels[index - 1], self.levels[index]
-        threshold = math.floor(ROW_SUM * (position - low) / (high - low))
+        threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)
         return self.row(group, index - 1), self.row(group, index), threshold
 
 
@@ -160,9 +161,7 @@ def _check_levels(levels: tuple[int, ...]) -> None:
 
 def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
     if len(table) != rows:
-        raise BadTable(
-            "table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain"
-        )
+        raise BadTable("table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain")
     symbols = len(table[0])
     if symbols < 2:
         raise BadTable("table[0]", f"{symbols} symbols", "must have at least 2")
@@ -176,9 +175,7 @@ def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
             raise BadTable(f"table[{i}]", sum(row), "must sum to exactly 2^53")
     for j, column in enumerate(zip(*table, strict=True)):
         if not any(column):
-            raise BadTable(
-                f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out"
-            )
+            raise BadTable(f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out")
 
 
 def _loss(table: tuple[Row, ...]) -> Fraction | None:

@@ -76,7 +76,7 @@ class Metric:
         # Not raised where the value failed to convert: that exception holds it, and would be chained.
         if exact is None or not low <= exact <= high:
             raise CannotAnswer(f"{self.name} must be a number from {self.low} to {self.high}")
-        return (2 * (exact - low) / (high - low) - 1) * LEVEL_UNIT
+        return LEVEL_UNIT * (2 * exact - low - high) / (high - low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,7 @@ class Attribute:
 
     def _check_shares(self, shares: tuple[str, ...]) -> None:
         if len(shares) != len(self.groups):
-            raise BadStudy(
-                "shares", f"{len(shares)} shares", f"must be one for each of {len(self.groups)} groups"
-            )
+            raise BadStudy("shares", f"{len(shares)} shares", f"must be one for each of {len(self.groups)} groups")
         for index, share in enumerate(shares):
             _check_decimal(f"shares[{index}]", share)
             if Fraction(share) <= 0:
@@ -161,9 +159,7 @@ class Study:
     def __post_init__(self) -> None:
         _check_text("title", self.title)
         if not 1 <= len(self.questions) <= MOST_QUESTIONS:
-            raise BadStudy(
-                "questions", f"{len(self.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}"
-            )
+            raise BadStudy("questions", f"{len(self.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
         asked = [(question.metric.name, question.attribute.name) for question in self.questions]
         for index, pair in enumerate(asked):
             if pair in asked[:index]:
