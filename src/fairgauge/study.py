@@ -323,10 +323,10 @@ def _check_decimal(field: str, value: object) -> None:
 
 def _check_moment(field: str, value: object) -> None:
     try:
-        valid = isinstance(value, str) and f"{datetime.fromisoformat(value):%Y-%m-%dT%H:%M:%SZ}" == value
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
-        valid = False
-    if not valid:
+        moment = None
+    if moment is None or moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z" != value:
         raise BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z")
 
 

@@ -27,9 +27,9 @@ def rows(draw: st.DrawFn, symbols: int) -> tuple[int, ...]:
 
 
 @st.composite
-def channels(draw: st.DrawFn) -> Channel:
+def channels(draw: st.DrawFn, *, fewest_groups: int = 1) -> Channel:
     """Any channel without zeros, so of finite loss."""
-    groups, abstain, levels = draw(st.integers(1, 3)), draw(st.booleans()), draw(level_lists)
+    groups, abstain, levels = draw(st.integers(fewest_groups, 3)), draw(st.booleans()), draw(level_lists)
     symbols = draw(st.integers(2, 5))
     table = tuple(draw(rows(symbols)) for _ in range(groups * len(levels) + abstain))
     return Channel(table, levels, groups, abstain)
@@ -78,9 +78,7 @@ def test_a_draw_is_the_symbol_whose_weights_cover_the_bits(
 
 
 @given(channels(), positions, st.data())
-def test_the_law_of_every_input_is_a_distribution(
-    channel: Channel, position: Fraction, data: st.DataObject
-) -> None:
+def test_the_law_of_every_input_is_a_distribution(channel: Channel, position: Fraction, data: st.DataObject) -> None:
     law = channel.mixture(data.draw(st.integers(0, channel.groups - 1)), position)
     assert sum(law) == 1
     assert min(law) > 0
