@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import click
 import pytest
-import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command
 
 from fairgauge.cli import app
 
@@ -13,10 +13,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="
 COMMANDS = ["design", "estimate", "plan", "simulate", "verify"]
 
 
-def actual_commands() -> dict[str, click.Command]:
-    group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)
-    return dict(group.commands)
+def actual_commands() -> dict[str, TyperCommand]:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    return {name: command for name, command in group.commands.items() if isinstance(command, TyperCommand)}
 
 
 def sections(page: str) -> dict[str, str]:
@@ -35,9 +35,9 @@ def option_rows(section: str) -> set[str]:
     }
 
 
-def options_of(command: click.Command) -> set[str]:
+def options_of(command: TyperCommand) -> set[str]:
     names = {
-        name for parameter in command.params if isinstance(parameter, click.Option) for name in parameter.opts
+        name for parameter in command.params if isinstance(parameter, TyperOption) for name in parameter.opts
     }
     return names - {"--help"}
 
