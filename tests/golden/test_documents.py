@@ -1,8 +1,8 @@
 """Published documents never change their bytes: a digest that moves would orphan every study in the field.
 
 The files are also test vectors for clients in other languages.  ``draws.json`` lists questions of
-``study.json`` by index, a group by index and a value of the metric (null to abstain), the two draws of 53 bits,
-and the symbol, in the study's numbering, that must come out.
+``study.json`` by index, a group by index and a value of the metric (null to abstain), the two draws of 53
+bits, and the symbol, in the study's numbering, that must come out.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Exact tests of counts, at one false-positive rate for the whole suite.
 
-A test that compares an honest sampler with its law rejects it with probability at most ``FALSE_POSITIVE_RATE``
-for whatever seed, and every such test has mutant twins, broken samplers that it must reject.
+A test that compares an honest sampler with its law rejects it with probability at most
+``FALSE_POSITIVE_RATE``, and every such test has mutant twins, broken samplers that it must reject.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,14 @@ FALSE_POSITIVE_RATE = 1e-6
 def p_value(counts: Sequence[int], clients: Sequence[tuple[int, NDArray[np.float64]]]) -> float:
     """Return how likely counts as odd as these are among so many clients of each law, or a bound above it.
 
-    The count of a symbol is a sum of independent binomials, one for each law; its distribution is computed, not
-    approximated.  Over the symbols the smallest p-value counts, times their number (Bonferroni).
+    The count of a symbol is a sum of independent binomials, one for each law; its distribution is computed,
+    not approximated.  Over the symbols the smallest p-value counts, times their number (Bonferroni).
     """
     if sum(counts) != sum(n for n, _ in clients):
         return 0.0
     smallest = min(
-        two_sided(count, [(n, float(law[symbol])) for n, law in clients]) for symbol, count in enumerate(counts)
+        two_sided(count, [(n, float(law[symbol])) for n, law in clients])
+        for symbol, count in enumerate(counts)
     )
     return min(1.0, len(counts) * smallest)
 
