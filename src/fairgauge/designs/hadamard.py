@@ -1,0 +1,35 @@
+"""Yes-or-no questions from a Hadamard matrix: the family for more groups than the exact optimum can handle.
+
+With known shares a client answers "is your value on the side that question k asks of your group?"; rows of the
+matrix make the groups' questions orthogonal, so that one group's values do not disturb another's sum.  With
+shares to estimate, or abstaining, the questions are about sets of (group, sign) pairs instead, from which everything
+can be told.  Both beat randomized response at small epsilon by a factor that grows with the number of groups.
+"""
+
+from decimal import Decimal
+
+import numpy as np
+from scipy.linalg import hadamard as hadamard_matrix
+
+from fairgauge.channel import Channel
+from fairgauge.designs.goal import Goal
+from fairgauge.designs.rounding import exact_channel
+from fairgauge.scores import Inputs
+
+
+def hadamard(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the channel of Hadamard questions."""
+    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
+    if goal.shares_known and not goal.abstain:
+        questions = hadamard_matrix(_power_of_two(goal.groups))[:, : goal.groups]
+        agrees = np.repeat(questions, 2, axis=1) * np.tile([-1, 1], goal.groups)
+    else:
+        # The first row and the first column are all ones and tell nothing apart.
+        agrees = hadamard_matrix(_power_of_two(inputs.count + 1))[1:, 1 : inputs.count + 1]
+    likely = np.vstack([agrees, -agrees]) > 0
+    weights = np.where(likely, np.exp(float(epsilon)), 1.0).T
+    return exact_channel(weights / weights.sum(axis=1, keepdims=True), inputs, epsilon)
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()

@@ -1,0 +1,41 @@
+"""How many levels a channel needs so that rounding values to them costs under 1 % of the variance.
+
+Rounding v to levels a step h apart adds at most h^2/4 to the variance of v.  A minimax channel hides most of that
+where its own variance is smaller anyway; what remains is close to h^2/8 times the squared slope of the
+functional, over a wide range of epsilon, shares and targets (measured: 0.4 to 0.6 of h^2/4).
+"""
+
+import math
+
+import numpy as np
+
+from fairgauge.designs.goal import Goal
+from fairgauge.scores import Inputs, Vector
+
+WORTH = 0.01
+
+
+def even_levels(count: int) -> Vector:
+    """Return so many equally spaced levels from -1 to 1 that survive the document's unit of 2^-30."""
+    return np.round(np.linspace(-1, 1, count) * 2**30) / 2**30
+
+
+def levels_needed(goal: Goal, variance: float, levels: int) -> int:
+    """Return how many levels keep the cost of rounding under 1 %, given the variance reached with some levels."""
+    slope = squared_slope(goal)
+    cost = slope * (2 / (levels - 1)) ** 2 / 8
+    without = max(variance - cost, variance / 3)
+    if cost <= WORTH * without:
+        return levels
+    step = math.sqrt(0.8 * WORTH * without * 8 / slope)
+    return 2 * math.ceil(1 / step) + 1
+
+
+def squared_slope(goal: Goal) -> float:
+    """Return the largest mean squared slope, over the clients, of the wanted functionals."""
+    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
+    weights = inputs.weights(goal.share_vector)[: goal.groups]
+    return max(
+        float(sum(w * ((f[b][-1] - f[b][0]) / 2) ** 2 for w, b in zip(weights, inputs.blocks, strict=False)))
+        for f, _ in goal.wanted(inputs)
+    )

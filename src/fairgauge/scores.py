@@ -1,0 +1,233 @@
+"""Scores: the number that each symbol is worth, derived from the table that clients really use.
+
+A functional gives every input a number: ``u`` for members of a group and 0 for others, say.  A score gives
+every *symbol* a number such that its expectation for an input is the functional at that input, so that the
+average score over all answers estimates the average of the functional over all clients.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Directions of the table below this relative size are rounding noise of its integers, not information.
+_RANK = 1e-9
+# The search for the least favourable prior.
+_TURNS, _PACE = 80, 10.0
+# A score counts as unbiased if no input is off by more than this part of the largest target.
+UNBIASED = 1e-9
+# Where abstaining is allowed, designs and plans reckon with this part of the answers.
+ABSTAINING = 0.1
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a channel in row order, and the functionals that studies ask about.
+
+    Args:
+        groups: How many groups there are.
+        levels: The levels as values in [-1, 1].
+        abstain: Whether a last input stands for those without a group or a value.
+    """
+
+    groups: int
+    levels: Vector
+    abstain: bool = False
+
+    @classmethod
+    def of(cls, channel: Channel) -> "Inputs":
+        """Return the inputs of a channel."""
+        return cls(channel.groups, np.array(channel.levels) / LEVEL_UNIT, channel.abstain)
+
+    @property
+    def count(self) -> int:
+        """How many inputs there are."""
+        return self.groups * len(self.levels) + self.abstain
+
+    @property
+    def blocks(self) -> list[slice]:
+        """The inputs of each group, then of those who abstain."""
+        m = len(self.levels)
+        blocks = [slice(g * m, (g + 1) * m) for g in range(self.groups)]
+        return [*blocks, slice(self.count - 1, self.count)] if self.abstain else blocks
+
+    def points(self) -> tuple[Matrix, NDArray[np.int_]]:
+        """Return levels and midpoints as mixtures of inputs, and the block of each: where variances peak."""
+        points, block_of = [], []
+        for number, block in enumerate(self.blocks):
+            rows = np.eye(self.count)[block]
+            found = [*rows, *(rows[:-1] + rows[1:]) / 2]
+            points += found
+            block_of += [number] * len(found)
+        return np.array(points), np.array(block_of)
+
+    def weights(self, shares: Vector) -> Vector:
+        """Return the part of the answers that each block makes up, for shares among those who answer."""
+        return np.append(shares * (1 - ABSTAINING), ABSTAINING) if self.abstain else shares
+
+    def sum_of(self, group: int) -> Vector:
+        """The value for members of the group, 0 for others: its average is the group's sum per client."""
+        functional = np.zeros(self.count)
+        functional[self.blocks[group]] = self.levels
+        return functional
+
+    def share_of(self, group: int) -> Vector:
+        """1 for members of the group, 0 for others."""
+        functional = np.zeros(self.count)
+        functional[self.blocks[group]] = 1.0
+        return functional
+
+    def answered(self) -> Vector:
+        """1 for those who gave a group and a value, 0 for those who abstain."""
+        functional = np.ones(self.count)
+        if self.abstain:
+            functional[-1] = 0.0
+        return functional
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Finds scores for a channel.
+
+    Args:
+        channel: The table that clients use.
+        shares: The groups' shares, or a guess.
+        prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
+    """
+
+    channel: Channel
+    shares: Vector
+    prior: Vector
+
+    @classmethod
+    def even(cls, channel: Channel, shares: Vector) -> "Decoder":
+        """Return the decoder for which all levels are equally likely."""
+        inputs = Inputs.of(channel)
+        prior = np.zeros(inputs.count)
+        for block, weight in zip(inputs.blocks, inputs.weights(shares), strict=True):
+            prior[block] = weight / (block.stop - block.start)
+        return cls(channel, shares, prior)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The channel's inputs."""
+        return Inputs.of(self.channel)
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """The probability of each symbol for each input."""
+        rows: Matrix = np.array(self.channel.table, dtype=np.float64) / ROW_SUM
+        return rows
+
+    @cached_property
+    def _solver(self) -> tuple[Matrix, Vector]:
+        """The pseudo-inverse of P D^(-1/2), and D^(-1/2), for D the law of the symbols under the prior."""
+        root = 1 / np.sqrt(self.prior @ self.rows)
+        inverse: Matrix = np.linalg.pinv(self.rows * root, rcond=_RANK).astype(np.float64)
+        return inverse, root
+
+    def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
+        r"""Return the decoder whose scores make the largest worst-case variance of these functionals least.
+
+        A channel with more symbols than it can tell inputs apart leaves scores a choice.  The variance is linear in the
+        prior and convex in the score, so the best score against the worst values is the best score under
+        the prior that is hardest for it.  Exponentiated ascent finds that prior.
+        """
+        if np.linalg.matrix_rank(self.rows, tol=_RANK) == self.channel.symbols:
+            return self
+        points, blocks = self.inputs.points()
+        weights = self.inputs.weights(self.shares)
+        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
+        best, least = self, np.inf
+        for turn in range(_TURNS):
+            decoder = Decoder(self.channel, self.shares, law @ points)
+            scores = [s for s in map(decoder.score, functionals) if s is not None]
+            if len(scores) < len(functionals):
+                return self
+            worst = max(scores, key=decoder.variance)
+            if (reached := decoder.variance(worst)) < least:
+                best, least = decoder, reached
+            variance = points @ (self.rows @ worst**2) - (points @ (self.rows @ worst)) ** 2
+            for b, weight in enumerate(weights):
+                here = blocks == b
+                rise = variance[here] - law[here] @ variance[here] / weight
+                step = _PACE * rise / max(variance[here].max(), 1e-300) / np.sqrt(1 + turn / 20)
+                law[here] *= np.exp(np.clip(step, -2, 2))
+                law[here] *= weight / law[here].sum()
+        return best
+
+    def score(self, functional: Vector) -> Vector | None:
+        r"""Return the best linear unbiased score of a functional, or None if the channel cannot tell.
+
+        .. math:: s = D^{-1} P^\top (P D^{-1} P^\top)^{+} \varphi
+
+        Guarantee: unbiased for the integers of the table to ``UNBIASED``, whatever the clients hold.
+        """
+        inverse, root = self._solver
+        score: Vector = root * (inverse @ functional)
+        # One step of refinement takes the residual of the pseudo-inverse to rounding error.
+        score = score + root * (inverse @ (functional - self.rows @ score))
+        off = np.abs(self.rows @ score - functional).max()
+        return score if off <= UNBIASED * max(np.abs(functional).max(), 1e-300) else None
+
+    def variance(self, score: Vector, *, centre: float | None = None) -> float:
+        """Return K times the variance of the average score, with the worst values and the decoder's shares."""
+        return float(self.inputs.weights(self.shares) @ worst_variances(self, score, centre=centre))
+
+
+def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = None) -> Vector:
+    r"""Return the largest variance of the score in each block of inputs, over every value between the levels.
+
+    Stochastic rounding makes the second moment linear between levels and the mean is linear too, so the variance
+    is a concave parabola there; its top is
+
+    .. math:: t^* = \frac{1}{\delta}\Big(\frac{b - a}{2\delta} - f_0\Big), \qquad \delta = f_1 - f_0,
+
+    for second moments a, b and means f0, f1 at the two levels.  With a centre, only values that average to it
+    count: the result is then the concave envelope of the variance there.
+    """
+    mean, second = decoder.rows @ score, decoder.rows @ score**2
+    levels = decoder.inputs.levels
+    return np.array(
+        [
+            _top(mean[block], second[block])
+            if centre is None or block.stop - block.start == 1
+            else _envelope(levels, mean[block], second[block], centre)
+            for block in decoder.inputs.blocks
+        ]
+    )
+
+
+def least_variances(decoder: Decoder, score: Vector) -> Vector:
+    """Return the smallest variance of the score in each block: a concave function is least at a level."""
+    variance = decoder.rows @ score**2 - (decoder.rows @ score) ** 2
+    return np.array([variance[block].min() for block in decoder.inputs.blocks])
+
+
+def _top(mean: Vector, second: Vector) -> float:
+    if len(mean) == 1:
+        return float(second[0] - mean[0] ** 2)
+    rise, step = np.diff(second), np.diff(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (rise / (2 * step) - mean[:-1]) / step
+    t = np.clip(np.where(step == 0, rise > 0, np.nan_to_num(t)), 0, 1)
+    inside = second[:-1] + t * rise - (mean[:-1] + t * step) ** 2
+    return float(max(inside.max(), (second - mean**2).max()))
+
+
+def _envelope(levels: Vector, mean: Vector, second: Vector, centre: float) -> float:
+    """Return the largest average variance over values whose average is the centre."""
+    values = np.unique(np.append(np.linspace(levels[:-1], levels[1:], 9), [levels[-1], centre]))
+    variance = np.interp(values, levels, second) - np.interp(values, levels, mean) ** 2
+    left, right = values <= centre, values >= centre
+    low, high = values[left][:, None], values[right][None, :]
+    with np.errstate(invalid="ignore"):
+        part = np.where(high > low, (centre - low) / (high - low), 0.0)
+    return float(((1 - part) * variance[left][:, None] + part * variance[right][None, :]).max())
