@@ -1,0 +1,149 @@
+"""Intervals: how far an average score may be from the truth about these clients.
+
+=============  =====================================================================================
+``finite``     holds for any number of answers; the smaller of a Chernoff bound from the channel's own moments and
+               a Berry-Esseen bound.  The default.
+``anytime``    holds at every look at once, for people who watch a study while answers arrive
+``normal``     asymptotic: close to its confidence from about 10^4 answers on; invalid if looked at repeatedly
+``chebyshev``  the paper's; holds for any number of answers and is far wider than it needs to be
+=============  =====================================================================================
+
+Widths depend on the channel and the number of answers only (``normal`` may use the counts to be narrower), so the
+planner uses the very same functions.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp, ndtri
+
+from fairgauge.errors import InvalidInput
+from fairgauge.estimate.spread import Spread
+from fairgauge.scores import Vector
+
+# The anytime mixture spreads its bets over studies of these sizes.
+_LOOKS = np.logspace(1, 11, 41)
+_BERRY_ESSEEN = 0.56
+
+
+class Width(NamedTuple):
+    """How far below and above the estimate the truth may lie."""
+
+    below: float
+    above: float
+
+
+def normal(spread: Spread, answers: float, alpha: float) -> Width:
+    """Return the asymptotic width with the largest variance that the channel allows.
+
+    Guarantee: asymptotic; at least 1 - alpha for a large number of answers, at one look.
+    """
+    half = -float(ndtri(alpha / 2)) * float(np.sqrt(spread.variance / answers))
+    return Width(half, half)
+
+
+def chebyshev(spread: Spread, answers: float, alpha: float) -> Width:
+    """Return the width from the variance alone.
+
+    Guarantee: at least 1 - alpha for any number of answers, at one look.
+    """
+    half = float(np.sqrt(spread.variance / (alpha * answers)))
+    return Width(half, half)
+
+
+def finite(spread: Spread, answers: float, alpha: float) -> Width:
+    """Return the smaller of the Chernoff and the Berry-Esseen width; both need only the table and the count.
+
+    Guarantee: at least 1 - alpha for any number of answers, at one look; clients need not be alike.
+    """
+    # Which of the two is smaller depends on the table and the count, never on the answers, so choosing is free.
+    edge = _berry_esseen(spread, answers, alpha)
+    return Width(*(min(edge, _chernoff(spread, answers, alpha, sign)) for sign in (1, -1)))
+
+
+def anytime(spread: Spread, answers: float, alpha: float) -> Width:
+    r"""Return the width of a mixture of exponential supermartingales.
+
+    .. math:: \sum_k w_k\, e^{\lambda_k u K - K \Lambda(\lambda_k)} = 2 / \alpha \quad \text{solved for } u
+
+    Guarantee: at least 1 - alpha over all looks together, in whatever order clients answer (Ville's inequality).
+    """
+    tilts = np.sqrt(2 * np.log(2 / alpha) / (spread.variance * _LOOKS))
+    return Width(*(_mixture(spread, answers, alpha, tilts, sign) for sign in (1, -1)))
+
+
+Method = Callable[[Spread, float, float], Width]
+INTERVALS: dict[str, Method] = {
+    "finite": finite,
+    "anytime": anytime,
+    "normal": normal,
+    "chebyshev": chebyshev,
+}
+GUARANTEES = {
+    "finite": "holds at one look, for any number of answers",
+    "anytime": "holds at every look together",
+    "normal": "approximate: close to its confidence from about 10,000 answers on, and at one look only",
+    "chebyshev": "holds at one look, for any number of answers, and is wider than it needs to be",
+}
+
+
+def check_interval(name: str) -> Method:
+    """Return the interval of that name.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    if name not in INTERVALS:
+        raise InvalidInput("interval", name, f"must be one of {', '.join(INTERVALS)}")
+    return INTERVALS[name]
+
+
+def check_confidence(confidence: float) -> float:
+    """Return alpha = 1 - confidence.
+
+    Raises:
+        InvalidInput: If the confidence is not between 0.5 and 1.
+    """
+    if not 0.5 <= confidence < 1:
+        raise InvalidInput("confidence", confidence, "must be from 0.5 to below 1, such as 0.99")
+    return 1 - confidence
+
+
+def _chernoff(spread: Spread, answers: float, alpha: float, sign: int) -> float:
+    """Return min over tilts of (ln(2 / alpha) + K Lambda(tilt)) / (K tilt): every tilt gives a valid width."""
+    price = np.log(2 / alpha) / answers
+    # Near this tilt the minimum lies if the score is close to normal.
+    best = np.sqrt(2 * price / spread.variance)
+    for reach, count in ((1.5, 31), (0.1, 21)):
+        tilts = best * np.logspace(-reach, reach, count)
+        widths = (price + spread.cumulant(tilts, sign)) / tilts
+        best = tilts[np.argmin(widths)]
+    return float(widths.min())
+
+
+def _berry_esseen(spread: Spread, answers: float, alpha: float) -> float:
+    """Return the normal width with its error paid for, or infinity where there are too few answers for that.
+
+    The third moments sum to at most reach times the variances, so the distance to the normal law is at most
+    0.56 reach / (least standard deviation sqrt(K)), for clients that need not be alike (Shevtsova 2010).
+    """
+    if spread.least_variance <= 0:
+        return float("inf")
+    distance = _BERRY_ESSEEN * spread.reach / np.sqrt(spread.least_variance * answers)
+    if distance >= alpha / 2:
+        return float("inf")
+    return -float(ndtri(alpha / 2 - distance)) * float(np.sqrt(spread.variance / answers))
+
+
+def _mixture(spread: Spread, answers: float, alpha: float, tilts: Vector, sign: int) -> float:
+    cost = spread.cumulant(tilts, sign)
+    wanted = np.log(2 / alpha) + np.log(len(tilts))
+
+    def excess(width: float) -> float:
+        return float(logsumexp(answers * (tilts * width - cost)) - wanted)
+
+    # A single tilt reaches the wanted value at this width, and the mixture no later.
+    most = float(np.min((wanted / answers + cost) / tilts))
+    return float(brentq(excess, 0.0, most, xtol=1e-12, rtol=1e-10))
