@@ -32,6 +32,7 @@ _HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exa
 _PATIENCE = 20  # rounds without progress after which to stop
 _PER_ROUND = 60
 _SMOOTHING = 0.7  # pricing between the current and the best duals so far calms column generation
+_FARTHEST = 10.0  # no score is worth more than this many times the first ones
 
 
 class Objective(NamedTuple):
@@ -91,6 +92,9 @@ class Minimax:
         # The value at each point; of no account where people abstain.
         values = np.concatenate([np.tile(problem.inputs.levels, problem.inputs.groups), [0.0] * problem.inputs.abstain])
         self.point_value = self.points @ values
+        # Scores keep to the directions that some objective sees.  The others change nothing but the duals, which they
+        # would lead astray.
+        self.seen = np.linalg.pinv(problem.combinations) @ problem.combinations
         self.moves = []
         for symmetry in candidates(problem.inputs, problem.shares):
             basis, objectives = action(problem.basis, symmetry), self._objective_map(symmetry)
@@ -201,7 +205,8 @@ class Minimax:
 
         A hint, prices near the final ones, saves the rounds in which the duals wander.
         """
-        patterns, scores = first.patterns, first.scores
+        patterns, scores = first.patterns, first.scores @ self.seen
+        self.farthest = _FARTHEST * np.abs(scores).max(axis=0)
         self.program.add(self.coefficients(patterns, scores))
         best_bound, best = -np.inf, hint
         if best is not None:
@@ -234,15 +239,17 @@ class Minimax:
         """Alternate between the best pattern for a score and the best score for a pattern."""
         combinations = self.problem.combinations
         high = np.exp(self.problem.epsilon)
-        null = np.eye(combinations.shape[1]) - np.linalg.pinv(combinations) @ combinations
+        unseen = np.eye(len(self.seen)) - self.seen
+        scores = scores @ self.seen
         for _ in range(30):
             patterns = np.where(price.gains(scores, combinations) < 0, high, 1.0)
             weight = patterns @ price.weight.T
             curve = np.einsum("no,oi,oj->nij", weight, combinations, combinations)
-            # Directions that no objective sees, or that the duals ignore, must not run away.
+            # In directions that the duals happen to ignore, the best score would be anywhere.
             size = max(float(np.abs(curve).max()), 1e-300)
-            curve += size * (null + 1e-9 * np.eye(len(null)))
-            better = np.linalg.solve(curve, 0.5 * (patterns @ price.slope)[:, :, None])[:, :, 0]
+            curve += size * (unseen + 1e-9 * np.eye(len(unseen)))
+            better = np.linalg.solve(curve, 0.5 * (patterns @ price.slope)[:, :, None])[:, :, 0] @ self.seen
+            better /= np.maximum(1.0, np.abs(better) / self.farthest).max(axis=1, keepdims=True)
             if np.allclose(better, scores, rtol=1e-9, atol=1e-12):
                 break
             scores = better
