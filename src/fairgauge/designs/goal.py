@@ -8,6 +8,7 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.scores import ABSTAINING, Decoder, Inputs, Vector
+from fairgauge.study import Target
 
 # Where nothing is expected of the overall mean, a design reckons with the ends and the middle of its range.
 _CENTRES = (-1.0, 0.0, 1.0)
@@ -28,7 +29,7 @@ class Goal:
 
     shares: tuple[float, ...]
     shares_known: bool = True
-    target: str = "gap"
+    target: Target = "gap"
     abstain: bool = False
     expect: float | None = None
 

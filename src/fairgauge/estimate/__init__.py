@@ -136,8 +136,7 @@ def _gap(reader: Counts, pair: tuple[int, int], alpha: float) -> Interval:
         return reader.ratio(estimands.gaps[pair], alpha / (d * (d - 1) // 2))
     if estimands.means is None:
         raise CannotEstimate("the study's channel does not tell groups apart well enough")
-    # If the intervals of all d means hold together, so do those of all their differences.
-    return reader.difference(estimands.means[pair[0]], estimands.means[pair[1]], alpha, parts=d)
+    return reader.difference(estimands.means[pair[0]], estimands.means[pair[1]], alpha, of=d)
 
 
 def _gaps(

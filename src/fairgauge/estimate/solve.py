@@ -61,16 +61,17 @@ class Counts:
         estimate = ratio.value(self.law)
         return Interval(estimate, self._edge(ratio, alpha, -1), self._edge(ratio, alpha, 1))
 
-    def difference(self, a: Ratio, b: Ratio, alpha: float, *, parts: int = 2) -> Interval:
-        """Return the interval of a - b; alpha is split over so many ratios that are to hold together."""
+    def difference(self, a: Ratio, b: Ratio, alpha: float, *, of: int) -> Interval:
+        """Return the interval of a - b, where the differences between so many ratios are to hold together."""
         if self.method is normal:
             # The delta method: both ratios move with the same answers, so their influences subtract.
             for ratio in (a, b):
                 self.ratio(ratio, alpha)
             value, influence = a.value(self.law) - b.value(self.law), a.influence(self.law) - b.influence(self.law)
-            half = -float(ndtri(alpha / 2)) * math.sqrt(float(influence**2 @ self.law) / self.answers)
+            half = -float(ndtri(alpha / (of * (of - 1)))) * math.sqrt(float(influence**2 @ self.law) / self.answers)
             return Interval(value, value - half, value + half)
-        first, second = self.ratio(a, alpha / parts), self.ratio(b, alpha / parts)
+        # If the intervals of all the ratios hold together, so do those of all their differences.
+        first, second = self.ratio(a, alpha / of), self.ratio(b, alpha / of)
         return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
 
     def _spread(self, score: Vector) -> Spread:

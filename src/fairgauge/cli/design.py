@@ -1,0 +1,86 @@
+"""``fairgauge design``: make a study document."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_epsilon, read_goal, read_groups, read_metric, write_bytes
+from fairgauge.cli.show import err, out, privacy_sentence, show_json
+from fairgauge.designs import AUTO, make_channel
+from fairgauge.errors import InvalidInput
+from fairgauge.estimate.estimands import estimands_of
+from fairgauge.study import Question, Study
+
+
+def design(
+    title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
+    group: options.Group,
+    metric: Annotated[list[str], typer.Option(help="name:low:high; several make several questions.")],
+    epsilon: options.Epsilon,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
+    attribute: options.AttributeName = "group",
+    target: options.Target = None,
+    design: Annotated[str, typer.Option(help="auto, optimal, laplace or randomized-response.")] = AUTO,
+    abstain: options.Abstain = False,
+    expect: options.Expect = None,
+    opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
+    closes: Annotated[str | None, typer.Option(help="When it closes.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom people can ask.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Make a study: choose a channel, check its privacy exactly, write the document."""
+    groups = read_groups(group, attribute)
+    loss = read_epsilon(epsilon)
+    if not metric:
+        raise InvalidInput("metric", "none", "give at least one, such as --metric recall:0:1")
+    questions = []
+    with err.status("Designing channels ...") as status:
+        for typed in metric:
+            read = read_metric(typed)
+            status.update(f"Designing the channel for {read.name} ...")
+            goal = read_goal(groups, read, target, abstain=abstain, expect=expect)
+            name, channel = make_channel(goal, loss, design=design)
+            questions.append(Question(read, groups.attribute, goal.target, name, str(loss), channel))
+    study = Study(title, tuple(questions), opens, closes, contact)
+    study.check_privacy()
+    write_bytes("output", output, study.to_bytes())
+    if json:
+        show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})
+        return
+    out.print(f"{output}: [bold]{title}[/], {len(study.to_bytes()):,} bytes, digest {study.digest}")
+    for question in study.questions:
+        channel, tells = question.channel, _tells(question)
+        out.print(
+            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(channel.levels)} levels, "
+            f"exact epsilon {channel.epsilon:.6g}"
+        )
+        out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
+        if not all(tells.values()):
+            out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
+        out.print(f"    Privacy: {privacy_sentence(question)}.")
+
+
+def _tells(question: Question) -> dict[str, bool]:
+    """Return what the study can and cannot answer: said when it is designed, not when it is over."""
+    found = estimands_of(question)
+    tells = {
+        "the gap": found.gaps is not None or found.means is not None,
+        "each group's mean": found.means is not None,
+        "the overall mean": found.overall is not None,
+    }
+    return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
+
+
+def _described(question: Question) -> dict[str, Any]:
+    tells = _tells(question)
+    return {
+        "metric": question.metric.name,
+        "design": question.design,
+        "epsilon_exact": question.channel.epsilon,
+        "symbols": question.channel.symbols,
+        "levels": len(question.channel.levels),
+        "answers": [what for what, told in tells.items() if told],
+        "cannot_answer": [what for what, told in tells.items() if not told],
+    }

@@ -1,0 +1,30 @@
+"""``fairgauge estimate``: what the counts say."""
+
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_study, read_tally
+from fairgauge.cli.show import err, show_estimate, show_json
+from fairgauge.estimate import estimate as run
+
+
+def estimate(
+    study: options.StudyFile,
+    tally: options.TallyFile,
+    confidence: options.Confidence = 0.99,
+    interval: options.IntervalName = "finite",
+    tolerance: Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate gaps and means, with intervals that say what they guarantee."""
+    document, counts = read_study(study), read_tally(tally)
+    with err.status("Estimating ..."):
+        found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
+    if json:
+        show_json(found.to_dict())
+    else:
+        show_estimate(found)
+    if all(question.gap is None for question in found.questions):
+        raise typer.Exit(1)

@@ -1,0 +1,31 @@
+"""Options that several commands share, so that the same word means the same everywhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Group = Annotated[
+    list[str],
+    typer.Option(
+        "--group",
+        help="A group, once for each: female=0.5 (known share), female~0.3 (guess; the share is estimated) or female.",
+    ),
+]
+AttributeName = Annotated[str, typer.Option("--attribute", help="What the groups are groups of.")]
+Epsilon = Annotated[str, typer.Option(help="Privacy loss of one answer; the smaller the more private.")]
+MaybeEpsilon = Annotated[str | None, typer.Option("--epsilon", help="Privacy loss of one answer.")]
+Target = Annotated[
+    str | None,
+    typer.Option(help="gap or means. By default gap for two groups with known shares, else means."),
+]
+Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
+Expect = Annotated[
+    float | None,
+    typer.Option(help="The overall metric to expect, where shares are estimated. A wrong guess costs only precision."),
+]
+Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
+IntervalName = Annotated[str, typer.Option("--interval", help="finite, anytime, normal or chebyshev.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
+TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]

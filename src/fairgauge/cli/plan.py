@@ -1,0 +1,58 @@
+"""``fairgauge plan``: any two of clients, epsilon and error give the third."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_count, read_decimal, read_epsilon, read_goal, read_groups, read_metric
+from fairgauge.cli.show import err, show_json, show_plan
+from fairgauge.errors import InvalidInput
+from fairgauge.plan import plan as make_plan
+
+
+def plan(
+    group: options.Group,
+    metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
+    epsilon: options.MaybeEpsilon = None,
+    clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
+    error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
+    confidence: options.Confidence = 0.99,
+    interval: options.IntervalName = "finite",
+    target: options.Target = None,
+    abstain: options.Abstain = False,
+    expect: options.Expect = None,
+    detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    read = read_metric(metric)
+    goal = read_goal(read_groups(group, "group"), read, target, abstain=abstain, expect=expect)
+    count = None if clients is None else read_count("clients", clients)
+    if plot is not None and count is None:
+        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
+    with err.status("Designing channels ...") as status:
+        found = make_plan(
+            goal,
+            epsilon=None if epsilon is None else read_epsilon(epsilon),
+            clients=count,
+            error=None if error is None else float(read_decimal("error", error)),
+            confidence=confidence,
+            interval=interval,
+            unit=read.scale,
+            detect=detect,
+            progress=lambda design: status.update(f"Working out {design} ..."),
+        )
+        if plot is not None and count is not None:
+            from fairgauge.plan.figure import draw_plan
+
+            status.update("Drawing ...")
+            draw_plan(plot, goal, count, confidence=confidence, interval=interval, unit=read.scale)
+    if json:
+        show_json(found.to_dict())
+    else:
+        show_plan(found)
+    if found.best is None:
+        raise typer.Exit(1)
