@@ -39,6 +39,7 @@ def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> N
         raise InvalidInput("plot", path, f"must end in {', '.join(KINDS)}")
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import LogLocator
     except ImportError:
         raise MissingExtra("drawing plots needs matplotlib", "lab") from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -57,6 +58,8 @@ def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> N
         title=f"{clients:,} clients, {terms['confidence']:.4g} confidence, {terms['interval']} interval",
     )
     axes.set_xticks([float(e) for e in _EPSILONS], [str(e) for e in _EPSILONS])
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.grid(visible=True, which="both", alpha=0.3)
     axes.legend(frameon=False)
