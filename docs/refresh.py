@@ -59,15 +59,14 @@ class Session:
     def _commands(self, body: str) -> Iterator[str]:
         for command, shown in split_commands(body):
             yield f"$ {command}\n"
+            # An empty line before the next command is the author's, and stays.
+            apart = "\n" if f"\n{shown}".endswith("\n\n") else ""
             if command == "echo $?":
-                yield f"{self.status}\n"
+                yield f"{self.status}\n{apart}"
                 self.status = 0
                 continue
             self.require_success()
-            if command.startswith(RUNS):
-                yield self._shell(command)
-            else:
-                yield shown
+            yield self._shell(command) + apart if command.startswith(RUNS) else shown
         self.require_success()
 
     def _shell(self, command: str) -> str:

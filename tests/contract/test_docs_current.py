@@ -17,15 +17,21 @@ def page(*lines: str) -> str:
 
 
 def test_stale_output_is_replaced():
-    shown = page(
-        "Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More."
-    )
+    shown = page("Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More.")
     assert refresh.refresh(shown) == shown.replace("grup,value", "group,value,count")
 
 
 def test_missing_output_is_filled_in():
     shown = page("```console", "$ cat \\", "    examples/first-study/population.csv | head -n 1", "```")
     assert refresh.refresh(shown) == shown.replace("head -n 1\n", "head -n 1\ngroup,value,count\n")
+
+
+def test_an_empty_line_between_commands_stays():
+    head = "$ head -n 1 examples/first-study/population.csv"
+    shown = page("```console", head, "", head, "old", "", head, "```")
+    assert refresh.refresh(shown) == page(
+        "```console", head, "group,value,count", "", head, "group,value,count", "", head, "group,value,count", "```"
+    )
 
 
 def test_a_command_that_is_only_for_the_reader_is_left_alone():
