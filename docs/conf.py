@@ -30,11 +30,10 @@ highlight_language = "none"  # a literal block is text unless it says what it is
 # The reference
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
-napoleon_custom_sections = [("Guarantee", "notes_style"), ("Proof", "notes_style")]
 python_use_unqualified_type_names = True
 
 # Every reference to this package must lead somewhere. Other packages' pages are on the network: their names

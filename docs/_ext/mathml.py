@@ -3,6 +3,7 @@
 docutils has the converter already; Sphinx only has to be told to use it.
 """
 
+import re
 from html import escape
 
 from docutils import nodes
@@ -14,6 +15,9 @@ from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
+
+# In MathML brackets grow by themselves, so the converter does not know the commands that make them grow.
+_SIZES = re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])")
 
 
 def inline(translator: HTML5Translator, node: nodes.math) -> None:
@@ -31,7 +35,7 @@ def display(translator: HTML5Translator, node: nodes.math_block) -> None:
 def convert(node: nodes.math | nodes.math_block, *, as_block: bool) -> str:
     """Convert LaTeX to MathML; a formula that cannot be converted is a warning, and so fails the build."""
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        return str(tex2mathml(_SIZES.sub("", node.astext()), as_block=as_block))
     except MathError as error:
         logger.warning("cannot convert %r to MathML: %s", node.astext(), error, location=node)
         return f"<code>{escape(node.astext())}</code>"
