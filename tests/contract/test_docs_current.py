@@ -17,7 +17,9 @@ def page(*lines: str) -> str:
 
 
 def test_stale_output_is_replaced():
-    shown = page("Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More.")
+    shown = page(
+        "Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More."
+    )
     assert refresh.refresh(shown) == shown.replace("grup,value", "group,value,count")
 
 
@@ -30,7 +32,16 @@ def test_an_empty_line_between_commands_stays():
     head = "$ head -n 1 examples/first-study/population.csv"
     shown = page("```console", head, "", head, "old", "", head, "```")
     assert refresh.refresh(shown) == page(
-        "```console", head, "group,value,count", "", head, "group,value,count", "", head, "group,value,count", "```"
+        "```console",
+        head,
+        "group,value,count",
+        "",
+        head,
+        "group,value,count",
+        "",
+        head,
+        "group,value,count",
+        "```",
     )
 
 
