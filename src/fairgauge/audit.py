@@ -1,0 +1,296 @@
+"""Audit a randomiser from outside: a lower confidence bound on its epsilon, from its outputs alone.
+
+An event that is likelier for one input than for another by a factor r shows that epsilon is at least ln r.  Half of the
+samples are searched for the event that shows most; the other half measures that one event, so the search costs no
+confidence.  An audit can catch a randomiser that leaks more than it promises; it cannot prove that one does not, which
+is what :attr:`fairgauge.Channel.epsilon` is for.
+
+>>> import random
+>>> coin = random.Random(7)
+>>> def tell_the_truth_three_times_in_four(bit):
+...     return bit if coin.random() < 0.75 else 1 - bit
+>>> finding = audit(tell_the_truth_three_times_in_four, 0, 1, samples=20_000)
+>>> 1.0 < finding.epsilon < 1.0987  # ln 3 = 1.0986
+True
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from fairgauge.channel import LEVEL_UNIT, Channel
+from fairgauge.client import answer
+from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
+from fairgauge.study import Question, Study
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from scipy.stats import beta
+except ImportError:
+    raise MissingExtra("auditing needs numpy and scipy", "lab") from None
+
+Input = TypeVar("Input")
+Codes = NDArray[np.int64]
+Outputs = list[Any] | NDArray[Any]
+
+# Numbers with more distinct values than this are sorted into bins.
+_DISTINCT = 64
+_BINS = 32
+# A bin at the edge holds at least this many samples: rarer events show nothing.
+_RARE = 30
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an audit found.
+
+    Args:
+        epsilon: The randomiser's epsilon is at least this; 0 if nothing was found.
+        confidence: How often such a bound is right.
+        likelier: The number (0 or 1) of the input for which the event is likelier.
+        event: The outputs that make up the event, as far as they can be listed.
+        hits: How often the event occurred for the likelier input and for the other one, in the measuring half.
+        samples: How many outputs of each input the measuring half has.
+    """
+
+    epsilon: float
+    confidence: float
+    likelier: int
+    event: str
+    hits: tuple[int, int]
+    samples: int
+
+
+def audit(
+    randomiser: Callable[[Input], Hashable],
+    first: Input,
+    second: Input,
+    *,
+    samples: int = 100_000,
+    confidence: float = 0.99,
+) -> Finding:
+    """Return a lower confidence bound on a randomiser's epsilon, from so many outputs of each of two inputs.
+
+    Guarantee: exact; whatever the randomiser is, the bound exceeds its epsilon with probability 1 - confidence at most,
+    if its outputs are independent.
+
+    Args:
+        randomiser: Gives one output for an input: a number, a name, or a tuple of those.
+        first: An input.
+        second: Another input.
+        samples: How many outputs to draw for each input.
+        confidence: How often the bound is to be right.
+
+    Raises:
+        InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
+    """
+    return lower_bound(
+        [randomiser(first) for _ in range(samples)], [randomiser(second) for _ in range(samples)], confidence=confidence
+    )
+
+
+def lower_bound(first: Outputs, second: Outputs, *, confidence: float = 0.99) -> Finding:
+    """Return the same from outputs that were drawn already; a numpy array of numbers, one column each, is fastest."""
+    if not 0 < confidence < 1:
+        raise InvalidInput("confidence", confidence, "must be between 0 and 1")
+    columns = [_columns(outputs) for outputs in (first, second)]
+    size = min(len(outputs[0]) for outputs in columns)
+    if size < 2:
+        raise InvalidInput("samples", size, "must be 2 or more for each input")
+    if len(columns[0]) != len(columns[1]):
+        raise InvalidInput("outputs", len(columns[1]), f"must have {len(columns[0])} parts like those of the first")
+    half = size // 2
+    cells = _Cells([np.concatenate([a[:half], b[:half]]) for a, b in zip(*columns, strict=True)])
+    searched = [cells.counts([column[:half] for column in outputs]) for outputs in columns]
+    measured = [cells.counts([column[half:size] for column in outputs]) for outputs in columns]
+    alpha = 1 - confidence
+    likelier, chosen = _best_event(searched[0], searched[1], half, alpha)
+    hits = int(measured[likelier][chosen].sum()), int(measured[1 - likelier][chosen].sum())
+    bound = max(0.0, float(_log_ratio(np.array(hits[0]), np.array(hits[1]), size - half, alpha)))
+    return Finding(bound, confidence, likelier, cells.describe(chosen), hits, size - half)
+
+
+def _best_event(first: Codes, second: Codes, samples: int, alpha: float) -> tuple[int, Codes]:
+    """Return which input is likelier, and the cells of the event that shows most.
+
+    Cells are taken in order of their ratio, as many as give the highest bound: few show a high ratio, many show it
+    surely.
+    """
+    best, found = -np.inf, (0, np.arange(len(first)))
+    for likelier, (likely, unlikely) in enumerate([(first, second), (second, first)]):
+        order = np.argsort(-(likely + 0.5) / (unlikely + 0.5), kind="stable")
+        bounds = _log_ratio(np.cumsum(likely[order]), np.cumsum(unlikely[order]), samples, alpha)
+        if (top := int(np.argmax(bounds))) >= 0 and bounds[top] > best:
+            best, found = float(bounds[top]), (likelier, order[: top + 1])
+    return found
+
+
+def _log_ratio(likely: Codes, unlikely: Codes, samples: int, alpha: float) -> NDArray[np.float64]:
+    """Return a lower bound on the log ratio of two probabilities: Clopper-Pearson with half of alpha for each."""
+    low = np.where(likely > 0, beta.ppf(alpha / 2, likely, samples - likely + 1), 0.0)
+    high = np.where(unlikely < samples, beta.ppf(1 - alpha / 2, unlikely + 1, samples - unlikely), 1.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(low) - np.log(high), dtype=np.float64)
+
+
+def _columns(outputs: Outputs) -> list[NDArray[Any]]:
+    """Return outputs as columns, one for each part of a tuple."""
+    if isinstance(outputs, np.ndarray):
+        return list(outputs.T) if outputs.ndim == 2 else [outputs]
+    if outputs and isinstance(outputs[0], tuple):
+        return [_column(part) for part in zip(*outputs, strict=True)]
+    return [_column(outputs)]
+
+
+def _column(parts: Iterable[Any]) -> NDArray[Any]:
+    listed = list(parts)
+    if all(isinstance(part, int | float) for part in listed):
+        return np.asarray(listed)
+    return np.asarray([str(part) for part in listed])
+
+
+class _Cells:
+    """A partition of the outputs, fixed by the searching half: what it did not see belongs to no cell."""
+
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self._edges = [_edges(column) for column in columns]
+        self._known = [np.unique(_binned(c, e)) for c, e in zip(columns, self._edges, strict=True)]
+        self._cells = np.unique(self._codes(columns))
+
+    def _codes(self, columns: list[NDArray[Any]]) -> Codes:
+        """Return one number for each output, -1 for outputs with a part that is not known."""
+        codes = np.zeros(len(columns[0]), dtype=np.int64)
+        unknown = np.zeros(len(columns[0]), dtype=bool)
+        for column, edges, known in zip(columns, self._edges, self._known, strict=True):
+            binned = _binned(column, edges)
+            place = np.minimum(np.searchsorted(known, binned), len(known) - 1)
+            unknown |= known[place] != binned
+            codes = codes * len(known) + place
+        return np.where(unknown, -1, codes)
+
+    def counts(self, columns: list[NDArray[Any]]) -> Codes:
+        """Return how many outputs fall into each cell."""
+        codes = self._codes(columns)
+        place = np.minimum(np.searchsorted(self._cells, codes), len(self._cells) - 1)
+        return np.bincount(place[self._cells[place] == codes], minlength=len(self._cells))
+
+    def describe(self, chosen: Codes) -> str:
+        """Say which outputs the cells hold."""
+        texts = []
+        for code in sorted(int(c) for c in self._cells[chosen]):
+            parts, rest = [], code
+            for edges, known in zip(reversed(self._edges), reversed(self._known), strict=True):
+                rest, place = divmod(rest, len(known))
+                parts.append(_part(known[place], edges))
+            texts.append(", ".join(reversed(parts)))
+        return " or ".join(texts[:8]) + (f" or {len(texts) - 8} more" if len(texts) > 8 else "")
+
+
+def _edges(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return where to cut a column of numbers into bins, finer towards both ends; None if it is taken as it is."""
+    if column.dtype.kind != "f" or len(np.unique(column)) <= _DISTINCT:
+        return None
+    tail = 1 / _BINS / 2.0 ** np.arange(1, max(2, int(np.log2(len(column) / _BINS / _RARE)) + 1))
+    inner = np.arange(1, _BINS) / _BINS
+    return np.unique(np.quantile(column, np.sort(np.concatenate([tail, inner, 1 - tail]))))
+
+
+def _binned(column: NDArray[Any], edges: NDArray[np.float64] | None) -> NDArray[Any]:
+    return column if edges is None else np.searchsorted(edges, column)
+
+
+def _part(known: Any, edges: NDArray[np.float64] | None) -> str:
+    if edges is None:
+        return str(known)
+    low = "-inf" if known == 0 else f"{edges[known - 1]:.4g}"
+    high = "inf" if known == len(edges) else f"{edges[known]:.4g}"
+    return f"({low}, {high}]"
+
+
+@dataclass(frozen=True)
+class QuestionAudit:
+    """An audit of the client's own answers, with the two inputs that one question's table tells apart best."""
+
+    metric: str
+    attribute: str
+    declared: float
+    exact: float
+    finding: Finding
+
+    @property
+    def caught(self) -> bool:
+        """Whether the answers leak more than the question declares."""
+        return self.finding.epsilon > self.declared
+
+
+def audit_study(
+    study: Study,
+    *,
+    samples: int = 100_000,
+    confidence: float = 0.99,
+    progress: Callable[[], object] = lambda: None,
+) -> tuple[QuestionAudit, ...]:
+    """Audit the client's own path: answers to the study, drawn as a device draws them.
+
+    Guarantee: all bounds hold together with the confidence given.
+
+    Args:
+        study: The study to answer.
+        samples: How many answers to draw for each of two inputs, for each question.
+        confidence: How often the bounds are to be right together.
+        progress: Called after every answer.
+
+    Raises:
+        NotPrivate: If a table spends more than declared: the client refuses to answer at all.
+        InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
+    """
+    each = 1 - (1 - confidence) / len(study.questions)
+
+    def symbol(profile: Mapping[str, Any]) -> int:
+        progress()
+        return answer(study, profile).symbol
+
+    found = []
+    for question in study.questions:
+        first, second = _worst_profiles(study, question)
+        finding = audit(symbol, first, second, samples=samples, confidence=each)
+        declared = float(question.epsilon)
+        found.append(
+            QuestionAudit(question.metric.name, question.attribute.name, declared, question.channel.epsilon, finding)
+        )
+    return tuple(found)
+
+
+def _worst_profiles(study: Study, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the profiles of the two inputs whose symbols differ most, among those that the client answers."""
+    for rows in (question.channel.rows, question.channel.groups * len(question.channel.levels)):
+        first, second = (_profile(study, question, row) for row in _worst_rows(question.channel, rows))
+        try:
+            answer(study, first), answer(study, second)
+        except CannotAnswer:
+            continue  # who abstains here may not abstain from another question
+        return first, second
+    raise CannotAnswer("no profile fits every question of this study")
+
+
+def _worst_rows(channel: Channel, rows: int) -> tuple[int, int]:
+    columns = list(zip(*channel.table[:rows], strict=True))
+    worst = max(columns, key=lambda column: Fraction(max(column), max(1, min(column))))
+    return worst.index(max(worst)), worst.index(min(worst))
+
+
+def _profile(study: Study, question: Question, row: int) -> dict[str, Any]:
+    """Return a profile that gives one row of a question's table; elsewhere a first group and a lowest value."""
+    groups = {q.attribute.name: q.attribute.groups[0] for q in study.questions}
+    values: dict[str, Any] = {q.metric.name: q.metric.low for q in study.questions}
+    levels, metric = question.channel.levels, question.metric
+    group, level = divmod(row, len(levels))
+    if group == question.channel.groups:
+        values[metric.name] = None
+    else:
+        groups[question.attribute.name] = question.attribute.groups[group]
+        low, high = Fraction(metric.low), Fraction(metric.high)
+        values[metric.name] = low + (high - low) * (Fraction(levels[level], LEVEL_UNIT) + 1) / 2
+    return {"group": groups, "values": values}
