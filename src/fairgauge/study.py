@@ -27,6 +27,7 @@ from fairgauge.errors import BadStudy, CannotAnswer, InvalidInput, NotPrivate
 FORMAT = 1
 LONGEST_TEXT = 200
 LONGEST_DECIMAL = 32
+LARGEST_EXPONENT = 400
 MOST_GROUPS = 64
 MOST_QUESTIONS = 64
 MOST_SYMBOLS = 4096
@@ -341,6 +342,8 @@ def _exact(value: Number) -> Fraction | None:
     try:
         if isinstance(value, str):
             value = Decimal(value)
+        if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
+            return None  # as a fraction it would fill the memory
         if hasattr(value, "as_integer_ratio"):
             return Fraction(*value.as_integer_ratio())
         return Fraction(operator.index(value))

@@ -407,3 +407,9 @@ def test_sizes_are_capped() -> None:
     wide = replace(sample_channel(), table=((1,) * 4096 + (ROW_SUM - 4096,),) * 4)
     with pytest.raises(BadStudy, match=f"table={MOST_SYMBOLS + 1} symbols: must be at most {MOST_SYMBOLS}"):
         Question(RECALL, SEX, "gap", "sample", "1.1", wide)
+
+
+@pytest.mark.parametrize("value", ["1e-999999999", "1e999999999", Decimal("1e-401")])
+def test_exponents_that_would_fill_the_memory_are_refused(value):
+    with pytest.raises(CannotAnswer):
+        Metric("recall", "0", "1").position(value)
