@@ -1,0 +1,54 @@
+"""``fairgauge audit``: measure, from answers alone, how much the client really leaks."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def audit(
+    study: Annotated[Path, typer.Argument(help="The study's file.")],
+    samples: Annotated[int, typer.Option(help="How many answers to draw for each of two people.")] = 20_000,
+    confidence: Annotated[float, typer.Option(help="How sure the bounds are, together.")] = 0.99,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from fairgauge.audit import audit_study
+    from fairgauge.cli.read import read_study
+
+    document = read_study(study)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("answering", total=2 * samples * len(document.questions))
+        found = audit_study(document, samples=samples, confidence=confidence, progress=lambda: progress.advance(task))
+    caught = any(question.caught for question in found)
+    if as_json:
+        shown = [
+            {
+                "metric": q.metric,
+                "attribute": q.attribute,
+                "epsilon_declared": q.declared,
+                "epsilon_exact": q.exact,
+                "epsilon_at_least": q.finding.epsilon,
+                "caught": q.caught,
+            }
+            for q in found
+        ]
+        typer.echo(
+            json.dumps({"study": document.digest, "confidence": confidence, "samples": samples, "questions": shown})
+        )
+    else:
+        for q in found:
+            typer.echo(f"{q.metric} by {q.attribute}")
+            typer.echo(f"  declared  epsilon {q.declared:.4f}")
+            typer.echo(f"  exact     epsilon {q.exact:.4f}, computed from the table")
+            typer.echo(f"  answers   epsilon at least {q.finding.epsilon:.4f}, from {2 * samples:,} of them")
+        verdict = (
+            "The answers leak more than the study declares." if caught else "Nothing beyond what the study declares."
+        )
+        typer.echo(f"{verdict} Confidence {confidence:g}.")
+    if caught:
+        raise typer.Exit(1)

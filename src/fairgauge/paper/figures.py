@@ -1,0 +1,264 @@
+"""The paper's figures, redrawn with the truth in them: SVG and PNG, for print and for every kind of sight.
+
+Colours are Okabe and Ito's, and no line depends on its colour alone.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairgauge.errors import MissingExtra
+from fairgauge.paper import frontier
+from fairgauge.paper.bounds import Allocation, crossovers
+from fairgauge.paper.mechanisms import (
+    LaplaceMechanism,
+    Published,
+    published_laplace,
+    published_response,
+    sound_laplace,
+    sound_response,
+)
+from fairgauge.paper.privacy import exact_loss
+from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.tables import printed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+BLACK, ORANGE, SKY, GREEN, BLUE, RED = "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "svg.hashsalt": "fairgauge",
+    "svg.fonttype": "path",
+}
+# Without a date and with a fixed salt the same numbers give the same bytes.
+_METADATA = {"svg": {"Date": None, "Creator": "fairgauge"}, "png": {"Software": "fairgauge"}}
+_GROUP = 10**4
+
+
+def draw(folder: Path, *, step: Callable[[], object] = lambda: None) -> list[Path]:
+    """Draw every figure into a folder and return the files.
+
+    Raises:
+        MissingExtra: If matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("drawing figures needs matplotlib", "lab") from None
+    files = []
+    with mpl.rc_context(_STYLE):
+        for name, (size, paint) in FIGURES.items():
+            figure = Figure(figsize=size, layout="constrained")
+            paint(figure)
+            for kind, metadata in _METADATA.items():
+                files.append(folder / f"{name}.{kind}")
+                figure.savefig(files[-1], dpi=200, metadata=metadata)
+            step()
+    return files
+
+
+def _mse_against_epsilon(figure: "Figure") -> None:
+    """Figure 1 of the paper, then the same with true privacy."""
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    _band(left, published_response, BLUE, "-", "M_R opt.")
+    _band(left, published_laplace, RED, "--", "M_L opt.")
+    _band(left, sound_laplace, GREEN, ":", "M_L, k = 2")
+    for crossing in crossovers(published_response, published_laplace):
+        y = published_response(crossing).gap_variance() / (2 * _GROUP)
+        left.plot(crossing, y, "o", color=BLACK, markersize=4)
+        left.annotate(f"{crossing:.2f}", (crossing, y), (2, 9), textcoords="offset points")
+    for number, crossing in enumerate(printed()["crossovers"]["M_R below M_L opt for epsilon between"]):
+        label = None if number else "crossovers as printed"
+        left.axvline(crossing, color="#777777", linewidth=0.9, linestyle=(0, (1, 2)), label=label)
+    left.set(title="As published: ε is what is claimed", ylabel="MSE of the gap (v in [−1, 1])")
+    _band(right, sound_response, BLUE, "-", "M_R, sound")
+    _band(right, sound_laplace, GREEN, ":", "M_L, k = 2, sound")
+    grid = [Decimal(e) for e in ("0.05", "0.1", "0.2", "0.35", "0.6", "1", "1.6", "2.5", "4", "6")]
+    best = [frontier.spread_of(e).variance / (2 * _GROUP) for e in grid]
+    right.plot([float(e) for e in grid], best, "s-", color=ORANGE, markersize=3.5, label="optimal design")
+    right.set(title="Corrected: ε is what is true")
+    for axes in (left, right):
+        axes.set(xscale="log", yscale="log", xlabel="ε", ylim=(1e-7, 5))
+        axes.set_xticks([0.1, 0.3, 1, 3, 8], ["0.1", "0.3", "1", "3", "8"])
+        axes.minorticks_off()
+        axes.legend(loc="lower left")
+
+
+def _band(axes: "Axes", allocation: Allocation, colour: str, style: str, label: str) -> None:
+    """Draw the range of the MSE over all values that clients may hold, with a line at its top."""
+    epsilons = np.geomspace(0.05, 8, 160)
+    low, high = (
+        np.array([allocation(e).gap_variance(square=square) for e in epsilons]) / (2 * _GROUP) for square in (0.0, 1.0)
+    )
+    axes.fill_between(epsilons, np.minimum(low, high), np.maximum(low, high), color=colour, alpha=0.25, linewidth=0)
+    axes.plot(epsilons, np.maximum(low, high), style, color=colour, label=label)
+
+
+def _unbalanced(figure: "Figure") -> None:
+    """Figure 2 of the paper: unequal groups, with group fractions that are right and wrong."""
+    clients, ratios = 2 * _GROUP, np.geomspace(1, 1000, 120)
+    panels: dict[str, Allocation] = {"M_R, sound": sound_response, "M_L, k = 2, sound": sound_laplace}
+    for axes, (title, allocation) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
+        for epsilon, colour in ((1.0, BLUE), (4.0, RED)):
+            curves = np.array([_errors(allocation(epsilon), clients / (1 + r), clients) for r in ratios]).T
+            for curve, style in zip(curves, ("-", ":", "--"), strict=True):
+                axes.plot(ratios, curve, style, color=colour)
+            axes.annotate(
+                f"ε = {epsilon:g}",
+                (ratios[-25], curves[0][-25]),
+                (-6, 6),
+                textcoords="offset points",
+                color=colour,
+                ha="right",
+            )
+        axes.set(title=title, xscale="log", yscale="log", xlabel="majority / minority")
+        axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
+        axes.minorticks_off()
+    figure.axes[0].set_ylabel("MSE of the gap, all v = 1")
+    handles = [
+        _line(BLACK, "-", "right group fractions"),
+        _line(BLACK, ":", "minority taken for 10 % larger: variance alone"),
+        _line(BLACK, "--", "the same with its bias"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def _errors(mechanism: Published, minority: float, clients: float) -> tuple[float, float, float]:
+    """Return the MSE with right sizes, and with a minority taken for 10 % larger: its variance, and with its bias."""
+    sizes = (minority, clients - minority)
+    assumed = (1.1 * minority, clients - 1.1 * minority)
+    variances = [mechanism.variance(size, clients, square=1.0) for size in sizes]
+    scales = [size / wrong for size, wrong in zip(sizes, assumed, strict=True)]
+    variance = sum(v * s**2 for v, s in zip(variances, scales, strict=True))
+    return sum(variances), variance, variance + (scales[0] - scales[1]) ** 2
+
+
+def _contours(figure: "Figure") -> None:
+    """Figure 3 of the paper: the MSE of M_L over ε1 and ε2, with the claimed and the truly private region."""
+    e1, e2 = np.meshgrid(np.linspace(0, 2, 160), np.linspace(0.1, 2, 160))
+    # Where Theorem 2 promises ε = ε2: left of a line for k = 2, and on a line for k = 2/3.
+    panels = (
+        (2.0, "k = 2: claimed and true", lambda e: e / 2),
+        (2 / 3, "k = 2/3: claimed, true nowhere", _on_the_line),
+    )
+    for axes, (k, title, border) in zip(figure.subplots(1, 2, sharey=True), panels, strict=True):
+        mechanisms = [LaplaceMechanism(a, b, k=k) for a, b in zip(e1.ravel(), e2.ravel(), strict=True)]
+        mse = np.array([m.gap_variance() for m in mechanisms]).reshape(e1.shape) / (2 * _GROUP)
+        true = np.array([exact_loss(m).epsilon <= m.value_epsilon + 1e-9 for m in mechanisms]).reshape(e1.shape)
+        axes.contourf(e1, e2, true, levels=[0.5, 1.5], colors=[GREEN], alpha=0.4)
+        levels = np.arange(-3.4, 0, 0.2)
+        drawn = axes.contour(e1, e2, np.log10(mse), levels=levels, colors="#444444", linewidths=0.8, linestyles="solid")
+        axes.clabel(drawn, levels=levels[:-4], fmt=lambda level: f"{10**level:.2g}", fontsize=7, inline_spacing=2)
+        heights = np.linspace(0.1, 2, 50)
+        axes.plot([border(height) for height in heights], heights, "--", color=RED, linewidth=2.2)
+        axes.set(
+            title=title,
+            xlabel="ε1 (group)",
+            xlim=(0, 2),
+            ylim=(0.1, 2),
+            xticks=[0, 0.5, 1, 1.5, 2],
+            yticks=[0.5, 1, 1.5, 2],
+        )
+        axes.grid(visible=False)
+    figure.axes[0].set_ylabel("ε2 (value) = ε")
+    handles = [
+        _line(RED, "--", "the paper's allocation"),
+        _patch(GREEN, 0.4, "truly ε-private"),
+        _line("#444444", "-", "MSE of the gap, n = 10⁴ each"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def _on_the_line(epsilon: float) -> float:
+    """Return the only ε1 for which Theorem 2 promises ε = ε2 with k = 2/3."""
+    return float(np.log(3) - epsilon / 2)
+
+
+def _patch(colour: str, alpha: float, label: str) -> "Patch":
+    from matplotlib.patches import Patch
+
+    return Patch(color=colour, alpha=alpha, linewidth=0, label=label)
+
+
+def _line(colour: str, style: Literal["-", "--", ":"], label: str) -> "Line2D":
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, linestyle=style, linewidth=1.4, label=label)
+
+
+def _convergence(figure: "Figure") -> None:
+    """Figure 4 of the paper: the empirical MSE approaches the closed form, for ten clients in each group."""
+    runs, rng = 100_000, np.random.default_rng(4)
+    values = [np.linspace(-1, 1, 10), np.linspace(-0.5, 1, 10)]
+    clients = Clients.fixed(values, 10, runs)
+    counts = np.arange(1, runs + 1)
+    shown = np.unique(np.geomspace(10, runs, 300).astype(int)) - 1
+    panels: dict[str, Published] = {
+        "M_R, ε1 = ε2 = 1": published_response(1.0),
+        "M_L, k = 2, ε = 1": sound_laplace(1.0),
+    }
+    for axes, (title, mechanism) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+        theory = sum(mechanism.variance(10, 20, square=float(np.mean(v**2))) for v in values)
+        for number, colour in enumerate((SKY, ORANGE, GREEN)):
+            errors = (estimated_gaps(mechanism, clients, rng) - clients.gaps) ** 2
+            axes.plot(
+                counts[shown],
+                (np.cumsum(errors) / counts)[shown],
+                color=colour,
+                linewidth=1.1,
+                label=f"empirical, seed {number + 1}",
+            )
+        axes.axhline(theory, color=BLACK, linestyle="--", linewidth=1.2, label="closed form")
+        axes.set(title=title, xscale="log", xlabel="runs", ylim=(0.5 * theory, 1.6 * theory))
+    figure.axes[0].set_ylabel("MSE of the gap, 10 + 10 clients")
+    figure.axes[1].legend(loc="upper right")
+
+
+def _claimed_and_true(figure: "Figure") -> None:
+    """What a claimed ε is worth: not in the paper, but in one picture what its first two errata say."""
+    axes = figure.subplots()
+    claimed = np.geomspace(0.01, 8, 200)
+    axes.plot(claimed, claimed, color=BLACK, linewidth=1, linestyle=":", label="as claimed")
+    axes.plot(
+        claimed, [exact_loss(published_response(e)).epsilon for e in claimed], color=BLUE, label="M_R opt., exactly"
+    )
+    axes.plot(
+        claimed,
+        [published_laplace(e).group_epsilon for e in claimed],
+        "--",
+        color=RED,
+        label="M_L opt., the reported group alone\n(the whole report: no finite ε)",
+    )
+    axes.set(xscale="log", yscale="log", xlabel="ε claimed", ylabel="ε in truth")
+    axes.set_xticks([0.01, 0.1, 1, 8], ["0.01", "0.1", "1", "8"])
+    axes.set_yticks([0.01, 0.1, 1, 8], ["0.01", "0.1", "1", "8"])
+    axes.minorticks_off()
+    axes.legend(loc="lower right")
+
+
+FIGURES: dict[str, tuple[tuple[float, float], Callable[["Figure"], None]]] = {
+    "mse-against-epsilon": ((7.2, 3.4), _mse_against_epsilon),
+    "unbalanced-groups": ((7.2, 3.4), _unbalanced),
+    "contours": ((7.2, 3.7), _contours),
+    "convergence": ((7.2, 3.0), _convergence),
+    "claimed-and-true": ((4.4, 3.4), _claimed_and_true),
+}
