@@ -83,7 +83,11 @@ def test_python_shares_the_folder_and_the_names_of_earlier_blocks():
     assert fresh.endswith("ZeroDivisionError: division by zero\n```\n")
 
 
-def test_digests_are_not_compared_but_numbers_are():
+def test_digests_and_counts_are_not_compared_but_numbers_and_words_are():
     digest = "0123456789abcdef" * 4
-    assert refresh.without_digests(f"study {digest}") == refresh.without_digests("study feed0123beef")
-    assert refresh.without_digests("gap 0.0412, 12345678") == "gap 0.0412, 12345678"
+    assert refresh.same(f"study {digest}, 9 symbols", "study feed0123beef, 11 symbols")
+    assert refresh.same("gap  0.0412", "gap 0.0413")
+    assert not refresh.same("gap 0.0412", "gap 0.0612")
+    assert not refresh.same("gap 0.0412", "gap -0.0412")
+    assert not refresh.same("the gap is 0.0412", "this gap is 0.0412")
+
