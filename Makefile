@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench docs clean
+.PHONY: help install run test lint bench docs paper clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench: $(STAMP)  ## Measure speed against peers, as ratios
 docs: $(STAMP)  ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+paper: $(STAMP)  ## Redo the source paper into docs/paper; DATA=... names the UCI archive
+	$(BIN)/fairgauge paper --output docs/paper $(if $(DATA),--data $(DATA))
 
 clean:  ## Remove the environment, caches and built pages
 	rm -rf $(VENV) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

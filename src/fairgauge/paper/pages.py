@@ -93,8 +93,8 @@ def table2_page(results: Results) -> str:
         "The error of the gap at ten million clients in two equal groups, in units of a metric in [0, 1]: the "
         "bound α that holds with probability 0.99 by Chebyshev's inequality, and the mean error (± standard "
         "deviation) over runs. Every run is an exact simulation, on clients drawn anew from the dataset's trials "
-        "(true positive rate). *M_L notebook* is M_L as the authors' notebook runs it (erratum E5), with α as the "
-        "text has it.",
+        "(true positive rate). *M_L notebook* is M_L as the authors' notebook runs it (erratum E5); its α is that "
+        "of the code.",
         markdown_table(head, rows),
         "With true privacy, and with the bound of our default interval beside Chebyshev's:",
         markdown_table(["", "ε", "α, Chebyshev", "α, default", "10 runs", f"{MANY_RUNS:,} runs"], better),
@@ -115,7 +115,7 @@ def _error(columns: Results, i: int, runs: str = "") -> str:
 
 def _errors(columns: Results, i: int) -> list[str]:
     mean, sd = columns[f"mean_error_{MANY_RUNS}"][i], columns[f"sd_{MANY_RUNS}"][i]
-    return [_error(columns, i), f"{mean:.5f} (± {sd:.5f})"]
+    return [_error(columns, i), f"{mean:.3g} (± {sd:.2g})"]
 
 
 def dataset_page(results: Results) -> str:

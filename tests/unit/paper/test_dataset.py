@@ -1,0 +1,91 @@
+"""The dataset: reading, filtering, training and measuring, on a small archive made here."""
+
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.paper import dataset
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Six trials of each sex in the layout of the UCI archive, and one of each sex that the filter drops."""
+    rng = np.random.default_rng(2)
+    path = tmp_path / dataset.ARCHIVE
+    with zipfile.ZipFile(path, "w") as file:
+        for number in range(14):
+            sex, rows = "MF"[number % 2], 20 if number >= 12 else 80
+            activity = rng.integers(1, 5, rows)
+            readings = rng.normal(0, 0.4, (rows, 8)) + (activity == 3)[:, None] * np.array([1, 2, 0, 0, 0, 1, 0, 0])
+            lines = [",".join([*(f"{x:.4f}" for x in row), str(a)]) for row, a in zip(readings, activity, strict=True)]
+            file.writestr(f"S1_Dataset/d1p{number:02}{sex}", "\n".join(lines))
+        file.writestr("S1_Dataset/README.txt", "not a trial")
+    return path
+
+
+def test_reading_finds_trials_sexes_and_labels(archive: Path):
+    readings = dataset.read_archive(archive)
+    assert readings.sexes == ("male", "female") * 7
+    assert readings.features.shape == (12 * 80 + 2 * 20, 8)
+    assert 0.1 < readings.lying.mean() < 0.4
+
+
+def test_the_filter_drops_small_trials_and_renumbers(archive: Path):
+    kept = dataset.read_archive(archive).filtered()
+    assert len(kept.sexes) == 12
+    assert np.unique(kept.trials).tolist() == list(range(12))
+    assert np.bincount(kept.trials).tolist() == [80] * 12
+
+
+def test_training_gives_rates_of_every_trial(archive: Path):
+    pytest.importorskip("sklearn")
+    readings = dataset.read_archive(archive).filtered()
+    split = dataset.train(readings, seed=0)
+    assert split == dataset.train(readings, seed=0)
+    assert split.accuracy > 0.8
+    assert len(split.trials) == 12
+    rates = [t.tpr for t in split.trials if t.tpr is not None]
+    assert all(0 <= rate <= 1 for rate in rates)
+    results = dataset.model_results(readings, [split])
+    assert results["gap_tpr"] == pytest.approx(abs(split.mean("tpr", "male") - split.mean("tpr", "female")))
+    assert results["trials"] == {"male": 6, "female": 6}
+
+
+def test_without_the_archive_the_message_says_where_to_get_it():
+    for path in (None, Path("nowhere.zip")):
+        with pytest.raises(CannotEstimate, match=r"Datasets_Healthy_Older_People\.zip.*10\.24432/C5GG6B.*--data"):
+            dataset.read_archive(path)
+
+
+def test_another_file_is_refused(tmp_path: Path):
+    text = tmp_path / "text.zip"
+    text.write_text("no archive")
+    empty = tmp_path / "empty.zip"
+    zipfile.ZipFile(empty, "w").close()
+    for path in (text, empty):
+        with pytest.raises(InvalidInput, match="data="):
+            dataset.read_archive(path)
+
+
+def test_trials_survive_their_file(monkeypatch: pytest.MonkeyPatch):
+    trials = dataset.bundled_trials()
+    assert dataset.trials_csv(trials) == (Path(dataset.__file__).parent / "trials.csv").read_text(encoding="utf-8")
+    assert dataset.DOI in dataset.trials_csv(trials)
+
+
+def test_missing_rates_stay_missing():
+    text = dataset.trials_csv([dataset.Trial("male", None, 0.5)])
+    assert text.splitlines()[-1] == "male,,0.5000"
+    assert dataset.values_of([dataset.Trial("male", None, 0.5)], "tpr", "male") == []
+
+
+def test_measuring_covers_the_true_gaps():
+    found = dataset.measure(dataset.bundled_trials(), epsilon=Decimal(2), clients=200_000, rng=np.random.default_rng(1))
+    for metric in dataset.METRICS:
+        assert found[metric]["low"] < found[metric]["true_gap"] < found[metric]["high"]
+        assert found[metric]["high"] - found[metric]["low"] < 0.05
+    assert found["tpr"]["true_gap"] == pytest.approx(0.165, abs=0.01)
