@@ -13,7 +13,7 @@ project_copyright = f"2026, {author}"
 version = release = fairgauge.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]  # what docs/paper holds is included in pages
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -11,7 +11,7 @@ from fairgauge.paper import counterexamples as shown
 
 INTRODUCTION = (
     "The paper's question, its setting, its estimators and their closed-form variances hold, and we build on them. "
-    "Seven statements do not hold as printed. Each row says what is claimed, what is true, how to see it and what "
+    "Seven statements do not hold as printed. Each entry says what is claimed, what is true, how to see it and what "
     "it costs. Every number is computed when this page is made."
 )
 
@@ -22,6 +22,7 @@ class Erratum:
 
     Args:
         name: A short name such as E1.
+        title: What it is about.
         where: Where the paper says it.
         claim: What it says.
         truth: What is true.
@@ -31,6 +32,7 @@ class Erratum:
     """
 
     name: str
+    title: str
     where: str
     claim: str
     truth: str
@@ -50,6 +52,7 @@ def _e1() -> Erratum:
     exact = ", ".join(f"{n[f'exact at claimed {e:g}']:.4f}" for e in shown.CLAIMED)
     return Erratum(
         "E1",
+        "The privacy of M_R",
         "Theorem 1; its proof, case g' = g0 ≠ g1",
         "M_R is ε-LDP with ε = max{ε1, ε2}, so ε1 = ε2 = ε is the best allocation.",
         "ε = max{ε2, ε1 + ln(2e^ε2/(1 + e^ε2))}, for any number of groups. The step 2e^(ε1+ε2)/(1 + e^ε2) ≤ e^ε1 "
@@ -70,6 +73,7 @@ def _e2() -> Erratum:
     epsilons = ", ".join(f"{n[f'epsilon for delta 1e-6 at claimed {e:g}']:.1f}" for e in shown.CLAIMED[:3])
     return Erratum(
         "E2",
+        "The privacy of M_L",
         "Theorem 2; its proof is for k = 2 only",
         "M_L is ε-LDP with ε = max{ε2, ln(2/k) + ε2/2 − ε1, ln(k/2) + ε2/k + ε1}, for any k.",
         "For k ≠ 2 there is no finite ε: the log ratio ε1 + ln(k/2) + ε2(|v'|/k − |v' − v|/2) is unbounded in v'. "
@@ -92,6 +96,7 @@ def _e3() -> Erratum:
     n = shown.theorem_3()
     return Erratum(
         "E3",
+        "The bias of the absolute gap",
         "Theorem 3; Definition of the performance gap",
         "The estimated gap |m̂_A − m̂_B| is unbiased.",
         "The signed difference is unbiased, with the variance that the theorem gives. Its absolute value is not: "
@@ -108,6 +113,7 @@ def _e4() -> Erratum:
     n = shown.wrong_sizes()
     return Erratum(
         "E4",
+        "Group sizes that are wrong",
         "Section 5, Unbalanced Groups",
         "Knowing the group sizes can be relaxed to a large extent: an error of up to 50 % changes the MSE "
         "insignificantly.",
@@ -127,6 +133,7 @@ def _e5() -> Erratum:
     ratios = ", ".join(f"{n[f'sd of the code over sd of the text at {e:g}']:.2f}" for e in shown.CLAIMED)
     return Erratum(
         "E5",
+        "The errors of M_L in Table 2",
         "Table 2, errors of M_L opt.; the published notebook",
         "Table 2 shows the errors of M_L as the text defines it.",
         "The notebook gives noise of scale k/ε to clients that keep their group and 2/ε to those that change it, "
@@ -144,8 +151,9 @@ def _e6() -> Erratum:
     n = shown.printed_crossovers()
     return Erratum(
         "E6",
+        "Where the two mechanisms cross",
         "Section 5, Comparison of the mechanisms",
-        "M_R opt. has a smaller MSE than M_L opt. only for 0.31 ⪅ ε ⪅ 2.6.",
+        "M_R opt. has a smaller MSE than M_L opt. only for ε between about 0.31 and 2.6.",
         f"The paper's own formulas and allocation give {n['lower by the formulas']:.2f} and "
         f"{n['upper by the formulas']:.2f} for the upper bounds. With sound privacy M_R is better up to "
         f"{n['sound M_R below sound M_L up to']:.2f}.",
@@ -162,6 +170,7 @@ def _e7() -> Erratum:
     n = shown.notebook()
     return Erratum(
         "E7",
+        "The definition of GRR",
         "Definition of GRR",
         "GRR is defined for x in {0, …, d} with probability (1 − a)/(d − 1) for each other value.",
         "{0, …, d} has d + 1 values, so these probabilities do not sum to 1. With d values they do, and the rest "

@@ -158,12 +158,14 @@ def dataset_page(results: Results) -> str:
 
 
 def errata_page(errata: Sequence[Erratum]) -> str:
-    """Return the errata as Markdown."""
-    rows = [
-        [f"**{e.name}**<br>{e.where}", e.claim, e.truth, f"{e.evidence}<br>Run: `counterexamples.{e.run}()`", e.cost]
-        for e in errata
-    ]
-    return INTRODUCTION + "\n\n" + markdown_table(_ERRATA_HEAD, rows) + "\n"
+    """Return the errata as Markdown: a heading and a narrow table for each, since five columns of text read badly."""
+    parts = [INTRODUCTION]
+    for e in errata:
+        texts = (e.claim, e.truth, e.evidence, e.cost)
+        rows = [[f"**{head}**", text] for head, text in zip(_ERRATA_HEAD[1:], texts, strict=True)]
+        head, *rest = [["Where", e.where], *rows, ["**Run it**", f"`fairgauge.paper.counterexamples.{e.run}()`"]]
+        parts += [f"## {e.name}. {e.title}", markdown_table(head, rest)]
+    return _page(*parts)
 
 
 _ERRATA_HEAD = ["Where", "The paper says", "What is true", "A counterexample", "What it costs"]

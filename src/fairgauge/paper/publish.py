@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -125,9 +126,7 @@ def _dataset(data: Path | None, step: Step) -> tuple[Results, dict[str, str]]:
 def _errata(step: Step) -> tuple[Results, dict[str, str]]:
     found = errata()
     step()
-    listed = [
-        {"name": e.name, "where": e.where, "claim": e.claim, "truth": e.truth, "evidence": e.evidence} for e in found
-    ]
+    listed = [asdict(e) for e in found]
     return {"errata": listed}, {"errata.md": pages.errata_page(found), "errata.html": pages.errata_html(found)}
 
 

@@ -1,0 +1,81 @@
+"""What docs/paper shows is what the code computes."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fairgauge.paper import frontier, pages, tables
+from fairgauge.paper.bounds import PUBLISHED, SOUND
+from fairgauge.paper.errata import errata
+from fairgauge.paper.figures import FIGURES
+
+DOCS = Path(__file__).parents[3] / "docs"
+SHOWN = DOCS / "paper"
+RESULTS = json.loads((SHOWN / "results.json").read_text(encoding="utf-8"))
+
+
+def shown(name: str) -> str:
+    return (SHOWN / name).read_text(encoding="utf-8")
+
+
+def test_errata_are_current():
+    assert shown("errata.md") == pages.errata_page(errata())
+    assert shown("errata.html") == pages.errata_html(errata())
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [("table1.md", pages.table1_page), ("table2.md", pages.table2_page), ("dataset.md", pages.dataset_page)],
+)
+def test_pages_show_the_results_beside_them(name: str, page: object):
+    assert callable(page)
+    assert shown(name) == page(RESULTS)
+
+
+def test_closed_forms_in_the_results_are_current():
+    for section, allocations in ((RESULTS, PUBLISHED), (RESULTS["sound"], SOUND)):
+        found = tables.table1(allocations)
+        for name in allocations:
+            for clients, row in found[name].items():
+                shown_row = section["table1_minimum_epsilon"][name][clients]
+                for was, now in zip(shown_row, row, strict=True):
+                    assert was == (now if now is None else pytest.approx(now, rel=1e-9))
+
+
+@pytest.mark.parametrize(("clients", "column"), [("1e5", 0), ("1e6", 0), ("1e8", 1)])
+@pytest.mark.parametrize("interval", ["Chebyshev", "finite"])
+def test_optimal_cells_are_reached_and_not_by_much_less(clients: str, column: int, interval: str):
+    epsilon = RESULTS["optimal"]["table1_minimum_epsilon"][f"optimal, {interval}"][clients][column]
+    error, k = tables.ERRORS[column], tables.CLIENTS[clients]
+    reached = frontier.error_at(Decimal(repr(epsilon)), k, interval=interval.lower())
+    assert 0.97 * error < reached < 1.01 * error
+
+
+def test_results_have_every_section_in_the_printed_layout():
+    for key, value in tables.printed().items():
+        assert key in RESULTS
+        if isinstance(value, dict):
+            assert set(value) <= set(RESULTS[key]), key
+
+
+def test_measured_intervals_hold_the_true_gaps():
+    for measured in RESULTS["dataset_measured"]:
+        for metric in ("tpr", "fpr"):
+            assert measured[metric]["low"] < measured[metric]["true_gap"] < measured[metric]["high"]
+
+
+def test_redone_model_is_near_the_printed_one():
+    printed, redone = tables.printed()["dataset_model"], RESULTS["dataset_model"]
+    for name in ("accuracy", "fpr", "tpr"):
+        assert redone[name] == pytest.approx(printed[name], abs=0.01)
+    for metric in ("tpr", "fpr"):
+        for sex in ("male", "female"):
+            assert redone[f"mean_{metric}"][sex] == pytest.approx(printed[f"mean_{metric}"][sex], abs=0.03)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_there_and_on_the_page(name: str):
+    assert (SHOWN / f"{name}.svg").exists()
+    assert f"paper/{name}.svg" in (DOCS / "paper.md").read_text(encoding="utf-8")
