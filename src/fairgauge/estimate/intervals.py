@@ -1,4 +1,4 @@
-"""Intervals: how far an average score may be from the truth about these clients.
+"""Intervals: how far an average score may be from the truth.
 
 =============  =====================================================================================
 ``finite``     holds for any number of answers; the smaller of a Chernoff bound from the channel's own moments and
@@ -7,6 +7,11 @@
 ``normal``     asymptotic: close to its confidence from about 10^4 answers on; invalid if looked at repeatedly
 ``chebyshev``  the paper's; holds for any number of answers and is far wider than it needs to be
 =============  =====================================================================================
+
+All but ``anytime`` are about the clients who answered, whatever they hold: only the channel is random.  Where shares
+are known, these clients split as the study says.  While a study runs, those who have answered so far are some of
+all, and do not split exactly like that.  So ``anytime`` is about the population that clients come from, one after
+another at random, and pays for who happens to come first.
 
 Widths depend on the channel and the number of answers only (``normal`` may use the counts to be narrower), so the
 planner uses the very same functions.
@@ -23,8 +28,10 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimate.spread import Spread
 from fairgauge.scores import Vector
 
-# The anytime mixture spreads its bets over studies of these sizes.
+# The anytime mixture spreads its bets over studies of these sizes, at about this alpha.  Bets do not depend on the
+# alpha that is asked for, so that a p-value is about one and the same mixture.
 _LOOKS = np.logspace(1, 11, 41)
+_BET_ALPHA = 0.01
 _BERRY_ESSEEN = 0.56
 
 
@@ -68,9 +75,12 @@ def anytime(spread: Spread, answers: float, alpha: float) -> Width:
 
     .. math:: \sum_k w_k\, e^{\lambda_k u K - K \Lambda(\lambda_k)} = 2 / \alpha \quad \text{solved for } u
 
-    Guarantee: at least 1 - alpha over all looks together, in whatever order clients answer (Ville's inequality).
+    Guarantee: at least 1 - alpha over all looks together (Ville's inequality), about the population from which clients
+    come as independent draws.
     """
-    tilts = np.sqrt(2 * np.log(2 / alpha) / (spread.variance * _LOOKS))
+    # Bets on studies of a very different size add nothing that can be seen, and leaving them out is safe.
+    near = _LOOKS[np.abs(np.log10(_LOOKS / np.clip(answers, _LOOKS[0], _LOOKS[-1]))) <= 2]
+    tilts = np.sqrt(2 * np.log(2 / _BET_ALPHA) / (spread.drawn_variance * near))
     return Width(*(_mixture(spread, answers, alpha, tilts, sign) for sign in (1, -1)))
 
 
@@ -138,12 +148,12 @@ def _berry_esseen(spread: Spread, answers: float, alpha: float) -> float:
 
 
 def _mixture(spread: Spread, answers: float, alpha: float, tilts: Vector, sign: int) -> float:
-    cost = spread.cumulant(tilts, sign)
-    wanted = np.log(2 / alpha) + np.log(len(tilts))
+    cost = spread.drawn_cumulant(tilts, sign)
+    wanted = np.log(2 / alpha) + np.log(len(_LOOKS))
 
     def excess(width: float) -> float:
         return float(logsumexp(answers * (tilts * width - cost)) - wanted)
 
-    # A single tilt reaches the wanted value at this width, and the mixture no later.
-    most = float(np.min((wanted / answers + cost) / tilts))
+    # A single tilt reaches the wanted value at this width, and the mixture no later; a hair more covers rounding.
+    most = float(np.min((wanted / answers + cost) / tilts)) * (1 + 1e-6)
     return float(brentq(excess, 0.0, most, xtol=1e-12, rtol=1e-10))
