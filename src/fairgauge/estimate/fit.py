@@ -6,41 +6,54 @@ near were forged, miscounted or made with another table.
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.stats import chi2
+from scipy.special import gammaln
 
-from fairgauge.scores import Decoder, Matrix, Vector
+from fairgauge.scores import Decoder, Vector
 
 # Honest answers fall below this less often than this.
 SUSPICIOUS = 1e-3
-_LEAST_EXPECTED = 5.0
+_TURNS = 8
 
 
 def fit_p_value(decoder: Decoder, counts: tuple[int, ...]) -> float:
-    r"""Return how often honest answers would lie at least as far from every mixture of rows.
+    r"""Return a p-value that these are honest answers: small if every mixture of rows explains them badly.
 
-    .. math:: X^2 = \min_{q \ge 0} \sum_j \frac{(c_j - K (q P)_j)^2}{K (q P)_j}
+    .. math:: p = \frac{\max_q \prod_j (q P)_j^{c_j}}{\int \prod_j \theta_j^{c_j} \, d\pi(\theta)}
 
-    Guarantee: asymptotic and conservative: at the true mixture the sum is no larger, in law, than chi-squared with one
-    degree of freedom less than symbols, and the best mixture is closer still.  Symbols expected fewer than five
-    times are counted together.
+    The denominator is the likelihood under laws of every kind, with Jeffreys' prior.  Divided by the likelihood under
+    the true average law, its expectation is at most 1: for each theta it is a product over clients of numbers whose
+    expectations average to 1.  The best mixture is at least as likely as the true one; Markov's inequality does
+    the rest.
+
+    Guarantee: honest answers give less than p with probability at most p, for any number of answers and whatever
+    clients hold.
     """
-    observed: Vector = np.array(counts, dtype=np.float64)
-    answers = observed.sum()
-    expected = answers * (decoder.prior @ decoder.rows)
-    for _ in range(4):
-        scale = np.sqrt(np.maximum(expected, 1.0))
-        mixture, _ = nnls((answers * decoder.rows / scale).T, observed / scale)
-        expected = answers * (mixture @ decoder.rows) / max(mixture.sum(), 1e-300)
-    pooled = _pooled(np.vstack([observed, expected]), expected)
-    if pooled.shape[1] < 2:
-        return 1.0
-    seen, fitted = pooled[0], np.maximum(pooled[1], 1e-300)
-    return float(chi2.sf(((seen - fitted) ** 2 / fitted).sum(), pooled.shape[1] - 1))
+    seen: Vector = np.array(counts, dtype=np.float64)
+    log_p = _best_likelihood(decoder, seen) - _any_likelihood(seen)
+    return float(np.exp(min(log_p, 0.0)))
 
 
-def _pooled(rows: Matrix, expected: Vector) -> Matrix:
-    """Add up the columns that are expected too seldom."""
-    rare = expected < _LEAST_EXPECTED
-    if not rare.any():
-        return rows
-    return np.column_stack([rows[:, ~rare], rows[:, rare].sum(axis=1)])
+def _any_likelihood(seen: Vector) -> float:
+    """Return the log-likelihood of counts under Jeffreys' prior on all laws of symbols."""
+    half = np.full(len(seen), 0.5)
+    return float(gammaln(seen + half).sum() - gammaln(half).sum() + gammaln(half.sum()) - gammaln((seen + half).sum()))
+
+
+def _best_likelihood(decoder: Decoder, seen: Vector) -> float:
+    """Return an upper bound, tight after a few turns, of the log-likelihood under the best mixture of rows.
+
+    Fisher scoring turns it into least squares with non-negative weights.  The likelihood is concave, so wherever a
+    turn ends the slope towards the best row bounds what is left to gain.
+    """
+    rows, answers = decoder.rows, seen.sum()
+    mixture = decoder.prior
+    bound = np.inf
+    for _ in range(_TURNS):
+        # The bound holds for any law above zero.
+        law = np.maximum(mixture @ rows, 1e-12)
+        steepest = float((rows @ (seen / law)).max()) / answers
+        bound = min(bound, float(seen @ np.log(law)) + answers * np.log(steepest))
+        scale = np.sqrt(law)
+        found, _ = nnls((rows / scale).T, seen / answers / scale)
+        mixture = found / found.sum()
+    return bound
