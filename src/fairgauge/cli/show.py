@@ -97,7 +97,8 @@ def sentences(question: QuestionEstimate, estimate: Estimate) -> list[str]:
         if moves.share_error is not None:
             most = "up to " if moves.share_error_is_bound else ""
             said.append(f"A share that is wrong by 0.01 would move the gap by {most}{moves.share_error:.4f}.")
-        said.append(f"Forging 1 % of the answers could move it by up to {moves.forged:.4f}.")
+        limit = "without limit" if moves.forged is None else f"by up to {moves.forged:.4f}"
+        said.append(f"Forging 1 % of the answers could move it {limit}.")
     return said
 
 

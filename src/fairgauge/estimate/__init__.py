@@ -15,8 +15,10 @@
 True
 """
 
+import math
+
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimate.estimands import estimands_of
+from fairgauge.estimate.estimands import Estimands, Ratio, estimands_of
 from fairgauge.estimate.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimate.intervals import GUARANTEES, INTERVALS, check_confidence, check_interval
 from fairgauge.estimate.result import Estimate, Gap, QuestionEstimate, Sensitivity
@@ -28,7 +30,7 @@ from fairgauge.tally import Tally
 __all__ = ["GUARANTEES", "INTERVALS", "Estimate", "Gap", "Interval", "QuestionEstimate", "Sensitivity", "estimate"]
 
 _LEAST_P = 1e-12
-_P_STEPS = 30
+_P_STEPS = 12
 _NORMAL_ANSWERS = 10_000
 
 
@@ -55,34 +57,46 @@ def estimate(
     """
     check_interval(interval)
     check_confidence(confidence)
-    if tolerance is not None and not tolerance >= 0:
+    if tolerance is not None and not 0 <= tolerance < math.inf:
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
     questions = tuple(
-        _estimate_question(question, tally.for_question(study, index), (confidence, interval, tolerance))
+        _estimate_question(
+            question,
+            estimands_of(question, questions=len(study.questions)),
+            _counts(study, tally, index),
+            (confidence, interval, tolerance),
+        )
         for index, question in enumerate(study.questions)
     )
     return Estimate(study.digest, confidence, interval, tolerance, questions)
 
 
+def _counts(study: Study, tally: Tally, index: int) -> tuple[int, ...]:
+    """Return the counts of a question's symbols, and of answers to the other questions where there are any."""
+    own = tally.for_question(study, index)
+    return own if len(study.questions) == 1 else (*own, tally.total - sum(own))
+
+
 def _estimate_question(
-    question: Question, counts: tuple[int, ...], asked: tuple[float, str, float | None]
+    question: Question, estimands: Estimands, counts: tuple[int, ...], asked: tuple[float, str, float | None]
 ) -> QuestionEstimate:
     confidence, interval, tolerance = asked
     names, metric = question.attribute.groups, question.metric
-    estimands = estimands_of(question)
-    answers = sum(counts)
+    answers = sum(counts[: question.channel.symbols])
     if answers == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, (), None, None, None, None, None, None,
             ("There are no answers yet.",),
         )  # fmt: skip
-    reader = Counts(estimands, law_of(counts), answers, INTERVALS[interval])
+    reader = Counts(estimands, law_of(counts), sum(counts), INTERVALS[interval])
     alpha = 1 - confidence
     warnings: list[str] = []
     means = _means(reader, names, alpha, warnings)
     gaps = _gaps(reader, names, alpha, warnings)
-    overall = reader.ratio(estimands.overall, alpha) if estimands.overall is not None else None
+    overall = _told(reader, "The overall mean", estimands.overall, alpha, warnings)
+    shares = _shares(reader, names, alpha, warnings)
+    answered = _told(reader, "The part of people who answered", estimands.answered, alpha, warnings)
     if tolerance is not None:
         gaps = {pair: (i, _p_value(reader, pair, tolerance / metric.scale)) for pair, (i, _) in gaps.items()}
     fit = fit_p_value(estimands.decoder, counts)
@@ -108,10 +122,10 @@ def _estimate_question(
         gaps=tuple(Gap((names[a], names[b]), i.scaled(metric.scale), p) for (a, b), (i, p) in gaps.items()),
         means=in_metric or None,
         overall_interval=None if overall is None else overall.scaled(metric.scale, metric.to_metric(0.0)),
-        shares=_shares(reader, names, alpha),
-        answered=None if estimands.answered is None else reader.ratio(estimands.answered, alpha),
+        shares=shares,
+        answered=answered,
         fit=fit,
-        sensitivity=sensitivity_of(reader, question) if gaps else None,
+        sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
         warnings=tuple(warnings),
     )
 
@@ -119,24 +133,25 @@ def _estimate_question(
 def _means(reader: Counts, names: tuple[str, ...], alpha: float, warnings: list[str]) -> dict[str, Interval]:
     means: dict[str, Interval] = {}
     if reader.estimands.means is None:
-        warnings.append("This study can estimate the gap, not the means of the groups.")
+        gap = "neither the gap nor" if reader.estimands.gaps is None else "the gap, not"
+        warnings.append(f"This study can estimate {gap} the means of the groups.")
         return means
     for name, ratio in zip(names, reader.estimands.means, strict=True):
-        try:
-            means[name] = reader.ratio(ratio, alpha)
-        except CannotEstimate as reason:
-            warnings.append(f"The mean of {name} cannot be estimated: {reason}.")
+        mean = _told(reader, f"The mean of {name}", ratio, alpha, warnings)
+        if mean is not None:
+            means[name] = mean
     return means
 
 
 def _gap(reader: Counts, pair: tuple[int, int], alpha: float) -> Interval:
     """Return the interval of one gap, where all gaps are to hold together."""
-    estimands, d = reader.estimands, reader.estimands.decoder.inputs.groups
+    estimands = reader.estimands
     if estimands.gaps is not None:
-        return reader.ratio(estimands.gaps[pair], alpha / (d * (d - 1) // 2))
+        return reader.ratio(estimands.gaps[pair], alpha / len(estimands.gaps))
     if estimands.means is None:
         raise CannotEstimate("the study's channel does not tell groups apart well enough")
-    return reader.difference(estimands.means[pair[0]], estimands.means[pair[1]], alpha, of=d)
+    first, second = (estimands.means[g] for g in pair)
+    return reader.difference(first, second, alpha, of=len(estimands.means))
 
 
 def _gaps(
@@ -152,27 +167,48 @@ def _gaps(
     return gaps
 
 
-def _shares(reader: Counts, names: tuple[str, ...], alpha: float) -> dict[str, Interval] | None:
+def _told(reader: Counts, what: str, ratio: Ratio | None, alpha: float, warnings: list[str]) -> Interval | None:
+    """Return the interval of a ratio, or None and a sentence that says why there is none."""
+    if ratio is None:
+        return None
+    try:
+        return reader.ratio(ratio, alpha)
+    except CannotEstimate as reason:
+        warnings.append(f"{what} cannot be estimated: {reason}.")
+        return None
+
+
+def _shares(reader: Counts, names: tuple[str, ...], alpha: float, warnings: list[str]) -> dict[str, Interval] | None:
     ratios = reader.estimands.group_shares
-    return None if ratios is None else {g: reader.ratio(r, alpha) for g, r in zip(names, ratios, strict=True)}
+    if ratios is None:
+        return None
+    found = {
+        name: _told(reader, f"The share of {name}", ratio, alpha, warnings)
+        for name, ratio in zip(names, ratios, strict=True)
+    }
+    return {name: share for name, share in found.items() if share is not None} or None
 
 
 def _p_value(reader: Counts, pair: tuple[int, int], tolerance: float) -> float:
     """Return the smallest alpha at which the interval still excludes every gap within the tolerance."""
+    gaps = reader.estimands.gaps
 
     def excluded(alpha: float) -> bool:
-        interval = _gap(reader, pair, alpha)
+        if gaps is not None:
+            gap = gaps[pair] if gaps[pair].value(reader.law) > 0 else -gaps[pair]
+            return reader.beyond(gap, tolerance, alpha / len(gaps))
+        try:
+            interval = _gap(reader, pair, alpha)
+        except CannotEstimate:
+            return False
         return interval.low > tolerance or interval.high < -tolerance
 
-    try:
-        if excluded(_LEAST_P):
-            return _LEAST_P
-        if not excluded(0.5):
-            return 1.0
-        low, high = _LEAST_P, 0.5
-        for _ in range(_P_STEPS):
-            middle = (low * high) ** 0.5
-            low, high = (low, middle) if excluded(middle) else (middle, high)
-    except CannotEstimate:
+    if excluded(_LEAST_P):
+        return _LEAST_P
+    if not excluded(0.5):
         return 1.0
+    low, high = _LEAST_P, 0.5
+    for _ in range(_P_STEPS):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if excluded(middle) else (middle, high)
     return high

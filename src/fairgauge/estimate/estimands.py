@@ -2,24 +2,29 @@
 
 A group's mean is its sum over its share.  Where shares are known the denominator is a constant (or the part of
 people who answered, times the share); where they are not, it is estimated from the same answers.
+
+Where a study has several questions, each device's coin picks one, so those who answer a question are some of all,
+and do not split exactly as all do.  Every average is then over all answers to the study: an answer to another
+question is one more symbol that counts nothing, and the part that answers this one is in the denominator.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from fairgauge.designs import Goal
-from fairgauge.scores import Decoder, Vector
+from fairgauge.scores import Decoder, Matrix, Vector
 from fairgauge.study import Question
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The average of one score over the average of another."""
+    """The average of one score over the average of another, and what that denominator is in words."""
 
     over: Vector
     under: Vector
+    part: str
 
     @property
     def constant(self) -> float | None:
@@ -31,9 +36,25 @@ class Ratio:
         """Return the ratio for a law of symbols."""
         return float(self.over @ law / (self.under @ law))
 
+    def __neg__(self) -> "Ratio":
+        return Ratio(-self.over, self.under, self.part)
+
     def influence(self, law: Vector) -> Vector:
         """Return what each symbol adds to the ratio, to first order, at a law of symbols."""
         return (self.over - self.value(law) * self.under) / float(self.under @ law)
+
+
+@dataclass(frozen=True)
+class PickedDecoder(Decoder):
+    """The decoder of one of several questions, seen from all answers: the last symbol is an answer to another."""
+
+    questions: int
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """The probability of each symbol for each input."""
+        own = super().rows / self.questions
+        return np.column_stack([own, np.full(len(own), 1 - 1 / self.questions)])
 
 
 @dataclass(frozen=True)
@@ -65,40 +86,45 @@ def goal_of(question: Question) -> Goal:
 
 
 @lru_cache(maxsize=64)
-def estimands_of(question: Question) -> Estimands:
-    """Return what a question's channel identifies."""
+def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
+    """Return what a question identifies that is one of so many; scores are over the symbols of its decoder."""
     goal = goal_of(question)
     decoder = goal.decoder(question.channel)
     inputs, groups = decoder.inputs, range(goal.groups)
     one = np.ones(question.channel.symbols)
     answered = decoder.score(inputs.answered()) if goal.abstain else one
+
+    those = "the part of people who answered" if goal.abstain else "the part of the answers that is to this question"
+
+    def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
+        if over is None or under is None:
+            return None
+        elsewhere = np.zeros(1 if questions > 1 else 0)
+        return Ratio(np.append(over, elsewhere), np.append(under, elsewhere), part)
+
     shares = goal.share_vector if goal.shares_known else None
     sums = [decoder.score(inputs.sum_of(g)) for g in groups]
     if shares is not None:
         unders = [None if answered is None else share * answered for share in shares]
+        parts = [those for _ in groups]
     else:
         unders = [decoder.score(inputs.share_of(g)) for g in groups]
+        parts = [f"the share of {name}" for name in question.attribute.groups]
     gaps = None
-    if shares is not None and answered is not None:
-        contrasts = {
-            (a, b): decoder.score(inputs.sum_of(a) / shares[a] - inputs.sum_of(b) / shares[b]) for a, b in goal.pairs
-        }
-        gaps = {pair: Ratio(s, answered) for pair, s in contrasts.items() if s is not None}
-        gaps = gaps if len(gaps) == len(contrasts) else None
+    if shares is not None:
+        contrasts = [inputs.sum_of(a) / shares[a] - inputs.sum_of(b) / shares[b] for a, b in goal.pairs]
+        found = _all([ratio(decoder.score(contrast), answered) for contrast in contrasts])
+        gaps = None if found is None else dict(zip(goal.pairs, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
-        decoder=decoder,
+        decoder=decoder if questions == 1 else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, questions),
         shares=shares,
-        means=_all([_ratio(over, under) for over, under in zip(sums, unders, strict=True)]),
+        means=_all([ratio(*parts_of) for parts_of in zip(sums, unders, parts, strict=True)]),
         gaps=gaps,
-        overall=_ratio(total, answered),
-        group_shares=None if shares is not None else _all([_ratio(under, answered) for under in unders]),
-        answered=_ratio(answered, one) if goal.abstain else None,
+        overall=ratio(total, answered),
+        group_shares=None if shares is not None else _all([ratio(under, answered) for under in unders]),
+        answered=ratio(answered, one) if goal.abstain else None,
     )
-
-
-def _ratio(over: Vector | None, under: Vector | None) -> Ratio | None:
-    return None if over is None or under is None else Ratio(over, under)
 
 
 def _all(ratios: list[Ratio | None]) -> tuple[Ratio, ...] | None:

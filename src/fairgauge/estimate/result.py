@@ -38,12 +38,12 @@ class Sensitivity:
         share_error: How far the gap moves if a known share is off by 0.01, the others making up for it; None where
             shares are estimated.
         share_error_is_bound: True if the means are not identified, so that this is the most it could be.
-        forged: How far forging 1 % of the answers could move the gap.
+        forged: How far forging 1 % of the answers could move the gap; None if there is no limit.
     """
 
     share_error: float | None
     share_error_is_bound: bool
-    forged: float
+    forged: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
@@ -166,11 +166,12 @@ class Estimate:
         """What the intervals promise, in words."""
         return f"{self.confidence:.4g} confidence; {GUARANTEES[self.interval]}"
 
-    def __getitem__(self, metric: str) -> QuestionEstimate:
-        for question in self.questions:
-            if question.metric == metric:
-                return question
-        raise KeyError(metric)
+    def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
+        """Return what was found about a metric, or about a metric by an attribute where several are asked for."""
+        found = [q for q in self.questions if metric in (q.metric, (q.metric, q.attribute))]
+        if len(found) != 1:
+            raise KeyError(metric)
+        return found[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
