@@ -9,7 +9,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
@@ -169,7 +169,9 @@ def _row(
     reached = question.error(epsilon, clients)
     power = None
     if detect is not None:
-        power = planned_power(question.goal, channel, clients, reached / question.unit, detect / question.unit)
+        gap = replace(question.goal, target="gap")
+        width = planned_width(gap, channel, clients, question.method, question.alpha)
+        power = planned_power(gap, channel, clients, width, detect / question.unit)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),

@@ -3,12 +3,14 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fairgauge.channel import Channel
 from fairgauge.designs import Goal
 from fairgauge.estimate.intervals import Method, normal
 from fairgauge.estimate.spread import Spread
+from fairgauge.scores import Decoder, Vector
 
 
 def planned_width(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> float:
@@ -17,15 +19,18 @@ def planned_width(goal: Goal, channel: Channel, answers: float, method: Method, 
     For more than two groups the gaps' intervals hold together, as they do in the estimate.
     """
     if goal.target == "means":
-        return _worst(goal, channel, answers, method, alpha)
+        return max(_widths(goal, channel, answers, method, alpha))
     if goal.shares_known or method is normal:
-        return _worst(goal, channel, answers, method, alpha / len(goal.pairs))
+        return max(_widths(goal, channel, answers, method, alpha / len(goal.pairs)))
     # Such a gap is estimated as the difference of two means whose intervals hold together.
-    return 2 * _worst(replace(goal, target="means"), channel, answers, method, alpha / goal.groups)
+    widths = _widths(replace(goal, target="means"), channel, answers, method, alpha / goal.groups)
+    # The widths of all means for one centre follow those for another.
+    by_centre = [widths[start : start + goal.groups] for start in range(0, len(widths), goal.groups)]
+    return max(sum(sorted(means)[-2:]) for means in by_centre)
 
 
 def planned_power(goal: Goal, channel: Channel, answers: float, width: float, gap: float) -> float:
-    """Return how often an interval of this half-width will exclude 0 if the gap has this size.
+    """Return how often an interval of this half-width for a gap will exclude 0 if the gap has this size.
 
     Guarantee: asymptotic; for the worst values that clients can hold.
     """
@@ -33,18 +38,44 @@ def planned_power(goal: Goal, channel: Channel, answers: float, width: float, ga
     return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))
 
 
-def _worst(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> float:
+def _widths(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> list[float]:
     decoder = goal.decoder(channel)
     shares = goal.share_vector if goal.shares_known else None
     widths = []
     for functional, centre in goal.wanted(decoder.inputs):
         score = decoder.score(functional)
         if score is None:
-            return math.inf
-        if method is normal:
-            # With estimated shares the estimate sees the variance in the counts; here the guessed shares stand in.
-            variance = decoder.variance(score, centre=centre)
+            widths.append(math.inf)
+        elif method is normal:
+            if centre is None or goal.shares_known:
+                variance = decoder.variance(score, centre=centre)
+            else:
+                variance = _seen_variance(decoder, score, centre)
+                if goal.target == "means":
+                    variance = min(variance, Spread(decoder, score, None).variance)
             widths.append(-float(ndtri(alpha / 2)) * math.sqrt(variance / answers))
         else:
             widths.append(max(method(Spread(decoder, score, shares), answers, alpha)))
-    return max(widths)
+    return widths
+
+
+def _seen_variance(decoder: Decoder, score: Vector, centre: float) -> float:
+    """Return the largest variance that counts can show, for the guessed shares and values that average to a centre.
+
+    Where shares are estimated the estimate relies on the variance in the counts, which holds the differences
+    between clients too.  The score averages to zero, so its variance is its second moment: linear between levels, and
+    largest if all values are at two levels.
+    """
+    second, levels = decoder.rows @ score**2, decoder.inputs.levels
+    weights = decoder.inputs.weights(decoder.shares)
+    left, right = levels <= centre, levels >= centre
+    low, high = levels[left][:, None], levels[right][None, :]
+    part = np.where(high > low, (centre - low) / np.maximum(high - low, 1e-300), 0.0)
+    total = 0.0
+    for block, weight in zip(decoder.inputs.blocks, weights, strict=True):
+        here = second[block]
+        if len(here) == 1:
+            total += float(weight * here[0])
+        else:
+            total += float(weight * ((1 - part) * here[left][:, None] + part * here[right][None, :]).max())
+    return total
