@@ -22,8 +22,10 @@ def audit(
 
     document = read_study(study)
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("answering", total=2 * samples * len(document.questions))
-        found = audit_study(document, samples=samples, confidence=confidence, progress=lambda: progress.advance(task))
+        task = progress.add_task("answering", total=1.0)
+        found = audit_study(
+            document, samples=samples, confidence=confidence, progress=lambda part: progress.advance(task, part)
+        )
     caught = any(question.caught for question in found)
     if as_json:
         shown = [
@@ -45,7 +47,9 @@ def audit(
             typer.echo(f"{q.metric} by {q.attribute}")
             typer.echo(f"  declared  epsilon {q.declared:.4f}")
             typer.echo(f"  exact     epsilon {q.exact:.4f}, computed from the table")
-            typer.echo(f"  answers   epsilon at least {q.finding.epsilon:.4f}, from {2 * samples:,} of them")
+            typer.echo(
+                f"  answers   epsilon at least {q.finding.epsilon:.4f}, measured with {2 * q.finding.samples:,} of them"
+            )
         verdict = (
             "The answers leak more than the study declares." if caught else "Nothing beyond what the study declares."
         )

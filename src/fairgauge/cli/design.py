@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.read import read_epsilon, read_goal, read_groups, read_metric, write_bytes
@@ -39,7 +40,7 @@ def design(
     with err.status("Designing channels ...") as status:
         for typed in metric:
             read = read_metric(typed)
-            status.update(f"Designing the channel for {read.name} ...")
+            status.update(Text(f"Designing the channel for {read.name} ..."))
             goal = read_goal(groups, read, target, abstain=abstain, expect=expect)
             name, channel = make_channel(goal, loss, design=design)
             questions.append(Question(read, groups.attribute, goal.target, name, str(loss), channel))
@@ -49,7 +50,8 @@ def design(
     if json:
         show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})
         return
-    out.print(f"{output}: [bold]{title}[/], {len(study.to_bytes()):,} bytes, digest {study.digest}")
+    size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
+    out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
     for question in study.questions:
         channel, tells = question.channel, _tells(question)
         out.print(

@@ -19,7 +19,8 @@ def estimate(
     json: options.Json = False,
 ) -> None:
     """Estimate gaps and means, with intervals that say what they guarantee."""
-    document, counts = read_study(study), read_tally(tally)
+    document = read_study(study)
+    counts = read_tally(tally, document)
     with err.status("Estimating ..."):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
     if json:

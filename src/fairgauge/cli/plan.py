@@ -6,10 +6,19 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_count, read_decimal, read_epsilon, read_goal, read_groups, read_metric
+from fairgauge.cli.read import (
+    read_count,
+    read_decimal,
+    read_epsilon,
+    read_goal,
+    read_groups,
+    read_metric,
+    write_bytes,
+)
 from fairgauge.cli.show import err, show_json, show_plan
 from fairgauge.errors import InvalidInput
 from fairgauge.plan import plan as make_plan
+from fairgauge.plan.figure import check_kind, picture
 
 
 def plan(
@@ -33,6 +42,8 @@ def plan(
     count = None if clients is None else read_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
+    if plot is not None:
+        check_kind(plot)
     with err.status("Designing channels ...") as status:
         found = make_plan(
             goal,
@@ -46,10 +57,9 @@ def plan(
             progress=lambda design: status.update(f"Working out {design} ..."),
         )
         if plot is not None and count is not None:
-            from fairgauge.plan.figure import draw_plan
-
             status.update("Drawing ...")
-            draw_plan(plot, goal, count, confidence=confidence, interval=interval, unit=read.scale)
+            drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, unit=read.scale)
+            write_bytes("plot", plot, drawn)
     if json:
         show_json(found.to_dict())
     else:

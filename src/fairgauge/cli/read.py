@@ -1,15 +1,20 @@
 """What people type, read into what the library takes, with errors that say what to type instead."""
 
-import os
-import tempfile
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
 from fairgauge.designs import Goal
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, NotPrivate
+from fairgauge.simulate import Population
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.tally import Tally
+
+_MOST_DIGITS = 30
+_MOST_CLIENTS = 10**15
 
 
 class Groups(NamedTuple):
@@ -81,6 +86,9 @@ def read_decimal(field: str, typed: str) -> Decimal:
         number = Decimal("nan")
     if not number.is_finite():
         raise InvalidInput(field, typed, "must be a number")
+    if number and abs(number.adjusted()) > _MOST_DIGITS:
+        # Written out it would fill the memory.
+        raise InvalidInput(field, typed, f"must be 0, or from 1e-{_MOST_DIGITS} to 1e{_MOST_DIGITS} in size")
     return number
 
 
@@ -95,19 +103,48 @@ def read_epsilon(typed: str) -> Decimal:
 def read_count(field: str, typed: str) -> int:
     """Read a whole number, also as 1e6 or 1_000_000."""
     number = read_decimal(field, typed)
-    if number != number.to_integral_value() or number < 1:
-        raise InvalidInput(field, typed, "must be a whole number from 1 up")
+    if number != number.to_integral_value() or not 1 <= number <= _MOST_CLIENTS:
+        raise InvalidInput(field, typed, "must be a whole number from 1 to 10^15")
     return int(number)
 
 
 def read_study(path: Path) -> Study:
     """Read a study and check its privacy."""
-    return Study.from_bytes(read_bytes("study", path))
+    data = read_bytes("study", path)
+    with naming(path):
+        return Study.from_bytes(data)
 
 
-def read_tally(path: Path) -> Tally:
-    """Read a tally."""
-    return Tally.from_bytes(read_bytes("tally", path))
+def read_tally(path: Path, study: Study) -> Tally:
+    """Read the tally of a study."""
+    data = read_bytes("tally", path)
+    with naming(path):
+        tally = Tally.from_bytes(data)
+        tally.check(study)
+        return tally
+
+
+def read_population(path: Path) -> Population:
+    """Read a population."""
+    try:
+        with naming(path):
+            population = Population.from_csv(path)
+            if population.clients > _MOST_CLIENTS:
+                raise InvalidInput("count", population.clients, "must total at most 10^15")
+            return population
+    except OSError as reason:
+        raise InvalidInput("population", path, f"cannot be read: {reason.strerror or reason}") from None
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of a file before what is wrong in it."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise type(error)(f"{path}: {error.field}", error.value, error.rule) from None
+    except NotPrivate as error:
+        raise NotPrivate(f"{path}: {error}") from None
 
 
 def read_bytes(field: str, path: Path) -> bytes:
@@ -120,14 +157,18 @@ def read_bytes(field: str, path: Path) -> bytes:
 
 def write_bytes(field: str, path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
+    temporary = path.parent / f".fairgauge-{secrets.token_hex(8)}"
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if path.exists() and not path.is_file():
+            # A device or a pipe is written to, never replaced.
+            path.write_bytes(data)
+            return
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(data)
-            Path(temporary).replace(path)
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as reason:
         raise InvalidInput(field, path, f"cannot be written: {reason.strerror or reason}") from None

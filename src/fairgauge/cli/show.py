@@ -6,38 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from fairgauge.estimate import Estimate, QuestionEstimate
 from fairgauge.plan import Plan
 from fairgauge.study import Question
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+_WIDEST = 10_000
+# Without markup: what people call a group or a study is printed as it is, [brackets] and all.
+out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def show_json(document: dict[str, Any]) -> None:
     """Print a document for programs."""
-    out.print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), markup=False)
+    out.print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def table(*columns: str, rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table whose first column is text and whose others are numbers."""
+def show_table(*columns: str, rows: Sequence[Sequence[str | Text]]) -> None:
+    """Print a table whose first column is text and whose others are numbers, as wide as it needs to be."""
     found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
     for number, column in enumerate(columns):
         found.add_column(column, justify="right" if number else "left", no_wrap=True)
     for row in rows:
         found.add_row(*row)
-    return found
+    found.width = Measurement.get(out, out.options.update(max_width=_WIDEST), found).maximum
+    out.print(found, crop=False)
 
 
 def show_plan(plan: Plan) -> None:
     """Print a plan for people."""
     columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
     power = any(row.power is not None for row in plan.rows)
-    rows = [
+    rows: list[list[str | Text]] = [
         [
-            f"[bold]{row.design}[/]" if row.design == plan.best else row.design,
+            Text(row.design, "bold" if row.design == plan.best else ""),
             _number(row.epsilon),
             "impossible" if row.clients is None else f"{row.clients:,}",
             _number(row.error),
@@ -51,29 +56,34 @@ def show_plan(plan: Plan) -> None:
     if plan.solved_for == "epsilon":
         for row, found in zip(plan.rows, rows, strict=True):
             found[1] = "impossible" if row.epsilon is None else found[1]
-    out.print(table(*columns, *(["power"] if power else []), rows=rows))
+    show_table(*columns, *(["power"] if power else []), rows=rows)
     what = "the gap" if plan.target == "gap" else "the worst group's mean"
     if plan.best is None:
         out.print("\nNo design reaches this error: allow a larger error, or find more clients.")
         return
     best = plan.row(plan.best)
     out.print(
-        f"\nWith [bold]{best.design}[/], {best.clients:,} clients at epsilon {best.epsilon:.4g} give {what} "
-        f"to ±{best.error:.4g} ({plan.confidence:.4g} confidence, {plan.interval} interval)."
+        Text.assemble(
+            "\nWith ",
+            (best.design, "bold"),
+            f", {best.clients:,} clients at epsilon {best.epsilon:.4g} give {what} to ±{best.error:.4g} "
+            f"({plan.confidence:.4g} confidence, {plan.interval} interval).",
+        )
     )
 
 
 def show_estimate(estimate: Estimate) -> None:
     """Print an estimate for people."""
     for question in estimate.questions:
-        out.print(f"[bold]{question.metric}[/] by {question.attribute}: {question.answers:,} answers")
+        about = f" by {question.attribute}: {question.answers:,} answers"
+        out.print(Text.assemble((question.metric, "bold"), about))
         rows = [[name, f"{i.estimate:.4f}", f"{i.low:.4f}", f"{i.high:.4f}"] for name, i in question.rows()]
         if rows:
-            out.print(table("", "estimate", "low", "high", rows=rows))
+            show_table("", "estimate", "low", "high", rows=rows)
         for sentence in sentences(question, estimate):
             out.print(sentence)
         for warning in question.warnings:
-            out.print(f"[yellow]note[/] {warning}")
+            out.print(Text.assemble(("note", "yellow"), f" {warning}"))
     out.print(f"Intervals: {estimate.guarantee}.")
 
 

@@ -7,10 +7,9 @@ import numpy as np
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_count, read_study, write_bytes
+from fairgauge.cli.read import read_count, read_population, read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
-from fairgauge.simulate import Population
 from fairgauge.simulate import simulate as run
 
 
@@ -24,11 +23,9 @@ def simulate(
 ) -> None:
     """Simulate the answers of a population, exactly, at any size."""
     document = read_study(study)
-    if not population.is_file():
-        raise InvalidInput("population", population, "is no file")
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
-    people = Population.from_csv(population)
+    people = read_population(population)
     if clients is not None:
         people = people.rescaled(read_count("clients", clients))
     with err.status("Drawing answers ..."):

@@ -3,16 +3,19 @@
 import math
 
 import typer
+from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_bytes
+from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, privacy_sentence, show_json
 from fairgauge.study import parse
 
 
 def verify(study: options.StudyFile, json: options.Json = False) -> None:
     """Recompute the exact epsilon of a study, and say what it means for a person."""
-    found = parse(read_bytes("study", study))
+    data = read_bytes("study", study)
+    with naming(study):
+        found = parse(data)
     private = all(question.private for question in found.questions)
     if json:
         show_json(
@@ -33,13 +36,11 @@ def verify(study: options.StudyFile, json: options.Json = False) -> None:
             }
         )
     else:
-        out.print(f"[bold]{found.title}[/]\ndigest {found.digest}", markup=True)
+        out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
         for q in found.questions:
-            verdict = "[green]private[/]" if q.private else "[red]NOT PRIVATE[/]"
-            out.print(
-                f"{q.metric.name} by {q.attribute.name}: {verdict}. "
-                f"Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
-            )
+            verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
+            exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
+            out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
             out.print(f"  In plain words: {privacy_sentence(q)}.")
         if len(found.questions) > 1:
             out.print("A device answers one of these questions, picked by its own coin: the largest epsilon counts.")

@@ -141,6 +141,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         raise InvalidInput("clients", clients, "must be from 1 to 10^15")
     if error is not None and not 0 < error < math.inf:
         raise InvalidInput("error", error, "must be above 0")
+    if detect is not None and not 0 <= detect < math.inf:
+        raise InvalidInput("detect", detect, "must be 0 or above")
     rows = []
     for design in designs:
         progress(design)

@@ -1,6 +1,7 @@
 """A picture of error against epsilon, with a line for each design."""
 
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -28,6 +29,17 @@ class Terms(TypedDict):
     unit: float
 
 
+def check_kind(path: Path) -> str:
+    """Return the kind of picture that a file's name asks for.
+
+    Raises:
+        InvalidInput: If the ending is none that can be drawn.
+    """
+    if path.suffix not in KINDS:
+        raise InvalidInput("plot", path, f"must end in {', '.join(KINDS)}")
+    return path.suffix.removeprefix(".")
+
+
 def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> None:
     """Write the picture to a file; its name's ending says which kind.
 
@@ -35,8 +47,12 @@ def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> N
         InvalidInput: If the ending is none that can be drawn.
         MissingExtra: If matplotlib is not installed.
     """
-    if path.suffix not in KINDS:
-        raise InvalidInput("plot", path, f"must end in {', '.join(KINDS)}")
+    kind = check_kind(path)
+    path.write_bytes(picture(kind, goal, clients, **terms))
+
+
+def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> bytes:
+    """Return the picture as a file of that kind, such as ``"svg"``."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
@@ -63,4 +79,6 @@ def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> N
     axes.minorticks_off()
     axes.grid(visible=True, which="both", alpha=0.3)
     axes.legend(frameon=False)
-    figure.savefig(path)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=kind)
+    return drawn.getvalue()
