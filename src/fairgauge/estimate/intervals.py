@@ -92,10 +92,10 @@ INTERVALS: dict[str, Method] = {
     "chebyshev": chebyshev,
 }
 GUARANTEES = {
-    "finite": "holds at one look, for any number of answers",
-    "anytime": "holds at every look together",
-    "normal": "approximate: close to its confidence from about 10,000 answers on, and at one look only",
-    "chebyshev": "holds at one look, for any number of answers, and is wider than it needs to be",
+    "finite": "holds for the clients who answered, however many, at one look",
+    "anytime": "holds for the population that clients come from at random, at every look together",
+    "normal": "approximate: close to its confidence from about 10,000 answers on, at one look",
+    "chebyshev": "holds for the clients who answered, however many, at one look; wider than it needs to be",
 }
 
 
