@@ -211,7 +211,7 @@ def _part(known: Any, edges: NDArray[np.float64] | None) -> str:
 
 @dataclass(frozen=True)
 class QuestionAudit:
-    """An audit of the client's own answers, with the two inputs that one question's table tells apart best."""
+    """An audit of the client's own answers, with the inputs that one question's table tells apart best."""
 
     metric: str
     attribute: str
@@ -230,7 +230,7 @@ def audit_study(
     *,
     samples: int = 100_000,
     confidence: float = 0.99,
-    progress: Callable[[], object] = lambda: None,
+    progress: Callable[[float], object] = lambda _: None,
 ) -> tuple[QuestionAudit, ...]:
     """Audit the client's own path: answers to the study, drawn as a device draws them.
 
@@ -238,47 +238,65 @@ def audit_study(
 
     Args:
         study: The study to answer.
-        samples: How many answers to draw for each of two inputs, for each question.
+        samples: How many answers to draw for each of two inputs, for each pair of them that is tried.
         confidence: How often the bounds are to be right together.
-        progress: Called after every answer.
+        progress: Called for every answer, with the part of the work that it is.
 
     Raises:
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
-    each = 1 - (1 - confidence) / len(study.questions)
+    pairs = [(question, pair) for question in study.questions for pair in _worst_profiles(study, question)]
+    each = 1 - (1 - confidence) / len(pairs)
 
     def symbol(profile: Mapping[str, Any]) -> int:
-        progress()
+        progress(1 / (2 * samples * len(pairs)))
         return answer(study, profile).symbol
 
-    found = []
-    for question in study.questions:
-        first, second = _worst_profiles(study, question)
+    findings: dict[int, Finding] = {}
+    for question, (first, second) in pairs:
         finding = audit(symbol, first, second, samples=samples, confidence=each)
-        declared = float(question.epsilon)
-        found.append(
-            QuestionAudit(question.metric.name, question.attribute.name, declared, question.channel.epsilon, finding)
-        )
-    return tuple(found)
+        number = study.questions.index(question)
+        if number not in findings or finding.epsilon > findings[number].epsilon:
+            findings[number] = finding
+    return tuple(
+        QuestionAudit(q.metric.name, q.attribute.name, float(q.epsilon), q.channel.epsilon, findings[number])
+        for number, q in enumerate(study.questions)
+    )
 
 
-def _worst_profiles(study: Study, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the profiles of the two inputs whose symbols differ most, among those that the client answers."""
-    for rows in (question.channel.rows, question.channel.groups * len(question.channel.levels)):
-        first, second = (_profile(study, question, row) for row in _worst_rows(question.channel, rows))
-        try:
-            answer(study, first), answer(study, second)
-        except CannotAnswer:
-            continue  # who abstains here may not abstain from another question
-        return first, second
-    raise CannotAnswer("no profile fits every question of this study")
+def _worst_profiles(study: Study, question: Question) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return pairs of profiles to try, among those that the client answers."""
+    rows = range(question.channel.rows)
+    profiles = [_profile(study, question, row) for row in rows]
+    # Who abstains here may be unable to abstain from another question.
+    answering = [row for row in rows if _answers(study, profiles[row])]
+    if len(answering) < 2:
+        raise CannotAnswer("no two profiles fit every question of this study")
+    return [(profiles[x], profiles[z]) for x, z in _worst_rows(question.channel, np.array(answering))]
 
 
-def _worst_rows(channel: Channel, rows: int) -> tuple[int, int]:
-    columns = list(zip(*channel.table[:rows], strict=True))
-    worst = max(columns, key=lambda column: Fraction(max(column), max(1, min(column))))
-    return worst.index(max(worst)), worst.index(min(worst))
+def _answers(study: Study, profile: Mapping[str, Any]) -> bool:
+    try:
+        answer(study, profile)
+    except CannotAnswer:
+        return False
+    return True
+
+
+def _worst_rows(channel: Channel, rows: Codes) -> set[tuple[int, int]]:
+    """Return the two rows that the table tells apart best, and the best two that differ in both group and level.
+
+    A program that leaks the group alone, or the value alone, shows it only for people who differ in that.
+    """
+    logs = np.log(np.maximum(np.array([channel.table[row] for row in rows], dtype=np.float64), 0.5))
+    losses = np.array([(row - logs).max(axis=1) for row in logs])
+    group, level = np.divmod(rows, len(channel.levels))
+    differ = (group[:, None] != group) & (level[:, None] != level)
+    worst = [np.unravel_index(np.argmax(np.where(mask, losses, -1.0)), losses.shape) for mask in (losses >= 0, differ)]
+    if losses[worst[1]] >= losses[worst[0]] * (1 - 1e-6):
+        worst = worst[1:]
+    return {(int(rows[x]), int(rows[z])) for x, z in worst}
 
 
 def _profile(study: Study, question: Question, row: int) -> dict[str, Any]:

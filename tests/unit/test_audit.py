@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
-from fairgauge.audit import Finding, audit, audit_study, lower_bound
+from fairgauge.audit import Finding, _worst_rows, audit, audit_study, lower_bound
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
@@ -87,11 +87,12 @@ def test_a_study_is_audited_with_the_inputs_that_its_tables_tell_apart():
 
 
 def test_every_question_is_audited_and_all_bounds_hold_together():
-    calls = []
-    found = audit_study(two_questions(), samples=400, confidence=0.9, progress=lambda: calls.append(1))
+    calls: list[float] = []
+    found = audit_study(two_questions(), samples=400, confidence=0.9, progress=calls.append)
     assert [q.metric for q in found] == ["recall", "error"]
     assert [q.finding.confidence for q in found] == [pytest.approx(0.95)] * 2
     assert len(calls) == 2 * 2 * 400
+    assert sum(calls) == pytest.approx(1)
 
 
 def test_abstaining_is_tried_where_it_differs_most():
@@ -130,5 +131,22 @@ def test_no_profile_at_all(monkeypatch: pytest.MonkeyPatch):
         raise CannotAnswer("no")
 
     monkeypatch.setattr("fairgauge.audit.answer", refuse)
-    with pytest.raises(CannotAnswer, match="no profile"):
+    with pytest.raises(CannotAnswer, match="no two profiles"):
         audit_study(sample_study(), samples=10)
+
+
+def test_a_pair_that_differs_in_group_and_value_is_always_tried():
+    """Group 0's two levels differ most; a client that leaks only the group must be caught all the same."""
+    unit = ROW_SUM // 8
+    table = ((4, 1, 3), (1, 4, 3), (2, 2, 4), (2, 2, 4))
+    channel = Channel(tuple(tuple(w * unit for w in row) for row in table), sample_question().channel.levels, 2)
+    pairs = _worst_rows(channel, np.arange(4))
+    assert len(pairs) == 2
+    assert any({x, z} == {0, 1} for x, z in pairs)
+    assert any(x // 2 != z // 2 and x % 2 != z % 2 for x, z in pairs)
+
+
+def test_where_all_pairs_are_alike_one_that_differs_in_both_is_enough():
+    ((x, z),) = _worst_rows(sample_question().channel, np.arange(4))
+    assert x // 2 != z // 2
+    assert x % 2 != z % 2

@@ -156,7 +156,7 @@ def _contours(figure: "Figure") -> None:
     """Figure 3 of the paper: the MSE of M_L over ε1 and ε2, with the claimed and the truly private region."""
     e1, e2 = np.meshgrid(np.linspace(0, 2, 160), np.linspace(0.1, 2, 160))
     # Where Theorem 2 promises ε = ε2: left of a line for k = 2, and on a line for k = 2/3.
-    panels = (
+    panels: tuple[tuple[float, str, Callable[[float], float]], ...] = (
         (2.0, "k = 2: claimed and true", lambda e: e / 2),
         (2 / 3, "k = 2/3: claimed, true nowhere", _on_the_line),
     )

@@ -1,0 +1,56 @@
+"""``fairgauge paper`` from the command line."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairgauge.cli import main
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["fairgauge", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return int(end.value.code or 0)
+
+
+def test_errata_are_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(monkeypatch, "paper", "errata", "-o", str(tmp_path / "out")) == 0
+    assert "errata.html" in capsys.readouterr().out
+    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["errata"]) == 7
+
+
+def test_the_dataset_without_its_archive(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert run(monkeypatch, "paper", "dataset", "-o", str(tmp_path)) == 1
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "Datasets_Healthy_Older_People.zip" in shown
+    assert "10.24432/C5GG6B" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_parts_but_the_dataset_are_redone_without_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    done: list[str] = []
+
+    def publish(part: str, folder: Path, *, data: Path | None, step: object) -> list[Path]:
+        from fairgauge.paper.dataset import read_archive
+
+        if part == "dataset":
+            read_archive(data)
+        done.append(part)
+        return [folder / f"{part}.md"]
+
+    monkeypatch.setattr("fairgauge.paper.publish.publish", publish)
+    assert run(monkeypatch, "paper", "-o", str(tmp_path)) == 1
+    assert done == ["table1", "table2", "figures", "errata"]
+    assert "C5GG6B" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_unknown_part_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    assert run(monkeypatch, "paper", "table3") == 2
+    assert "table3" in capsys.readouterr().err
