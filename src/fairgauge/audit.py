@@ -3,7 +3,7 @@
 An event that is likelier for one input than for another by a factor r shows that epsilon is at least ln r.  Half of the
 samples are searched for the event that shows most; the other half measures that one event, so the search costs no
 confidence.  An audit can catch a randomiser that leaks more than it promises; it cannot prove that one does not, which
-is what :attr:`fairgauge.Channel.epsilon` is for.
+is what :attr:`fairgauge.channel.Channel.epsilon` is for.
 
 >>> import random
 >>> coin = random.Random(7)
@@ -17,7 +17,7 @@ True
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import answer
@@ -31,7 +31,6 @@ try:
 except ImportError:
     raise MissingExtra("auditing needs numpy and scipy", "lab") from None
 
-Input = TypeVar("Input")
 Codes = NDArray[np.int64]
 Outputs = list[Any] | NDArray[Any]
 
@@ -64,9 +63,9 @@ class Finding:
 
 
 def audit(
-    randomiser: Callable[[Input], Hashable],
-    first: Input,
-    second: Input,
+    randomiser: Callable[[Any], Hashable],
+    first: Any,
+    second: Any,
     *,
     samples: int = 100_000,
     confidence: float = 0.99,
