@@ -10,10 +10,8 @@ best weights solve a linear program:
     T_{og} \ge \sum_c \theta_c z_c(v) (a_o \cdot y_c)^2 - (a_o \cdot F(v))^2, \quad T \ge \sum_g p_g T_{og}
 
 for every objective o, group g and value v, between levels too.  The duals :math:`\alpha, \beta, w` say which new
-column would help: one that makes :math:`\sum_x z(x) b_x(y)`,
-:math:`b = -\alpha - \beta y + \sum_o w_o (a_o y)^2`, negative.  For a given y the best z is :math:`e^\epsilon` where b
-is negative; for a given z the best y solves a small linear system.  Alternating from many starts finds the columns.
-No channel can do better than the master value plus the most negative such sum, which is when to stop.
+columns would help (see ``pricing``).  No channel can do better than the master value plus the most negative
+reduced cost, which is when to stop.
 """
 
 from collections.abc import Callable
@@ -22,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.designs.pricing import Columns, Price, Pricing
 from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
 from fairgauge.scores import Inputs, Matrix, Vector
@@ -32,7 +31,7 @@ _HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exa
 _PATIENCE = 20  # rounds without progress after which to stop
 _PER_ROUND = 60
 _SMOOTHING = 0.7  # pricing between the current and the best duals so far calms column generation
-_FARTHEST = 10.0  # no score is worth more than this many times the first ones
+_MOST_COLUMNS = 2000  # beyond this the half that is least likely to help is dropped
 
 
 class Objective(NamedTuple):
@@ -60,19 +59,12 @@ class Problem:
         return np.array([o.combination for o in self.objectives])
 
 
-class Columns(NamedTuple):
-    """Columns of a channel, up to a factor (as rows of ``patterns``), with their scores."""
-
-    patterns: Matrix
-    scores: Matrix
-
-
 class Solution(NamedTuple):
     """Columns, how much of each to use, and the prices that prove them good."""
 
     columns: Columns
     weights: Vector
-    price: "Price"
+    price: Price
 
 
 class Move(NamedTuple):
@@ -92,9 +84,6 @@ class Minimax:
         # The value at each point; of no account where people abstain.
         values = np.concatenate([np.tile(problem.inputs.levels, problem.inputs.groups), [0.0] * problem.inputs.abstain])
         self.point_value = self.points @ values
-        # Scores keep to the directions that some objective sees.  The others change nothing but the duals, which they
-        # would lead astray.
-        self.seen = np.linalg.pinv(problem.combinations) @ problem.combinations
         self.moves = []
         for symmetry in candidates(problem.inputs, problem.shares):
             basis, objectives = action(problem.basis, symmetry), self._objective_map(symmetry)
@@ -181,15 +170,16 @@ class Minimax:
             peaks.append(objective.peak)
         return Tops(bound, np.array([t for t, peak in zip(totals, peaks, strict=True) if peak]), cost)
 
-    def coefficients(self, patterns: Matrix, scores: Matrix) -> Matrix:
+    def coefficients(self, columns: Columns) -> Matrix:
         """Return what one unit of each column adds to each folded constraint."""
+        patterns, scores = columns
         n = len(patterns)
         unbiased = (patterns[:, :, None] * scores[:, None, :]).reshape(n, -1)
         squares = (scores @ self.problem.combinations.T) ** 2
         second = (squares[:, :, None] * (patterns @ self.points.T)[:, None, :]).reshape(n, -1)
         return np.hstack([patterns @ self.fold_inputs.T, unbiased @ self.fold_unbiased.T, second @ self.fold_second.T])
 
-    def unfolded(self, duals: Duals) -> "Price":
+    def unfolded(self, duals: Duals) -> Price:
         """Return the duals per input, basis functional and objective."""
         n_objectives, n_points = len(self.problem.objectives), len(self.points)
         weight = (self.fold_second.T @ duals.second).reshape(n_objectives, n_points)
@@ -200,107 +190,76 @@ class Minimax:
             np.maximum(weight, 0) @ self.points,
         )
 
-    def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: "Price | None" = None) -> "Solution":
+    def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: Price | None = None) -> Solution:
         """Return the best columns, from a feasible first set and a supply of scores to start pricing from.
 
         A hint, prices near the final ones, saves the rounds in which the duals wander.
         """
-        patterns, scores = first.patterns, first.scores @ self.seen
-        self.farthest = _FARTHEST * np.abs(scores).max(axis=0)
-        self.program.add(self.coefficients(patterns, scores))
-        best_bound, best = -np.inf, hint
+        pricing = Pricing(self.problem.combinations, self.problem.epsilon, first)
+        columns = Columns(first.patterns, first.scores @ pricing.seen)
+        self.program.add(self.coefficients(columns))
+        best, bound = hint, -np.inf
         if best is not None:
-            best_bound = best.value + min(0.0, float(self._price(best, starts(scores))[0].min()))
-            best_bound -= _HANDICAP * abs(best_bound)
-        values: list[float] = []
+            bound = _bound(pricing, best, pricing.search(best, starts(columns.scores)))
+            bound -= _HANDICAP * abs(bound)
         weights, duals = self.program.solve()
         current = self.unfolded(duals)
+        gaps: list[float] = []
         for _ in range(_ROUNDS):
-            values.append(current.value)
-            used = scores[weights > 1e-9]
             found = []
             for price in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                reduced, *columns = self._price(price, starts(used))
-                bound = price.value + min(0.0, float(reduced.min()))
-                if bound > best_bound:
-                    best_bound, best = bound, price
-                found.append(self._worth_adding(current, *columns))
-            new = Columns(*(np.vstack(parts) for parts in zip(*found, strict=True)))
-            stalled = len(values) > _PATIENCE and values[-1] > values[-_PATIENCE] * (1 - _CLOSE / 4)
-            if best_bound >= current.value * (1 - _CLOSE) or stalled or not len(new.patterns):
+                new = pricing.search(price, starts(columns.scores[weights > 1e-9]))
+                if (proven := _bound(pricing, price, new)) > bound:
+                    best, bound = price, proven
+                found.append(_worth_adding(new, pricing.costs(current, new), abs(current.value)))
+            fresh = Columns.joined(*found)
+            gaps.append(current.value - bound)
+            stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * _CLOSE / 4
+            if gaps[-1] <= current.value * _CLOSE or stalled or not len(fresh.scores):
                 break
-            patterns, scores = np.vstack([patterns, new.patterns]), np.vstack([scores, new.scores])
-            self.program.add(self.coefficients(*new))
+            columns = Columns.joined(columns, fresh)
+            self.program.add(self.coefficients(fresh))
             weights, duals = self.program.solve()
             current = self.unfolded(duals)
-        return Solution(*self._polished(Columns(patterns, scores), weights), best or current)
-
-    def _price(self, price: "Price", scores: Matrix) -> tuple[Vector, Matrix, Matrix]:
-        """Alternate between the best pattern for a score and the best score for a pattern."""
-        combinations = self.problem.combinations
-        high = np.exp(self.problem.epsilon)
-        unseen = np.eye(len(self.seen)) - self.seen
-        scores = scores @ self.seen
-        for _ in range(30):
-            patterns = np.where(price.gains(scores, combinations) < 0, high, 1.0)
-            weight = patterns @ price.weight.T
-            curve = np.einsum("no,oi,oj->nij", weight, combinations, combinations)
-            # In directions that the duals happen to ignore, the best score would be anywhere.
-            size = max(float(np.abs(curve).max()), 1e-300)
-            curve += size * (unseen + 1e-9 * np.eye(len(unseen)))
-            better = np.linalg.solve(curve, 0.5 * (patterns @ price.slope)[:, :, None])[:, :, 0] @ self.seen
-            better /= np.maximum(1.0, np.abs(better) / self.farthest).max(axis=1, keepdims=True)
-            if np.allclose(better, scores, rtol=1e-9, atol=1e-12):
-                break
-            scores = better
-        gains = price.gains(scores, combinations)
-        patterns = np.where(gains < 0, high, 1.0)
-        return (gains * patterns).sum(axis=1), patterns, scores
-
-    def _worth_adding(self, price: "Price", patterns: Matrix, scores: Matrix) -> Columns:
-        reduced = (price.gains(scores, self.problem.combinations) * patterns).sum(axis=1)
-        order = np.argsort(reduced)
-        order = order[reduced[order] < -1e-9 * abs(price.value)]
-        _, first = np.unique(np.packbits(patterns[order] > 1, axis=1), axis=0, return_index=True)
-        chosen = order[np.sort(first)[:_PER_ROUND]]
-        return Columns(patterns[chosen], scores[chosen])
+            if len(weights) > _MOST_COLUMNS:
+                costs = np.where(weights > 0, -np.inf, pricing.costs(current, columns))
+                dropped = np.argsort(costs)[_MOST_COLUMNS // 2 :]
+                self.program.drop(dropped)
+                columns, weights = columns.but(dropped), np.delete(weights, dropped)
+        return Solution(*self._polished(columns, weights), best or current)
 
     def _polished(self, columns: Columns, weights: Vector) -> tuple[Columns, Vector]:
-        """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error."""
-        equations = self.coefficients(*columns).T[: self.program.equations]
+        """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error.
+
+        Weights are corrected by factors, so that small ones do not become negative.
+        """
+        equations = self.coefficients(columns).T[: self.program.equations]
         wanted = np.concatenate([np.ones(self.program.ones), self.program.targets])
-        for least in (1e-6, 1e-8, 0.0):
+        for least in (1e-6, 1e-8, 1e-10, 0.0):
             keep = weights > least
             polished = weights[keep]
             for _ in range(3):
                 residual = wanted - equations[:, keep] @ polished
-                polished = polished + np.linalg.lstsq(equations[:, keep], residual, rcond=1e-11)[0]
+                change = np.linalg.lstsq(equations[:, keep] * polished, residual, rcond=1e-12)[0]
+                polished = polished * (1 + change)
             off = np.abs(wanted - equations[:, keep] @ polished).max()
             if off <= 1e-12 * np.abs(wanted).max() and polished.min() > 0:
-                break
-        return Columns(columns.patterns[keep], columns.scores[keep]), np.maximum(polished, 0)
+                return Columns(columns.patterns[keep], columns.scores[keep]), polished
+        return Columns(columns.patterns[keep], columns.scores[keep]), weights[keep]
 
 
-class Price(NamedTuple):
-    """The duals as prices: per input, per input and basis functional, per objective and input."""
+def _bound(pricing: Pricing, price: Price, found: Columns) -> float:
+    """Return what no channel can be better than, if no column has a lower cost than those found."""
+    return price.value + min(0.0, float(pricing.costs(price, found).min()))
 
-    value: float
-    base: Vector
-    slope: Matrix
-    weight: Matrix
 
-    def towards(self, other: "Price", part: float) -> "Price":
-        """Return the prices this part of the way to others."""
-        return Price(
-            (1 - part) * self.value + part * other.value,
-            (1 - part) * self.base + part * other.base,
-            (1 - part) * self.slope + part * other.slope,
-            (1 - part) * self.weight + part * other.weight,
-        )
-
-    def gains(self, scores: Matrix, combinations: Matrix) -> Matrix:
-        """Return what each input would gain or lose from a column with such a score."""
-        return -self.base - scores @ self.slope.T + ((scores @ combinations.T) ** 2) @ self.weight
+def _worth_adding(columns: Columns, costs: Vector, value: float) -> Columns:
+    """Return the columns that help most, each pattern once."""
+    order = np.argsort(costs)
+    order = order[costs[order] < -1e-9 * value]
+    _, first = np.unique(np.packbits(columns.patterns[order] > 1, axis=1), axis=0, return_index=True)
+    chosen = order[np.sort(first)[:_PER_ROUND]]
+    return Columns(columns.patterns[chosen], columns.scores[chosen])
 
 
 def _plain(to: Indices) -> SignedMap:

@@ -14,12 +14,13 @@ from fairgauge.designs.goal import Goal
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.levels import even_levels, levels_needed
-from fairgauge.designs.minimax import Columns, Minimax, Objective, Problem, Solution
-from fairgauge.designs.randomized_response import randomized_response, response_rows
+from fairgauge.designs.minimax import Minimax, Objective, Problem, Solution
+from fairgauge.designs.pricing import Columns
+from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.refinement import refined_columns, refined_price
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.symmetry import images
-from fairgauge.scores import Inputs, Matrix, Vector
+from fairgauge.scores import Decoder, Inputs, Matrix, Vector
 
 EXACT_GROUPS = 6
 _MOST_INPUTS = 130
@@ -42,12 +43,14 @@ def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
     coarse: tuple[Inputs, Solution] | None = None
     while True:
         problem, unit = _problem(goal, epsilon, count)
-        feasible = _response_columns(goal, problem.inputs, float(epsilon), unit)
+        # From randomized response alone the first linear programs are so degenerate that no new column helps.
+        simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
+        feasible = Columns.joined(*(_channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
         size = np.abs(feasible.scores).max(axis=0)
         more = _likely_columns(problem, size) if coarse is None else refined_columns(*coarse, problem)
         hint = None if coarse is None else refined_price(*coarse, problem)
         minimax = Minimax(problem)
-        solution = minimax.solve(_joined(feasible, more), _starts(problem, size), hint)
+        solution = minimax.solve(Columns.joined(feasible, more), _starts(problem, size), hint)
         channel = _assembled(minimax, solution, epsilon)
         needed = min(levels_needed(goal, goal.variance(channel), count), most)
         if needed <= count:
@@ -101,16 +104,15 @@ def _objectives(goal: Goal, inputs: Inputs, basis: Matrix) -> tuple[Objective, .
     )
 
 
-def _response_columns(goal: Goal, inputs: Inputs, epsilon: float, unit: float) -> Columns:
-    """Return randomized response between these levels as columns: they are feasible together."""
-    ends = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
-    rows = response_rows(ends.count, epsilon)
-    scores = np.linalg.solve(rows, _basis(goal, ends) / unit).astype(np.float64)
-    spread = np.zeros((inputs.count, ends.count))
+def _channel_columns(goal: Goal, channel: Channel, inputs: Inputs, unit: float) -> Columns:
+    """Return a channel with two levels as columns between these levels: they are feasible together."""
+    decoder = Decoder.even(channel, goal.share_vector)
+    scores = np.linalg.lstsq(decoder.rows, _basis(goal, decoder.inputs) / unit, rcond=1e-9)[0].astype(np.float64)
+    spread = np.zeros((inputs.count, decoder.inputs.count))
     up = (1 + inputs.levels) / 2
-    for block, end in zip(inputs.blocks, ends.blocks, strict=True):
+    for block, end in zip(inputs.blocks, decoder.inputs.blocks, strict=True):
         spread[block, end] = 1.0 if block.stop - block.start == 1 else np.column_stack([1 - up, up])
-    law = spread @ rows
+    law = spread @ decoder.rows
     return Columns((law / law.min(axis=0)).T, scores)
 
 
@@ -135,10 +137,6 @@ def _likely_columns(problem: Problem, size: Vector) -> Columns:
                 patterns.append(height > threshold + 1e-9)
                 scores.append(stretch * np.array(side) * size)
     return Columns(np.where(patterns, high, 1.0), np.array(scores))
-
-
-def _joined(a: Columns, b: Columns) -> Columns:
-    return Columns(np.vstack([a.patterns, b.patterns]), np.vstack([a.scores, b.scores]))
 
 
 def _starts(problem: Problem, size: Vector) -> Callable[[Matrix], Matrix]:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.errors import Impossible
 from fairgauge.scores import Matrix, Vector
@@ -62,11 +63,16 @@ class Program:
         padded = np.hstack([columns, np.zeros((len(columns), self._highs.getNumRow() - columns.shape[1]))])
         self._add(padded, np.zeros(len(columns)), 0.0)
 
+    def drop(self, columns: NDArray[np.int_]) -> None:
+        """Remove columns, by number."""
+        numbers = np.sort(columns + self._free).astype(np.int32)
+        self._highs.deleteCols(len(numbers), numbers)
+
     def _add(self, columns: Matrix, cost: Vector, lower: float) -> None:
         where = [np.flatnonzero(column) for column in columns]
         starts = np.cumsum([0, *(len(w) for w in where)])[:-1].astype(np.int32)
         values = np.concatenate([column[w] for column, w in zip(columns, where, strict=True)])
-        self._highs.addCols(
+        status = self._highs.addCols(
             len(columns),
             cost,
             np.full(len(columns), lower),
@@ -76,6 +82,8 @@ class Program:
             np.concatenate(where).astype(np.int32),
             values,
         )
+        if status == highspy.HighsStatus.kError:
+            raise Impossible("the linear program of the design has numbers that are too large to solve")
 
     def solve(self) -> tuple[Vector, Duals]:
         """Return the weights of the columns and the duals."""

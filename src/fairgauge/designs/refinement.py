@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fairgauge.designs.minimax import Columns, Price, Problem, Solution
+from fairgauge.designs.minimax import Problem, Solution
+from fairgauge.designs.pricing import Columns, Price
 from fairgauge.scores import Inputs, Matrix
 
 
