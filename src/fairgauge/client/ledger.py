@@ -188,6 +188,8 @@ class Ledger:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
+        except OSError as problem:
+            raise BadLedger("ledger", self.path, f"cannot be used: {problem.strerror}") from None
         except OperationalError as problem:
             if "locked" in str(problem):
                 raise CannotAnswer(f"the ledger {self.path} is in use by another program; try again later") from None
@@ -213,15 +215,15 @@ class Ledger:
 
     def _identify(self, connection: Connection) -> None:
         """Make sure, inside the transaction, that the file is a ledger of this version; make it one if it is empty."""
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables == _pragma(connection, "application_id") == _pragma(connection, "user_version") == 0:
+        # SQLite takes a file of a few bytes for an empty database and would write over it; so ask the file system.
+        if self.path.stat().st_size == 0:
             with suppress(OSError):  # not every file system has owners
                 self.path.chmod(0o600)
             for statement in _SCHEMA:
                 connection.execute(statement)
             return
         if _pragma(connection, "application_id") != APPLICATION:
-            raise BadLedger("ledger", self.path, "is a database of another program")
+            raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")
         if version != VERSION:
             raise BadLedger(

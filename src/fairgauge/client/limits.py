@@ -65,7 +65,7 @@ class Limits:
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(
-                    f"{account or 'this'} has cost epsilon {_shown(before)} on this device; an answer would make it "
+                    f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would make it "
                     f"{_shown(after)}, and the limit is {self.lifetime}"
                 )
 
