@@ -64,7 +64,8 @@ def recorder() -> Iterator[Recorder]:
             self.end_headers()
             self.wfile.write(reply.body)
 
-        do_POST = do_GET
+        def do_POST(self) -> None:
+            self.do_GET()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass

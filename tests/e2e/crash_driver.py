@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
-import fairgauge.client.load  # noqa: F401 - children find it loaded
+import fairgauge.client.load
 from fairgauge.client import Ledger, Patience, command
 from fairgauge.client.answer import Answer, answer
 

@@ -65,8 +65,8 @@ class Limits:
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(
-                    f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would make it "
-                    f"{_shown(after)}, and the limit is {self.lifetime}"
+                    f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would "
+                    f"make it {_shown(after)}, and the limit is {self.lifetime}"
                 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from fairgauge.client import Answer, Ledger, Patience, deliver, send
 from fairgauge.client.delivery import retry_after
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
-from tests.recorder import Recorder, Reply, problem, recorder
+from tests.recorder import Heard, Recorder, Reply, problem, recorder
 from tests.samples import sample_study
 
 ANSWER = Answer("0123456789abcdef" * 4, "fedcba9876543210" * 2, 17)
@@ -93,7 +93,11 @@ class TestSend:
             send(ANSWER, "http://127.0.0.1:1/secret/path", patience=AT_ONCE)
 
     def test_silence_is_given_up(self, server: Recorder) -> None:
-        server.reply = lambda _: (time.sleep(1), Reply())[1]
+        def reply(_: Heard) -> Reply:
+            time.sleep(1)
+            return Reply()
+
+        server.reply = reply
         with pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
             send(ANSWER, server.url, patience=Patience(tries=1, timeout=0.1))
 

@@ -46,7 +46,8 @@ class TestAnswer:
 
     def test_what_is_remembered_needs_no_profile_and_no_budget(self, ledger: Ledger) -> None:
         first = ledger.answer(STUDY, PROFILE)
-        for later in ({"group": None, "values": {}}, {"group": "male", "values": {"recall": 1}}):
+        laters: list[dict[str, Any]] = [{"group": None, "values": {}}, {"group": "male", "values": {"recall": 1}}]
+        for later in laters:
             assert ledger.answer(STUDY, later, limit=Decimal(0)) == first
 
     def test_studies_are_told_apart_by_their_digest(self, ledger: Ledger) -> None:
@@ -195,11 +196,14 @@ class TestFile:
             connection.execute("PRAGMA max_page_count = 3")
             return connection
 
+        def answer_many() -> None:
+            for number in range(1000):
+                ledger.answer(numbered(number), PROFILE)
+
         with monkeypatch.context() as patch:
             patch.setattr(Ledger, "_open", small)
             with pytest.raises(BadLedger, match="cannot be used: database or disk is full"):
-                for number in range(1000):
-                    ledger.answer(numbered(number), PROFILE)
+                answer_many()
         studies = [answer.study for answer in ledger.pending()]
         assert 0 < len(studies) < 1000
         assert ledger.answer(numbered(1000), PROFILE).study not in studies
@@ -279,16 +283,13 @@ def test_a_file_that_cannot_be_trusted_is_left_as_it_is(tmp_path: Path, make: An
     path = tmp_path / "ledger"
     make(path)
     before = path.read_bytes()
-    for study in (STUDY, numbered(1)):
+    uses: list[Any] = [lambda: Ledger(path).answer(numbered(1), PROFILE, limit=Decimal(100)), Ledger(path).spent]
+    if "cost" not in said:  # Where only the cost is damaged, the answer that is there is still the right one.
+        uses += [lambda: Ledger(path).answer(STUDY, PROFILE), Ledger(path).pending, lambda: Ledger(path).state("")]
+    for use in uses:
         with pytest.raises(BadLedger) as caught:
-            answer = Ledger(path).answer(study, PROFILE, limit=Decimal(100))
-            # What is damaged is the cost alone: the answer that is there is still the right one.
-            assert "cost" in said
-            assert study == STUDY
-            Ledger(path).spent()
-            raise AssertionError(answer)
+            use()
         assert said in str(caught.value)
-        assert str(path)[:40] in str(caught.value)
     assert path.read_bytes() == before
 
 

@@ -1,6 +1,7 @@
 """What an answer costs, and refusals above a device's limits, to the last digit."""
 
 from decimal import Context, Decimal
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ class TestCharges:
 
     def test_they_are_the_same_for_everyone(self) -> None:
         study = two_questions()
-        nobody = {"group": {}, "values": {}}
+        nobody: dict[str, Any] = {"group": {}, "values": {}}
         assert charges(study, NAMED) == charges(study, nobody)
 
     def test_they_are_not_below_the_exact_epsilon(self) -> None:
