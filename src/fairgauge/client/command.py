@@ -130,7 +130,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
     else:
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
-        text = f"{study.title}: symbol {answer.symbol} of {study.symbols}, {done.get(str(state), 'not sent yet')}"
+        text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
