@@ -95,15 +95,18 @@ class Channel:
 
         Guarantee: exact; no pair of inputs differs by more than a factor :math:`e^\epsilon` at any symbol.
         """
-        if self.loss is None:
-            return math.inf
-        bound = _log(self.loss)
+        bound = self.epsilon_bound
         nearest = float(bound)
         return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)
 
+    @property
+    def epsilon_bound(self) -> Decimal:
+        """The exact privacy loss as a decimal, rounded up at its 50th digit: for sums that must not come out low."""
+        return Decimal("Infinity") if self.loss is None else _log(self.loss)
+
     def within(self, epsilon: Decimal) -> bool:
         """Tell whether the privacy loss is at most epsilon; never wrongly true."""
-        return self.loss is not None and _log(self.loss) <= epsilon
+        return self.loss is not None and self.epsilon_bound <= epsilon
 
     def draw(
         self, group: int | None, position: Fraction | None, *, bits: Callable[[int], int] = secrets.randbits

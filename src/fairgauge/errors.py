@@ -6,9 +6,12 @@
     ├── InvalidInput      field, value, rule: "epsilon=-1: must be above 0"        (also a ValueError)
     │   ├── BadTable      a channel's table; the field names row and column: "table[3][2]"
     │   ├── BadStudy      a study document; the field is a path: "questions[0].attribute.shares"
-    │   └── BadTally      a tally that is malformed, or of another study
+    │   ├── BadTally      a tally that is malformed, or of another study
+    │   └── BadLedger     a device's ledger that cannot be trusted; it is left as it is
     ├── NotPrivate        a table spends more privacy than declared, or than the device allows
     ├── CannotAnswer      the device refuses to answer
+    ├── CannotSend        the answer was not delivered; the same bytes may be sent again
+    │   └── AnswerRefused the collector said no for good
     ├── CannotEstimate    these counts, or this study, cannot tell
     ├── Impossible        no design or epsilon reaches what was asked
     └── MissingExtra      an optional dependency is not installed                  (also an ImportError)
@@ -55,12 +58,24 @@ class BadTally(InvalidInput):
     """A tally is malformed, or belongs to another study."""
 
 
+class BadLedger(InvalidInput):
+    """A device's ledger is damaged, foreign or out of reach; it is left as it is."""
+
+
 class NotPrivate(FairgaugeError):
     """A study's table spends more privacy than it declares, or than the device allows."""
 
 
 class CannotAnswer(FairgaugeError):
     """The device refuses to answer; the text never holds the group or the value."""
+
+
+class CannotSend(FairgaugeError):
+    """The answer was not delivered; a ledger keeps it, and the same bytes may be sent again."""
+
+
+class AnswerRefused(CannotSend):
+    """The collector refused the answer for good: sending it again would not help."""
 
 
 class CannotEstimate(FairgaugeError):
@@ -89,7 +104,10 @@ class MissingExtra(FairgaugeError, ImportError):
 
 def _shown(value: object) -> str:
     """Return the value on one short printable line: documents come from strangers, and go to a terminal."""
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:  # Python does not write out integers of more than 4300 digits
+        text = f"{type(value).__name__} too long to show"
     if not text or not text.isprintable():
         text = ascii(text)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."

@@ -35,6 +35,12 @@ def test_the_room_loads_only_itself_and_the_standard_library(room: str):
     assert foreign - {"fairgauge"} == set()
 
 
+def test_the_client_loads_a_database_and_the_web_only_when_needed():
+    needed_later = {"sqlite3", "http", "urllib", "ssl", "socket", "email", "argparse", "json.tool"}
+    assert needed_later.isdisjoint(loaded_by("import fairgauge.client"))
+    assert "sqlite3" in loaded_by("from fairgauge.client import Ledger")
+
+
 def test_the_client_loads_no_room_above_it():
     rooms = {
         module.split(".")[1]

@@ -11,8 +11,11 @@ EVERY_ERROR = [
     errors.BadTable("table[3][2]", -5, "must not be negative"),
     errors.BadStudy("title", "", "must not be empty"),
     errors.BadTally("counts[0]", "x", "must be an integer"),
+    errors.BadLedger("ledger", "ledger.db", "is not a ledger"),
     errors.NotPrivate("too much"),
     errors.CannotAnswer("no value"),
+    errors.CannotSend("no connection"),
+    errors.AnswerRefused("closed"),
     errors.CannotEstimate("no answers"),
     errors.Impossible("no epsilon does"),
     errors.MissingExtra("drawing plots needs matplotlib", "lab"),
@@ -45,6 +48,8 @@ def test_builtin_parents() -> None:
     assert issubclass(errors.BadTable, errors.InvalidInput)
     assert issubclass(errors.BadStudy, errors.InvalidInput)
     assert issubclass(errors.BadTally, errors.InvalidInput)
+    assert issubclass(errors.BadLedger, errors.InvalidInput)
+    assert issubclass(errors.AnswerRefused, errors.CannotSend)
     assert not issubclass(errors.NotPrivate, ValueError)
 
 
@@ -70,6 +75,10 @@ def test_invalid_input_names_field_value_and_rule() -> None:
 )
 def test_values_are_shown_on_one_short_printable_line(value: object, shown: str) -> None:
     assert str(errors.InvalidInput("title", value, "rule")) == f"title={shown}: rule"
+
+
+def test_an_integer_that_python_does_not_write_out_is_no_second_error() -> None:
+    assert str(errors.InvalidInput("sum", 10**5000, "rule")) == "sum=int too long to show: rule"
 
 
 def test_missing_extra_says_what_to_install() -> None:

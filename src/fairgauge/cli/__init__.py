@@ -11,7 +11,7 @@ from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("plan", "design", "verify", "simulate", "estimate", "audit", "paper")
+COMMANDS = ("plan", "design", "verify", "answer", "simulate", "estimate", "audit", "paper")
 
 
 def make_app() -> "typer.Typer":
@@ -53,6 +53,11 @@ def __getattr__(name: str) -> "typer.Typer":
 
 def main() -> None:
     """Run the command line."""
+    if sys.argv[1:2] == ["answer"]:
+        # A device has the base package only; and a process that sees a person's data loads no more than it needs.
+        from fairgauge.client.command import main as answer
+
+        sys.exit(answer(sys.argv[2:]))
     try:
         make_app()()
     except FairgaugeError as error:

@@ -44,8 +44,11 @@ class Answer:
         return encode({"study": self.study, "id": self.id, "symbol": self.symbol})
 
 
-def answer(study: Study, profile: Mapping[str, Any]) -> Answer:
+def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = None) -> Answer:
     """Answer one question of a study, picked by a secure coin, with one randomised symbol.
+
+    It remembers nothing: whoever calls it twice for one person spends twice.  A
+    :class:`~fairgauge.client.ledger.Ledger` answers each study once.
 
     Whether the device refuses depends on the study and the profile, never on the coin: every question is
     checked before the coin is tossed.
@@ -56,14 +59,17 @@ def answer(study: Study, profile: Mapping[str, Any]) -> Answer:
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, and ``None`` for what the device lacks.
+        ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
     Raises:
+        InvalidInput: If the ticket is not one.
         NotPrivate: If a table spends more than the study declares.
         CannotAnswer: If the profile does not fit the study; the text never holds the group or a value.
     """
+    if ticket is not None:
+        check_ticket(ticket)
     study.check_privacy()
-    if set(profile) != {"group", "values"}:
-        raise CannotAnswer('a profile has two parts, "group" and "values"')
+    check_profile(profile)
     groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
     if not isinstance(values, Mapping):
         raise CannotAnswer('"values" must give a value for each metric\'s name')
@@ -73,7 +79,20 @@ def answer(study: Study, profile: Mapping[str, Any]) -> Answer:
     ]
     picked = secrets.randbelow(len(inputs))
     symbol = study.questions[picked].channel.draw(*inputs[picked])
-    return Answer(study.digest, secrets.token_hex(ID_BYTES), study.offset(picked) + symbol)
+    name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
+    return Answer(study.digest, name, study.offset(picked) + symbol)
+
+
+def check_profile(profile: object) -> None:
+    """Refuse what has not the two parts of a profile."""
+    if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:
+        raise CannotAnswer('a profile has two parts, "group" and "values"')
+
+
+def check_ticket(ticket: str) -> None:
+    """Refuse what cannot be a ticket, without showing it: a ticket is worth an answer to whoever reads it."""
+    if not _is_hexadecimal(ticket, digits=2 * ID_BYTES):
+        raise InvalidInput("ticket", "not shown", "must be 32 lower-case hexadecimal digits")
 
 
 def _groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
@@ -94,14 +113,12 @@ def _channel_input(question: Question, group: Any, value: Any) -> tuple[int | No
     if not question.channel.abstain:
         for name, missing in ((attribute.name, index is None), (metric.name, position is None)):
             if missing:
-                raise CannotAnswer(
-                    f"{name} has no value on this device and the study does not allow abstaining"
-                )
+                raise CannotAnswer(f"{name} has no value on this device and the study does not allow abstaining")
     return index, position
 
 
 def _group_index(attribute: Attribute, group: Any) -> int:
-    if group not in attribute.groups:
+    if not isinstance(group, str) or group not in attribute.groups:
         raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
     return attribute.groups.index(group)
 

@@ -157,9 +157,7 @@ def no_randomness(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_randomness")
 class TestRefusals:
-    @pytest.mark.parametrize(
-        ("study", "profile", "text"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))]
-    )
+    @pytest.mark.parametrize(("study", "profile", "text"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))])
     def test_come_before_the_coin_and_tell_nothing(self, study: Study, profile: Any, text: str) -> None:
         with pytest.raises(CannotAnswer) as caught:
             answer(study, profile)

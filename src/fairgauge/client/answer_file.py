@@ -1,0 +1,66 @@
+"""Deliver an answer to a file of answers, one a line: each at most once, also after a crash."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from fairgauge.client.answer import Answer
+from fairgauge.client.disk import sync_folder
+from fairgauge.errors import InvalidInput
+
+# How an answer begins, up to any length: what a crash in the middle of a line leaves behind.
+_BEGUN = re.compile(rb'\{(?:"(?:i(?:d(?:"[":,a-z0-9]*)?)?)?)?\}?')
+LONGEST_LINE = 256
+
+
+def append(answer: Answer, path: str | Path) -> bool:
+    """Write an answer at the end of a file, and to the disk; tell whether it was not there before.
+
+    Processes that use this function take turns.
+
+    Raises:
+        InvalidInput: If the file cannot be written, or ends in something else than a line.
+    """
+    path = Path(path)
+    try:
+        with _alone(path) as file:
+            return _append(answer.to_bytes() + b"\n", path, file)
+    except OSError as problem:
+        reason = problem.strerror
+    raise InvalidInput("file", path, f"cannot be written: {reason}")
+
+
+def _append(line: bytes, path: Path, file: BinaryIO) -> bool:
+    end, new = 0, True
+    for found in file:
+        if not found.endswith(b"\n"):
+            if len(found) > LONGEST_LINE or not _BEGUN.fullmatch(found):
+                raise InvalidInput("file", path, "must end in a whole line, as a file of answers does")
+            break  # Its writer was killed within the line, has it in a ledger, and will write it again.
+        end += len(found)
+        new = new and found != line
+    if new:
+        file.truncate(end)
+        file.seek(end)
+        file.write(line)
+        file.flush()
+    # Also where the line was found: whoever wrote it may not have lived to do this.
+    os.fsync(file.fileno())
+    sync_folder(path)
+    return new
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading and writing, made if need be, and keep other writers out until it is closed."""
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        try:
+            from fcntl import LOCK_EX, flock
+        except ImportError:  # Windows: one process at a time, please
+            pass
+        else:
+            flock(file, LOCK_EX)
+        yield file

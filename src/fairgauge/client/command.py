@@ -1,0 +1,222 @@
+"""``fairgauge answer``, on the standard library alone: the process that sees a person's data loads nothing else.
+
+Whatever goes wrong, nothing that a person gave is repeated: not by messages about the arguments, and not by an
+exception that nobody expected.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from fairgauge.errors import AnswerRefused, BadLedger, CannotSend, FairgaugeError, InvalidInput
+
+if TYPE_CHECKING:
+    from fairgauge.client.answer import Answer
+    from fairgauge.client.delivery import Patience
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.study import Study
+
+SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
+
+HELP = {
+    "study": "A study document: a file, or an address.",
+    "group": "The person's group: female, or sex=female. Once for each attribute. - reads standard input.",
+    "value": "The person's value of a metric: recall=0.83. Once for each metric. - reads standard input.",
+    "send": "The collector's address. The answer is sent until it is counted.",
+    "to_file": "Write the answer at the end of this file instead.",
+    "ledger": "The file that remembers what was answered and what it cost.",
+    "limit": "The most epsilon that all answers about one attribute may cost in sum.",
+    "study_limit": "The most epsilon that one study may cost.",
+    "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "digest": "The digest that the study must have.",
+    "json": "Print JSON for programs.",
+}
+
+# What argparse says about itself and not about what was typed.
+_HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
+# A number as people write them. Decimal knows more, such as one with a billion digits.
+_NUMBER = re.compile(r"[+-]?(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,2})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line."""
+
+    study: str
+    group: Sequence[str] = field(default=(), repr=False)
+    value: Sequence[str] = field(default=(), repr=False)
+    send: str | None = None
+    to_file: str | None = None
+    ledger: str | None = None
+    limit: str | None = None
+    study_limit: str | None = None
+    ticket: str | None = field(default=None, repr=False)
+    digest: str | None = None
+    json: bool = False
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        said = message if _HARMLESS.fullmatch(message) else "these arguments make no sense together"
+        self.exit(2, f"fairgauge: {said}. Try: fairgauge answer --help\n")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's arguments."""
+    parser = _Parser(prog="fairgauge answer", description=SUMMARY, allow_abbrev=False)
+    parser.add_argument("study", metavar="STUDY", help=HELP["study"])
+    for name, metavar in (("group", "GROUP"), ("value", "METRIC=X")):
+        parser.add_argument(f"--{name}", metavar=metavar, help=HELP[name], action="append", default=[])
+    for name, metavar in (
+        ("send", "URL"),
+        ("to_file", "FILE"),
+        ("ledger", "FILE"),
+        ("limit", "EPSILON"),
+        ("study_limit", "EPSILON"),
+        ("ticket", "TICKET"),
+        ("digest", "DIGEST"),
+    ):
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
+    parser.add_argument("--json", help=HELP["json"], action="store_true")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" = None) -> int:
+    """Run the command and return its exit status: 0 fine, 1 the answer is no, 2 bad input."""
+    try:
+        run(Request(**vars(make_parser().parse_args(arguments))), patience=patience)
+    except FairgaugeError as error:
+        sys.stderr.write(f"fairgauge: {error}\n")
+        return 2 if isinstance(error, InvalidInput) else 1
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - its text might hold what a person gave, so only its place is told
+        where = "".join(traceback.format_tb(error.__traceback__))
+        sys.stderr.write(f"fairgauge: a mistake in fairgauge, {type(error).__name__}, at\n{where}")
+        return 1
+    return 0
+
+
+def run(request: Request, *, patience: "Patience | None" = None) -> None:
+    """Do what was asked for, and print what came of it."""
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.limits import Limits, read_limit
+    from fairgauge.client.load import load_study
+
+    if request.send is not None and request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
+    limits = Limits(
+        None if request.limit is None else read_limit("limit", request.limit),
+        None if request.study_limit is None else read_limit("study-limit", request.study_limit),
+    )
+    study = load_study(request.study, digest=request.digest)
+    ticket, profile = read_private(request, study, sys.stdin)
+    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
+    answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
+    known = ledger.state(study.digest) == "delivered"
+    if not known:
+        _deliver(ledger, answer, request, patience)
+    state = ledger.state(study.digest)
+    if request.json:
+        text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
+    else:
+        done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
+        text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:
+    if request.to_file is not None:
+        from fairgauge.client.answer_file import append
+
+        append(answer, request.to_file)
+        ledger.mark_sent(answer)
+    elif request.send is not None:
+        from fairgauge.client.delivery import deliver
+
+        try:
+            deliver(ledger, answer, request.send, patience=patience)
+        except AnswerRefused:
+            raise
+        except CannotSend as problem:
+            raise CannotSend(f"{problem}; the answer is in the ledger, and the same command sends it again") from None
+
+
+def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str | None, dict[str, Any]]:
+    """Return the ticket and the profile, from the arguments or from standard input where they are ``-``.
+
+    Standard input has the ticket on its first line if that is read from there.  Each further line is a value if it
+    begins with the name of one of the study's metrics and ``=`` and values are read from there, else a group.
+    """
+    lines = _lines(stdin)
+    ticket = next(lines, "") if request.ticket == "-" else request.ticket
+    groups = [text for text in request.group if text != "-"]
+    values = [text for text in request.value if text != "-"]
+    from_stdin = ("-" in request.group, "-" in request.value)
+    if any(from_stdin):
+        metrics = {question.metric.name for question in study.questions}
+        for line in lines:
+            value = from_stdin == (False, True) or (from_stdin[1] and line.rpartition("=")[0] in metrics)
+            (values if value else groups).append(line)
+    return ticket, {"group": _read_groups(groups, study), "values": dict(map(_read_value, values))}
+
+
+def _lines(stdin: TextIO) -> Iterator[str]:
+    """Give the lines of standard input that have something on them, without the white space around it."""
+    try:
+        yield from filter(None, map(str.strip, stdin))
+        return
+    except UnicodeDecodeError:
+        pass  # Its text holds the bytes.
+    raise InvalidInput("standard input", "not shown", "must be text in UTF-8")
+
+
+def _read_groups(typed: list[str], study: "Study") -> Any:
+    """Read ``female`` or ``sex=female``; the latter where the name is one of the study's attributes."""
+    attributes = {question.attribute.name for question in study.questions}
+    pairs = [text.partition("=") for text in typed]
+    if pairs and all(mark and name in attributes for name, mark, _ in pairs):
+        if len({name for name, _, _ in pairs}) < len(pairs):
+            raise InvalidInput("group", "not shown", "must be given once for each attribute")
+        return {name: group or None for name, _, group in pairs}
+    if len(typed) > 1:
+        raise InvalidInput(
+            "group", "not shown", f"must name its attribute, one of {', '.join(sorted(attributes))}: NAME=GROUP"
+        )
+    return (typed[0] if typed else None) or None
+
+
+def _read_value(typed: str) -> tuple[str, str | None]:
+    name, mark, number = typed.rpartition("=")
+    if not mark:
+        raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
+    if not number:
+        return name, None
+    return name, number if _NUMBER.fullmatch(number) else "not a number"
+
+
+def default_ledger() -> Path:
+    """Return where a person's ledger is unless they say otherwise; its folder is made if need be."""
+    from fairgauge.client.disk import sync_folder
+
+    try:
+        home = os.environ.get("XDG_STATE_HOME")
+        path = (Path(home) if home else Path.home() / ".local" / "state") / "fairgauge" / "ledger.sqlite3"
+        for folder in (path.parent.parent, path.parent):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                sync_folder(folder)
+        return path
+    except (OSError, RuntimeError) as problem:
+        reason = getattr(problem, "strerror", None) or "there is no home folder"
+    raise BadLedger("ledger", "none given", f"must be given, for {reason}")

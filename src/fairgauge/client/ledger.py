@@ -1,0 +1,245 @@
+"""The ledger: a file that remembers every answer before anyone can see it, so that no study is answered twice.
+
+An answer is drawn, charged and written in one transaction, and handed out only when that transaction is on the
+disk.  A crash before then leaves no trace of the answer anywhere; a crash after it finds the answer here, and
+what is sent then are the same bytes.  So each study gets one randomisation, whatever happens.
+
+The file is SQLite.  It holds the study's digest, the answer's id and symbol, whether it was delivered, and what it
+cost which attribute.  It holds no group, no value, no address and no time.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
+from typing import Any, Literal, get_args
+
+from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
+from fairgauge.client.disk import sync_folder
+from fairgauge.client.limits import Limits, add_up, charges
+from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
+from fairgauge.study import Study
+
+VERSION = 1
+APPLICATION = 0x66676C31  # "fgl1", where SQLite keeps the name of the program that a file belongs to
+LONGEST_WAIT = 30.0
+
+State = Literal["pending", "delivered", "refused"]
+
+# Without row ids, rows are in the order of the digests: the file does not tell which study was answered first.
+_SCHEMA = (
+    """CREATE TABLE answers (
+        study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
+        id TEXT NOT NULL CHECK (length(id) = 32),
+        symbol INTEGER NOT NULL CHECK (typeof(symbol) = 'integer' AND symbol >= 0),
+        state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'refused'))
+    ) WITHOUT ROWID""",
+    """CREATE TABLE charges (
+        study TEXT NOT NULL REFERENCES answers (study),
+        attribute TEXT NOT NULL,
+        epsilon TEXT NOT NULL,
+        PRIMARY KEY (study, attribute)
+    ) WITHOUT ROWID""",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+class Ledger:
+    """A device's memory of what it answered and what that cost; several processes may share one.
+
+    Args:
+        path: The file.  One that is missing or empty becomes a new ledger, readable by its owner only.
+
+    Raises:
+        BadLedger: From every method, if the file is damaged, of another program or version, or out of reach.
+            It is then left as it is.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    def answer(
+        self,
+        study: Study,
+        profile: Mapping[str, Any],
+        *,
+        limit: Limits | Decimal | None = None,
+        ticket: str | None = None,
+    ) -> Answer:
+        """Answer a study, or return the answer that it got before; either way it is on the disk first.
+
+        Guarantee: exact; over the ledger's lifetime each study gets at most one randomisation, and the answers
+        about an attribute have a summed epsilon within the lifetime limit.
+
+        Args:
+            study: The study.
+            profile: As for :func:`fairgauge.client.answer`.
+            limit: What the device is willing to spend; a decimal is the lifetime limit.
+            ticket: Proof that the device may answer; it becomes the answer's id.
+
+        Raises:
+            NotPrivate: If a table spends more than the study declares, or more than one study may.
+            CannotAnswer: If the profile does not fit the study, or the lifetime limit forbids it.
+        """
+        limits = limit if isinstance(limit, Limits) else Limits(limit)
+        if ticket is not None:
+            check_ticket(ticket)
+        with self._transaction() as connection:
+            found = self._find(connection, study.digest)
+            if found is None:
+                check_profile(profile)
+                limits.check_study(study)
+                costs = charges(study, profile)
+                limits.check_lifetime(costs, self._charges(connection))
+                found = answer(study, profile, ticket=ticket)
+                connection.execute(
+                    "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
+                )
+                connection.executemany(
+                    "INSERT INTO charges VALUES (?, ?, ?)",
+                    [(found.study, attribute, str(cost)) for attribute, cost in costs.items()],
+                )
+        # Someone else may have been killed between removing the journal and making that last: a power cut could
+        # still undo the answer that we found.  Not after this.
+        self._sync_folder()
+        return found
+
+    def pending(self) -> list[Answer]:
+        """Return the answers that still have to be delivered, in the order of their studies' digests."""
+        with self._transaction() as connection:
+            rows = connection.execute("SELECT study, id, symbol FROM answers WHERE state = 'pending'").fetchall()
+            found = [self._read(row) for row in rows]
+        self._sync_folder()
+        return found
+
+    def state(self, study: str) -> State | None:
+        """Return what became of the answer to the study with this digest; None if there is none."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT state FROM answers WHERE study = ?", (study,)).fetchone()
+        if row is None:
+            return None
+        if row[0] not in get_args(State):
+            raise BadLedger("ledger", self.path, "is damaged: an answer has no proper state")
+        state: State = row[0]
+        return state
+
+    def spent(self) -> dict[str, Decimal]:
+        """Return what the answers cost each attribute in sum; "" is for groups that were given without a name."""
+        with self._transaction() as connection:
+            rows = self._charges(connection)
+        return {name: add_up(cost for account, cost in rows if account == name) for name, _ in rows}
+
+    def mark_sent(self, answer: Answer) -> None:
+        """Remember that the answer was delivered."""
+        self._mark(answer, "delivered")
+
+    def mark_refused(self, answer: Answer) -> None:
+        """Remember that the collector refused the answer for good; the study still counts as answered."""
+        self._mark(answer, "refused")
+
+    def _mark(self, answer: Answer, state: State) -> None:
+        with self._transaction() as connection:
+            if self._find(connection, answer.study) != answer:
+                raise InvalidInput("answer", answer.id, "is not in this ledger")
+            # What was delivered stays delivered, whatever a second sender heard.
+            connection.execute(
+                "UPDATE answers SET state = ? WHERE study = ? AND state <> 'delivered'", (state, answer.study)
+            )
+
+    def _find(self, connection: Connection, study: str) -> Answer | None:
+        row = connection.execute("SELECT study, id, symbol FROM answers WHERE study = ?", (study,)).fetchone()
+        return None if row is None else self._read(row)
+
+    def _read(self, row: tuple[Any, ...]) -> Answer:
+        try:
+            return Answer(*row)
+        except InvalidInput as problem:
+            raise BadLedger("ledger", self.path, f"is damaged: {problem.field} {problem.rule}") from None
+
+    def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
+        rows = connection.execute("SELECT attribute, epsilon FROM charges").fetchall()
+        try:
+            found = [(str(attribute), Decimal(epsilon)) for attribute, epsilon in rows]
+        except (InvalidOperation, TypeError):
+            found = [("", Decimal("NaN"))]
+        if not all(cost.is_finite() and cost >= 0 for _, cost in found):
+            raise BadLedger("ledger", self.path, "is damaged: a cost is not a number from 0 up")
+        return found
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """Do everything or nothing; alone, and on the disk when it is over.
+
+        A connection lives as long as its transaction, so threads, forks and forgotten closes are no concern.
+        """
+        try:
+            with closing(self._open()) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    self._identify(connection)
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+        except OSError as problem:
+            raise BadLedger("ledger", self.path, f"cannot be used: {problem.strerror}") from None
+        except OperationalError as problem:
+            if "locked" in str(problem):
+                raise CannotAnswer(f"the ledger {self.path} is in use by another program; try again later") from None
+            raise BadLedger("ledger", self.path, f"cannot be used: {problem}") from None
+        except DatabaseError as problem:
+            raise BadLedger("ledger", self.path, f"is not a ledger, or is damaged: {problem}") from None
+        except Error as problem:
+            raise BadLedger("ledger", self.path, f"cannot be used: {problem}") from None
+
+    def _open(self) -> Connection:
+        uri = f"{self.path.absolute().as_uri()}?mode=rwc"
+        connection = connect(uri, uri=True, timeout=LONGEST_WAIT, isolation_level=None)
+        try:
+            # FULL would let a power cut right after a commit bring the journal back and with it undo the commit:
+            # the answer would be out and forgotten.  EXTRA waits for the journal's removal to be on the disk.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _identify(self, connection: Connection) -> None:
+        """Make sure, inside the transaction, that the file is a ledger of this version; make it one if it is empty."""
+        # SQLite takes a file of a few bytes for an empty database and would write over it; so ask the file system.
+        if self.path.stat().st_size == 0:
+            with suppress(OSError):  # not every file system has owners
+                self.path.chmod(0o600)
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            return
+        if _pragma(connection, "application_id") != APPLICATION:
+            raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
+        version = _pragma(connection, "user_version")
+        if version != VERSION:
+            raise BadLedger(
+                "ledger", self.path, f"has version {version}, and this program knows version {VERSION} only"
+            )
+        check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if check != "ok":
+            raise BadLedger("ledger", self.path, f"is damaged: {check}")
+
+    def _sync_folder(self) -> None:
+        """Make the names in the ledger's folder last through a power cut."""
+        try:
+            sync_folder(self.path)
+        except OSError as problem:
+            raise BadLedger("ledger", self.path, f"cannot be made to last: {problem.strerror}") from None
+
+
+def _pragma(connection: Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,0 +1,114 @@
+"""What an answer costs, and what a device is willing to spend: exact sums of decimals, rounded up."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
+from typing import Any
+
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.study import Study
+
+# The account of groups that were given without saying of which attribute; no attribute has an empty name.
+UNNAMED = ""
+
+Charges = Mapping[str, Decimal]
+
+_UPWARD = Context(prec=50, rounding=ROUND_CEILING)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much epsilon a device spends: on one attribute in its lifetime, and on one study.
+
+    Raises:
+        InvalidInput: If a limit is not a number from 0 up.
+    """
+
+    lifetime: Decimal | None = None
+    study: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        for field, limit in (("limit", self.lifetime), ("study limit", self.study)):
+            if limit is not None and not _is_limit(limit):
+                raise InvalidInput(field, limit, "must be a Decimal from 0 up")
+
+    def check_study(self, study: Study) -> None:
+        """Refuse a study of which one question, exactly computed, spends more than any one study may.
+
+        Raises:
+            NotPrivate: Naming the question.
+        """
+        if self.study is None:
+            return
+        for index, question in enumerate(study.questions):
+            if not question.channel.within(self.study):
+                raise NotPrivate(
+                    f"questions[{index}] ({question.metric.name} by {question.attribute.name}) "
+                    f"spends epsilon {question.channel.epsilon!r}, and this device allows {self.study} a study"
+                )
+
+    def check_lifetime(self, charges: Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
+        """Refuse charges that would bring an attribute above its lifetime limit.
+
+        What was spent without naming an attribute counts against every attribute, and a charge without a name
+        meets everything that was spent: who writes a study picks the names in it, so a new name must not be a
+        new budget.
+
+        Raises:
+            CannotAnswer: Naming the attribute.
+        """
+        if self.lifetime is None:
+            return
+        past = list(spent)
+        for account, charge in charges.items():
+            before = add_up(cost for name, cost in past if account == UNNAMED or name in (UNNAMED, account))
+            after = add_up((before, charge))
+            if after > self.lifetime:
+                raise CannotAnswer(
+                    f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would "
+                    f"make it {_shown(after)}, and the limit is {self.lifetime}"
+                )
+
+
+def read_limit(field: str, typed: str) -> Decimal:
+    """Read a limit exactly as typed."""
+    try:
+        return Decimal(typed)
+    except InvalidOperation:
+        pass
+    raise InvalidInput(field, typed, "must be a number from 0 up")
+
+
+def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
+    """Return what an answer costs each attribute: the most that any question about it spends.
+
+    It does not depend on the coin that picks the question, nor on the person's group or value; only on whether
+    the profile names its attributes, ``{"group": {"sex": ...}}``, or not, ``{"group": ...}``.
+    """
+    named = isinstance(profile["group"], Mapping)
+    found: dict[str, Decimal] = {}
+    for question in study.questions:
+        account = question.attribute.name if named else UNNAMED
+        found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
+    return found
+
+
+def add_up(costs: Iterable[Decimal]) -> Decimal:
+    """Return the sum, rounded up at the 50th digit.
+
+    >>> add_up([Decimal(1), Decimal("1e-60")]) > 1
+    True
+    """
+    total = Decimal(0)
+    for cost in costs:
+        total = _UPWARD.add(total, cost)
+    return total
+
+
+def _is_limit(limit: object) -> bool:
+    return isinstance(limit, Decimal) and limit.is_finite() and limit >= 0
+
+
+def _shown(cost: Decimal) -> str:
+    """Return the cost to six places, rounded up."""
+    return format(cost.quantize(Decimal("1e-6"), rounding=ROUND_CEILING).normalize(), "f")

@@ -1,0 +1,64 @@
+"""Get a study from a file, from bytes or from the web, and make sure that it is the one that was meant."""
+
+import re
+from pathlib import Path
+
+from fairgauge.canonical import LONGEST_DOCUMENT
+from fairgauge.errors import BadStudy, CannotSend, InvalidInput
+from fairgauge.study import Study
+
+TIMEOUT = 20.0
+
+_PINNED = re.compile(r"/studies/([0-9a-f]{64})/?\Z")
+
+
+def load_study(source: str | Path | bytes, *, digest: str | None = None) -> Study:
+    """Load a study and check its form, its digest and the exact epsilon of its tables.
+
+    Args:
+        source: A file, the document itself, or an address that starts with ``http://`` or ``https://``.
+        digest: The study that is expected.  An address that ends in ``/studies/`` and a digest expects that one.
+
+    Raises:
+        InvalidInput: If nothing can be read there, or the study is malformed or another one.
+        NotPrivate: If a table spends more than the study declares.
+    """
+    if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
+        raise InvalidInput("digest", digest, "must be 64 lower-case hexadecimal digits")
+    expected = {digest} if digest is not None else set()
+    if isinstance(source, bytes):
+        data = source
+    elif isinstance(source, str) and source.startswith(("http://", "https://")):
+        data = _fetch(source)
+        expected.update(_PINNED.findall(source))
+    else:
+        data = _read(Path(source))
+    study = Study.from_bytes(data)
+    for name in sorted(expected):
+        if study.digest != name:
+            raise BadStudy("digest", study.digest, f"must be {name}: this is another study")
+    return study
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LONGEST_DOCUMENT + 1)  # one more than is allowed: parsing refuses it
+    except OSError as problem:
+        reason = problem.strerror
+    except ValueError:
+        reason = "no file has such a name"
+    raise InvalidInput("study", path, f"cannot be read: {reason}")
+
+
+def _fetch(url: str) -> bytes:
+    from fairgauge.client.web import check_url, place, request
+
+    check_url("study", url)
+    try:
+        response = request(url, timeout=TIMEOUT, most=LONGEST_DOCUMENT + 1)
+    except CannotSend as problem:
+        raise InvalidInput("study", place(url), f"cannot be read: {problem}") from None
+    if response.status != 200:
+        raise InvalidInput("study", place(url), f"must give a study, but has HTTP status {response.status}")
+    return response.body

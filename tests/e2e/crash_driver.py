@@ -1,0 +1,131 @@
+"""Run the client in children that are killed, one at each point of the whole path, and then run it again.
+
+    python -m tests.e2e.crash_driver PLAN
+
+PLAN is a JSON object: ``url``, ``study`` (a file), ``folder``, ``how`` ("send" or "file"), ``points`` ("calls",
+"lines" or "instructions"), ``stride`` and ``client`` ("ours", or the name of a broken one below).
+
+Child n kills itself with SIGKILL right before its n-th point: a call of any Python function whatever its module, or
+a line, or a bytecode instruction, of ``fairgauge/client``.  It uses its own ledger, and its own address, which ends
+in n.  Then another child runs to the end.  Children are forks of this process, which has one thread and has imported
+everything, so a child costs milliseconds.  Prints one JSON object for each n: exit status, and what the ledger holds.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import fairgauge.client.answer_file
+import fairgauge.client.delivery
+import fairgauge.client.load
+from fairgauge.client import Ledger, Patience, command
+from fairgauge.client.answer import Answer, answer
+
+ROOM = str(Path(command.__file__).parent)
+AT_ONCE = Patience(tries=5, first=0, longest=0, timeout=10)
+
+
+def trace_to(last: int, points: str) -> Callable[[FrameType, str, Any], Any]:
+    """Return a trace function that kills the process at its last point."""
+    seen = 0
+
+    def count() -> None:
+        nonlocal seen
+        if seen == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        seen += 1
+
+    def local(frame: FrameType, event: str, arg: Any) -> Any:
+        if event == ("opcode" if points == "instructions" else "line"):
+            count()
+        return local
+
+    def outer(frame: FrameType, event: str, arg: Any) -> Any:
+        if points == "calls":
+            count()
+            return None
+        if not frame.f_code.co_filename.startswith(ROOM):
+            return None
+        frame.f_trace_opcodes = points == "instructions"
+        frame.f_trace_lines = points == "lines"
+        return local
+
+    return outer
+
+
+def forget(self: Ledger, study: Any, profile: Any, **_: Any) -> Answer:
+    """Broken: sends before it remembers."""
+    found = self._sent_early = answer(study, profile)  # type: ignore[attr-defined]
+    return found
+
+
+def remember_late(self: Ledger, found: Answer) -> None:
+    with self._transaction() as connection:
+        connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, 'delivered')", (found.study, found.id, 1))
+
+
+def draw_again(self: Ledger, study: Any, profile: Any, **_: Any) -> Answer:
+    """Broken: keeps the id, which makes the answer look the same, and randomises again at every start."""
+    found: Answer = REAL_ANSWER(self, study, profile)
+    return Answer(found.study, found.id, answer(study, profile).symbol)
+
+
+REAL_ANSWER = Ledger.answer
+BROKEN: dict[str, dict[str, Any]] = {
+    "ours": {},
+    "remembers late": {"answer": forget, "mark_sent": remember_late},
+    "draws again": {"answer": draw_again, "mark_sent": lambda self, found: None},
+}
+
+
+def child(plan: dict[str, Any], number: int, *, killed: bool) -> NoReturn:
+    ledger = f"{plan['folder']}/{number}"
+    target = ["--send", f"{plan['url']}/{number}"] if plan["how"] == "send" else ["--to-file", f"{ledger}.out"]
+    arguments = [plan["study"], "--group", "female", "--value", "recall=0.83", "--limit", "1.1", "--ledger", ledger]
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if killed:
+        sys.settrace(trace_to(number * plan["stride"], plan["points"]))
+    status = command.main([*arguments, *target], patience=AT_ONCE)
+    sys.settrace(None)
+    os._exit(status)
+
+
+def run(plan: dict[str, Any], number: int, *, killed: bool) -> int:
+    """Return a child's exit status, negative if a signal ended it."""
+    process = os.fork()
+    if process == 0:
+        try:
+            child(plan, number, killed=killed)
+        finally:
+            os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def main() -> None:
+    plan = json.loads(sys.argv[1])
+    for name, method in BROKEN[plan["client"]].items():
+        setattr(Ledger, name, method)
+    study = fairgauge.client.load_study(plan["study"]).digest
+    number, status = 0, -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        status = run(plan, number, killed=True)
+        again = run(plan, number, killed=False)
+        ledger = Ledger(f"{plan['folder']}/{number}")
+        report = {
+            "number": number,
+            "killed": status,
+            "again": again,
+            "state": ledger.state(study),
+            "spent": {name: str(cost) for name, cost in ledger.spent().items()},
+        }
+        print(json.dumps(report), flush=True)  # noqa: T201
+        number += 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Whatever comes: parsers raise our errors only, and a ledger agrees with a dictionary."""
+
+import json
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from fairgauge.client import Answer, Ledger, load_study
+from fairgauge.client.delivery import retry_after
+from fairgauge.client.limits import add_up
+from fairgauge.errors import BadTable, CannotAnswer, FairgaugeError
+from fairgauge.study import Study
+from tests.samples import sample_study, two_questions
+
+DOCUMENTS = [sample_study().to_bytes(), two_questions().to_bytes(), Answer("0" * 64, "0" * 32, 3).to_bytes()]
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=12)
+    | st.sampled_from([2**53, -(2**30), 10**4299, "1", "0.5", "-0", "1e9", "\ud800", "x" * 300])
+)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner))
+
+
+def parts(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the path to every part of a document."""
+    inner = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    return [path, *(found for key, value in inner for found in parts(value, (*path, key)))]
+
+
+@st.composite
+def broken_documents(draw: st.DrawFn) -> bytes:
+    """A sound document of which a few parts are replaced, removed or doubled."""
+    document = json.loads(draw(st.sampled_from(DOCUMENTS)))
+    for _ in range(draw(st.integers(1, 3))):
+        *path, last = draw(st.sampled_from([path for path in parts(document) if path]))
+        owner = document
+        for key in path:
+            owner = owner[key]
+        how = draw(st.integers(0, 3))
+        if how == 0:
+            del owner[last]
+        elif how == 1 and isinstance(owner, list):
+            owner.append(owner[last])
+        else:
+            owner[last] = draw(values)
+        if not document:
+            break
+    return json.dumps(document).encode("utf-8", "surrogatepass")
+
+
+@st.composite
+def broken_bytes(draw: st.DrawFn) -> bytes:
+    """A sound document with a few bytes replaced by others."""
+    data = draw(st.sampled_from(DOCUMENTS))
+    start = draw(st.integers(0, len(data)))
+    end = draw(st.integers(start, min(len(data), start + 8)))
+    return data[:start] + draw(st.binary(max_size=8)) + data[end:]
+
+
+strange = st.binary(max_size=200) | broken_bytes() | broken_documents()
+
+
+@settings(max_examples=400)
+@given(strange)
+def test_parsers_raise_nothing_but_our_errors(data: bytes) -> None:
+    for parse in (load_study, Answer.from_bytes):
+        try:
+            found = parse(data)
+        except FairgaugeError as error:
+            assert str(error)  # noqa: PT017 - what is tested is that there is no other
+        else:
+            assert parse(found.to_bytes()) == found
+
+
+def test_a_sum_that_python_does_not_write_out() -> None:
+    """Weights that sum to an integer of 4301 digits: saying so must not fail in turn."""
+    text = DOCUMENTS[0].decode()
+    start, end = text.index("[[") + 2, text.index("]", text.index("[["))
+    weights = ",".join(["9" * 4300] * 4)
+    with pytest.raises(BadTable, match="int too long to show: must sum to exactly"):
+        load_study(f"{text[:start]}{weights}{text[end:]}".encode())
+
+
+@given(st.text() | st.from_regex(r"\A[A-Z][a-z]{2}, \d\d? [A-Z][a-z]{2} \d{2,4} \d\d:\d\d:\d\d( GMT| [+-]\d{4})?\Z"))
+def test_any_retry_after_is_a_number_of_seconds(header: str) -> None:
+    assert 0 <= retry_after(header, now=datetime(2026, 11, 15, tzinfo=UTC)) < float("inf")
+
+
+@given(st.lists(st.decimals(0, 100, allow_nan=False, places=30)))
+def test_sums_are_never_low(costs: list[Decimal]) -> None:
+    exact = sum(map(Fraction, costs))
+    assert exact <= Fraction(add_up(costs)) <= exact + Fraction(len(costs), 10**44)
+
+
+STUDIES = [replace(sample_study(), title=f"Study {number}") for number in range(5)]
+COST = STUDIES[0].questions[0].channel.epsilon_bound
+NAMED, BARE = ({"group": group, "values": {"recall": "0.5"}} for group in ({"sex": "female"}, "female"))
+
+
+class LedgerMachine(RuleBasedStateMachine):
+    """A ledger, opened anew for every step, against a dictionary of what was answered and a list of what was spent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+        self.path = Path(self.folder.name) / "ledger"
+        self.answers: dict[str, Answer] = {}
+        self.states: dict[str, str] = {}
+        self.named = self.bare = 0
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    @rule(study=st.sampled_from(STUDIES), named=st.booleans(), limit=st.none() | st.integers(0, 6))
+    def answer(self, study: Study, named: bool, limit: int | None) -> None:
+        allowed = limit is None or self.named + self.bare + 1 <= limit
+        most = None if limit is None else add_up([COST] * limit)
+        try:
+            found = Ledger(self.path).answer(study, NAMED if named else BARE, limit=most)
+        except CannotAnswer:
+            assert study.digest not in self.answers
+            assert not allowed
+            return
+        if study.digest in self.answers:
+            assert found == self.answers[study.digest]
+            return
+        assert allowed
+        self.answers[study.digest] = found
+        self.states[study.digest] = "pending"
+        self.named, self.bare = self.named + named, self.bare + (not named)
+
+    @rule(study=st.sampled_from(STUDIES), state=st.sampled_from(["delivered", "refused"]))
+    def mark(self, study: Study, state: str) -> None:
+        if study.digest not in self.answers:
+            return
+        ledger = Ledger(self.path)
+        (ledger.mark_sent if state == "delivered" else ledger.mark_refused)(self.answers[study.digest])
+        if self.states[study.digest] != "delivered":
+            self.states[study.digest] = state
+
+    @invariant()
+    def agrees(self) -> None:
+        ledger = Ledger(self.path)
+        states = {study.digest: ledger.state(study.digest) for study in STUDIES}
+        assert {digest: state for digest, state in states.items() if state} == self.states
+        assert {a.study: a for a in ledger.pending()} == {
+            digest: self.answers[digest] for digest, state in self.states.items() if state == "pending"
+        }
+        spent = {"sex": self.named, "": self.bare}
+        assert ledger.spent() == {name: add_up([COST] * times) for name, times in spent.items() if times}
+
+
+TestLedger = LedgerMachine.TestCase
+TestLedger.settings = settings(max_examples=25, stateful_step_count=12)

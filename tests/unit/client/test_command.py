@@ -1,0 +1,246 @@
+"""``fairgauge answer``: what it reads, prints and returns, and that it needs nothing installed."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairgauge.cli import app
+from fairgauge.client import Answer, Ledger, Patience, command
+from fairgauge.client.command import HELP, Request, main, make_parser, read_private
+from fairgauge.errors import BadLedger, InvalidInput
+from fairgauge.study import Study
+from tests.recorder import Reply, recorder
+from tests.samples import sample_question, sample_study, two_questions
+
+SOURCE = Path(__file__).parents[3] / "src"
+AT_ONCE = Patience(tries=2, first=0, longest=0, timeout=5)
+TICKET = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "study.json").write_bytes(sample_study().to_bytes())
+    (tmp_path / "two.json").write_bytes(two_questions().to_bytes())
+    return tmp_path
+
+
+ARGUMENTS = ["study.json", "--group", "female", "--value", "recall=0.83", "--ledger", "ledger"]
+
+
+class TestReading:
+    def read(self, stdin: str = "", study: Study | None = None, **request: Any) -> tuple[str | None, Any]:
+        return read_private(Request("study.json", **request), study or sample_study(), io.StringIO(stdin))
+
+    def test_from_arguments(self) -> None:
+        assert self.read(group=["female"], value=["recall=0.83", "f=1=2"]) == (
+            None,
+            {"group": "female", "values": {"recall": "0.83", "f=1": "2"}},
+        )
+
+    def test_named_groups(self) -> None:
+        _, profile = self.read(study=two_questions(), group=["sex=female", "age=old"], value=["recall=1"])
+        assert profile["group"] == {"sex": "female", "age": "old"}
+
+    def test_a_name_that_is_no_attribute_is_part_of_the_group(self) -> None:
+        assert self.read(group=["kind=female"])[1]["group"] == "kind=female"
+
+    def test_what_the_device_lacks(self) -> None:
+        assert self.read() == (None, {"group": None, "values": {}})
+        assert self.read(group=[""], value=["recall="])[1] == {"group": None, "values": {"recall": None}}
+        assert self.read(group=["sex="])[1]["group"] == {"sex": None}
+
+    def test_a_group_from_standard_input(self) -> None:
+        assert self.read("\n female \n", group=["-"], value=["recall=1"])[1] == {
+            "group": "female",
+            "values": {"recall": "1"},
+        }
+
+    def test_values_from_standard_input(self) -> None:
+        assert self.read("recall=1\nf1=0\n", group=["female"], value=["-"])[1] == {
+            "group": "female",
+            "values": {"recall": "1", "f1": "0"},
+        }
+
+    @pytest.mark.parametrize(
+        "stdin", ["sex=female\nage=old\nrecall=1\nerror=2", "error=2\nage=old\nrecall=1\nsex=female"]
+    )
+    def test_both_from_standard_input_in_any_order(self, stdin: str) -> None:
+        assert self.read(stdin, study=two_questions(), group=["-"], value=["-"])[1] == {
+            "group": {"sex": "female", "age": "old"},
+            "values": {"recall": "1", "error": "2"},
+        }
+
+    def test_a_ticket_from_standard_input_comes_first(self) -> None:
+        ticket, profile = self.read(f"{TICKET}\nfemale\n", ticket="-", group=["-"])
+        assert (ticket, profile["group"]) == (TICKET, "female")
+        assert self.read("", ticket="-")[0] == "", "which is no ticket, and is refused"
+
+    def test_standard_input_is_left_alone_unless_asked_for(self) -> None:
+        stdin = io.StringIO("not for us")
+        read_private(Request("study.json", ["female"], ["recall=1"]), sample_study(), stdin)
+        assert stdin.read() == "not for us"
+
+    @pytest.mark.parametrize("number", ["secret", "1e999999999", "0x1", "1_0", "NaN", "٣", "--1", "9" * 60])
+    def test_what_is_no_number_is_not_passed_on(self, number: str) -> None:
+        assert self.read(value=[f"recall={number}"])[1]["values"] == {"recall": "not a number"}
+
+    @pytest.mark.parametrize("number", ["1", "-1", "+0.5", ".5", "1.", "5e-1", "83E-02"])
+    def test_numbers(self, number: str) -> None:
+        assert self.read(value=[f"recall={number}"])[1]["values"] == {"recall": number}
+
+    @pytest.mark.parametrize(
+        ("request_", "said"),
+        [
+            ({"group": ["secret", "more"]}, "group=not shown: must name its attribute, one of sex: NAME=GROUP"),
+            ({"group": ["sex=secret", "more"]}, "group=not shown: must name its attribute"),
+            ({"group": ["sex=secret", "sex=secret"]}, "group=not shown: must be given once for each attribute"),
+            ({"value": ["secret"]}, "value=not shown: must be METRIC=X, such as recall=0.83"),
+        ],
+    )
+    def test_what_makes_no_sense_is_not_shown(self, request_: dict[str, Any], said: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            self.read(**request_)
+        assert str(caught.value).startswith(said)
+        assert "secret" not in repr(caught.value)
+
+    def test_bytes_that_are_no_text(self) -> None:
+        stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret"), encoding="utf-8")
+        with pytest.raises(InvalidInput, match="must be text in UTF-8") as caught:
+            read_private(Request("study.json", ["-"]), sample_study(), stdin)
+        assert caught.value.__context__ is None
+
+
+class TestRunning:
+    def test_without_a_place_to_send_it_stays_in_the_ledger(self, here: Path, capsys: Any) -> None:
+        assert main(ARGUMENTS) == 0
+        assert len(Ledger("ledger").pending()) == 1
+        assert capsys.readouterr().out == "Sample: answered, not sent yet\n"
+
+    def test_sent_once(self, here: Path, capsys: Any) -> None:
+        with recorder() as server:
+            for said in ("delivered", "delivered before"):
+                assert main([*ARGUMENTS, "--send", server.url]) == 0
+                assert capsys.readouterr().out == f"Sample: answered, {said}\n"
+            assert len(server.heard) == 1
+
+    def test_resumes_without_group_and_value(self, here: Path, capsys: Any) -> None:
+        assert main([*ARGUMENTS, "--send", "http://127.0.0.1:1"], patience=AT_ONCE) == 1
+        assert capsys.readouterr().err == (
+            "fairgauge: http://127.0.0.1:1 does not answer (Connection refused); "
+            "the answer is in the ledger, and the same command sends it again\n"
+        )
+        (answer,) = Ledger("ledger").pending()
+        with recorder() as server:
+            assert main(["study.json", "--ledger", "ledger", "--send", server.url]) == 0
+            assert server.bodies == [answer.to_bytes()]
+
+    def test_refused_by_the_collector(self, here: Path, capsys: Any) -> None:
+        with recorder() as server:
+            server.script(Reply(410))
+            assert main([*ARGUMENTS, "--send", server.url]) == 1
+            assert "has closed the study (HTTP status 410)" in capsys.readouterr().err
+        assert main(ARGUMENTS) == 0
+        assert "refused by the collector" in capsys.readouterr().out
+
+    def test_to_a_file(self, here: Path) -> None:
+        for _ in range(2):
+            assert main([*ARGUMENTS, "--to-file", "answers"]) == 0
+        (line,) = Path("answers").read_bytes().splitlines()
+        assert Answer.from_bytes(line).study == sample_study().digest
+
+    def test_json(self, here: Path, capsys: Any) -> None:
+        assert main([*ARGUMENTS, "--json", "--ticket", TICKET]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document == {
+            "study": sample_study().digest,
+            "id": TICKET,
+            "symbol": document["symbol"],
+            "state": "pending",
+        }
+
+    def test_the_ledger_of_the_person_unless_told_otherwise(self, here: Path) -> None:
+        assert main(ARGUMENTS[:-2]) == 0
+        assert len(Ledger(here / "state" / "fairgauge" / "ledger.sqlite3").pending()) == 1
+
+    def test_nowhere_to_put_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+        with pytest.raises(BadLedger, match="ledger=none given: must be given"):
+            command.default_ledger()
+
+    @pytest.mark.parametrize(
+        ("more", "status", "said"),
+        [
+            (["--limit", "1"], 1, "the group has cost epsilon 0 on this device"),
+            (["--study-limit", "1"], 1, "and this device allows 1 a study"),
+            (["--limit", "x"], 2, "limit=x: must be a number from 0 up"),
+            (["--limit", "-1"], 2, "limit=-1: must be a Decimal from 0 up"),
+            (["--digest", "0" * 64], 2, "this is another study"),
+            (["--ticket", "secret"], 2, "ticket=not shown"),
+            (["--send", "x"], 2, "send=://: must be an address such as"),
+            (["--send", "http://x", "--to-file", "y"], 2, "to-file=y: must not be given together with --send"),
+            (["--to-file", "no/where"], 2, "file=no/where: cannot be written: No such file"),
+            (["--ledger", "study.json"], 2, "ledger=study.json: is not a ledger"),
+            (["--value", "recall=2"], 1, "recall must be a number from 0 to 1"),
+        ],
+    )
+    def test_refusals(self, here: Path, capsys: Any, more: list[str], status: int, said: str) -> None:
+        assert main([*ARGUMENTS, *more]) == status
+        shown = capsys.readouterr()
+        assert said in shown.err
+        assert shown.err.count("\n") == 1
+        assert shown.out == ""
+
+    def test_a_study_that_is_not_private(self, here: Path, capsys: Any) -> None:
+        Path("bad.json").write_bytes(sample_study(sample_question(epsilon="1.09")).to_bytes())
+        assert main(["bad.json", *ARGUMENTS[1:]]) == 1
+        assert "declares epsilon 1.09 but its table has epsilon 1.098" in capsys.readouterr().err
+        assert not Path("ledger").exists()
+
+    def test_a_refusal_before_sending_sends_nothing(self, here: Path) -> None:
+        with recorder() as server:
+            assert main([*ARGUMENTS, "--limit", "1", "--send", server.url]) == 1
+            assert server.heard == []
+
+
+class TestOneCommandTwoParsers:
+    """typer lists the command; argparse runs it where typer is missing, and everywhere else."""
+
+    def test_the_same_arguments_with_the_same_help(self) -> None:
+        from typer.main import get_command
+
+        listed = get_command(app).commands["answer"]  # type: ignore[attr-defined]
+        ours = {action.dest: action.help for action in make_parser()._actions if action.dest != "help"}
+        assert ours == HELP
+        assert {parameter.name: parameter.help for parameter in listed.params} == HELP
+        assert listed.help == command.SUMMARY == make_parser().description
+
+    def test_typer_runs_it_too(self, here: Path) -> None:
+        from typer.testing import CliRunner
+
+        done = CliRunner().invoke(app, ["answer", *ARGUMENTS, "--json"])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["state"] == "pending"
+
+    def test_a_bare_python_answers(self, here: Path) -> None:
+        """No site-packages: neither typer nor anything else is there."""
+        code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from fairgauge.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code, "answer", *ARGUMENTS, "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["state"] == "pending"
+
+    def test_as_a_module(self, here: Path) -> None:
+        done = subprocess.run([sys.executable, "-m", "fairgauge.client", *ARGUMENTS], check=False, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")

@@ -1,0 +1,343 @@
+"""The ledger: one answer a study, what it costs, what the file holds, and files that it does not touch."""
+
+import os
+import sqlite3
+import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairgauge.client import Answer, Ledger, Limits
+from fairgauge.client import ledger as module
+from fairgauge.client.limits import add_up
+from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.study import Study, parse
+from tests.samples import sample_question, sample_study, two_questions
+
+PROFILE = {"group": "female", "values": {"recall": 0.5}}
+NAMED = {"group": {"sex": "female", "age": "old"}, "values": {"recall": 0.5, "error": 1}}
+STUDY = sample_study()
+COST = STUDY.questions[0].channel.epsilon_bound
+
+
+def numbered(number: int) -> Study:
+    """A study like the sample, but another one."""
+    return replace(STUDY, title=f"Study {number}")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger")
+
+
+class TestAnswer:
+    def test_a_study_is_answered_once(self, ledger: Ledger) -> None:
+        first = ledger.answer(STUDY, PROFILE)
+        again = [Ledger(str(ledger.path)).answer(STUDY, PROFILE) for _ in range(20)]
+        assert {answer.to_bytes() for answer in again} == {first.to_bytes()}
+        assert ledger.spent() == {"": COST}
+
+    def test_what_is_remembered_needs_no_profile_and_no_budget(self, ledger: Ledger) -> None:
+        first = ledger.answer(STUDY, PROFILE)
+        laters: list[dict[str, Any]] = [{"group": None, "values": {}}, {"group": "male", "values": {"recall": 1}}]
+        for later in laters:
+            assert ledger.answer(STUDY, later, limit=Decimal(0)) == first
+
+    def test_studies_are_told_apart_by_their_digest(self, ledger: Ledger) -> None:
+        ids = {ledger.answer(numbered(i), PROFILE).id for i in range(5)}
+        assert len(ids) == 5
+        assert ledger.spent() == {"": add_up([COST] * 5)}
+
+    def test_a_ticket_is_the_id(self, ledger: Ledger) -> None:
+        ticket = "0123456789abcdef" * 2
+        assert ledger.answer(STUDY, PROFILE, ticket=ticket).id == ticket
+        assert ledger.answer(STUDY, PROFILE, ticket="f" * 32).id == ticket, "the same bytes"
+        assert ledger.answer(STUDY, PROFILE).id == ticket
+
+    @pytest.mark.parametrize("ticket", ["", "secret", "0" * 31, "F" * 32])
+    def test_a_ticket_that_is_none_is_not_shown(self, ledger: Ledger, ticket: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            ledger.answer(STUDY, PROFILE, ticket=ticket)
+        assert str(caught.value) == "ticket=not shown: must be 32 lower-case hexadecimal digits"
+
+    @pytest.mark.parametrize(
+        ("study", "profile", "limit", "error"),
+        [
+            (STUDY, {"group": "secret", "values": {"recall": 0.5}}, None, CannotAnswer),
+            (STUDY, {"group": "female", "values": {"recall": 8}}, None, CannotAnswer),
+            (STUDY, {"group": "female"}, None, CannotAnswer),
+            (STUDY, "female", None, CannotAnswer),
+            (STUDY, PROFILE, Decimal(1), CannotAnswer),
+            (STUDY, PROFILE, Limits(study=Decimal(1)), NotPrivate),
+            (parse(sample_study(sample_question(epsilon="1.09")).to_bytes()), PROFILE, None, NotPrivate),
+        ],
+    )
+    def test_a_refusal_costs_nothing(
+        self, ledger: Ledger, study: Study, profile: Any, limit: Any, error: type[FairgaugeError]
+    ) -> None:
+        with pytest.raises(error):
+            ledger.answer(study, profile, limit=limit)
+        assert ledger.spent() == {}
+        assert ledger.pending() == []
+        assert ledger.state(study.digest) is None
+
+    def test_the_lifetime_limit_holds_across_studies_and_openings(self, ledger: Ledger) -> None:
+        limit = add_up([COST] * 3)
+        for i in range(3):
+            Ledger(ledger.path).answer(numbered(i), PROFILE, limit=limit)
+        with pytest.raises(CannotAnswer, match="the limit is"):
+            Ledger(ledger.path).answer(numbered(3), PROFILE, limit=limit)
+        ledger.answer(numbered(3), PROFILE, limit=Limits(add_up([COST] * 4), study=COST))
+
+    def test_attributes_with_names_have_accounts_of_their_own(self, ledger: Ledger) -> None:
+        study = two_questions()
+        ledger.answer(study, NAMED, limit=Decimal("1.1"))
+        assert ledger.spent() == {
+            "sex": study.questions[0].channel.epsilon_bound,
+            "age": study.questions[1].channel.epsilon_bound,
+        }
+
+
+class TestDelivery:
+    def test_answers_are_pending_until_marked(self, ledger: Ledger) -> None:
+        answers = [ledger.answer(numbered(i), PROFILE) for i in range(3)]
+        assert ledger.pending() == sorted(answers, key=lambda answer: answer.study)
+        ledger.mark_sent(answers[0])
+        ledger.mark_refused(answers[1])
+        assert Ledger(ledger.path).pending() == answers[2:]
+        assert [ledger.state(answer.study) for answer in answers] == ["delivered", "refused", "pending"]
+
+    def test_what_was_delivered_stays_delivered(self, ledger: Ledger) -> None:
+        answer = ledger.answer(STUDY, PROFILE)
+        ledger.mark_sent(answer)
+        ledger.mark_refused(answer)
+        assert ledger.state(STUDY.digest) == "delivered"
+
+    def test_only_its_own_answers_can_be_marked(self, ledger: Ledger) -> None:
+        answer = ledger.answer(STUDY, PROFILE)
+        for other in (replace(answer, symbol=answer.symbol + 1), Answer("0" * 64, "0" * 32, 0)):
+            with pytest.raises(InvalidInput, match="is not in this ledger"):
+                ledger.mark_sent(other)
+        assert ledger.pending() == [answer]
+
+
+class TestFile:
+    def test_holds_what_it_says_and_no_more(self, ledger: Ledger) -> None:
+        answer = ledger.answer(STUDY, PROFILE)
+        with closing(sqlite3.connect(ledger.path)) as connection:
+            dump = list(connection.iterdump())
+        rows = [line for line in dump if line.startswith("INSERT")]
+        assert rows == [
+            f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}',{answer.symbol},'pending');",
+            f"INSERT INTO \"charges\" VALUES('{answer.study}','','{COST}');",
+        ]
+
+    def test_is_for_its_owner_only(self, ledger: Ledger) -> None:
+        ledger.answer(STUDY, PROFILE)
+        assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+
+    def test_an_empty_file_becomes_a_ledger(self, ledger: Ledger) -> None:
+        ledger.path.touch()
+        assert ledger.pending() == []
+        ledger.answer(STUDY, PROFILE)
+
+    def test_does_not_tell_which_study_came_first(self, tmp_path: Path) -> None:
+        ledgers = [Ledger(tmp_path / "a"), Ledger(tmp_path / "b")]
+        for ledger, order in zip(ledgers, ((0, 1, 2), (2, 0, 1)), strict=True):
+            for number in order:
+                ledger.answer(numbered(number), PROFILE)
+        first, second = ([a.study for a in ledger.pending()] for ledger in ledgers)
+        assert first == second
+
+    def test_a_commit_waits_for_the_disk_and_the_folder(self, ledger: Ledger) -> None:
+        connection = ledger._open()
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        connection.close()
+
+    def test_an_answer_is_returned_only_when_it_is_on_the_disk(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last thing before an answer is returned is that its folder is synced, with the answer committed."""
+        seen: list[int] = []
+
+        def sync(path: Path) -> None:
+            other = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+            seen.append(other.execute("SELECT count(*) FROM answers").fetchone()[0])
+            other.close()
+
+        monkeypatch.setattr(module, "sync_folder", sync)
+        ledger.answer(STUDY, PROFILE)
+        ledger.answer(STUDY, PROFILE)
+        ledger.pending()
+        assert seen == [1, 1, 1]
+
+    def test_a_disk_that_fails_gives_no_answer(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(path: Path) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(module, "sync_folder", fail)
+        with pytest.raises(BadLedger, match="cannot be made to last: Input/output error"):
+            ledger.answer(STUDY, PROFILE)
+
+    def test_a_full_disk_gives_no_answer_and_recovers(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+        ledger.pending()
+        real = Ledger._open
+
+        def small(self: Ledger) -> sqlite3.Connection:
+            connection = real(self)
+            connection.execute("PRAGMA max_page_count = 3")
+            return connection
+
+        def answer_many() -> None:
+            for number in range(1000):
+                ledger.answer(numbered(number), PROFILE)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "_open", small)
+            with pytest.raises(BadLedger, match="cannot be used: database or disk is full"):
+                answer_many()
+        studies = [answer.study for answer in ledger.pending()]
+        assert 0 < len(studies) < 1000
+        assert ledger.answer(numbered(1000), PROFILE).study not in studies
+
+
+def foreign_database(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE photos (x)")
+    connection.close()
+
+
+def newer_ledger(path: Path) -> None:
+    Ledger(path).answer(STUDY, PROFILE)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+
+
+def other_program(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA application_id = 7")
+    connection.close()
+
+
+def text(path: Path) -> None:
+    path.write_text("Dear diary, this is not a database, and it is longer than a header of a hundred bytes." * 20)
+
+
+def short_text(path: Path) -> None:
+    path.write_text("x")
+
+
+def cut_off(path: Path) -> None:
+    for number in range(60):
+        Ledger(path).answer(numbered(number), PROFILE)
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def overwritten_page(path: Path) -> None:
+    Ledger(path).answer(STUDY, PROFILE)
+    data = bytearray(path.read_bytes())
+    data[4096:8192] = b"\xaa" * 4096
+    path.write_bytes(data)
+
+
+def damaged(statement: str):
+    def damage(path: Path) -> None:
+        Ledger(path).answer(STUDY, PROFILE)
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (foreign_database, "is not a ledger but a file of another program"),
+        (other_program, "is not a ledger but a file of another program"),
+        (newer_ledger, "has version 2, and this program knows version 1 only"),
+        (text, "is not a ledger, or is damaged"),
+        (short_text, "is not a ledger but a file of another program"),
+        (cut_off, "is not a ledger, or is damaged"),
+        (overwritten_page, "is damaged"),
+        (damaged("UPDATE answers SET id = 'x'"), "is damaged"),
+        (damaged("UPDATE answers SET symbol = 'x'"), "is damaged"),
+        (damaged("UPDATE charges SET epsilon = 'x'"), "is damaged: a cost"),
+        (damaged("UPDATE charges SET epsilon = '-1'"), "is damaged: a cost"),
+        (damaged("UPDATE charges SET epsilon = 'NaN'"), "is damaged: a cost"),
+    ],
+    ids=lambda item: getattr(item, "__name__", None),
+)
+def test_a_file_that_cannot_be_trusted_is_left_as_it_is(tmp_path: Path, make: Any, said: str) -> None:
+    path = tmp_path / "ledger"
+    make(path)
+    before = path.read_bytes()
+    uses: list[Any] = [lambda: Ledger(path).answer(numbered(1), PROFILE, limit=Decimal(100)), Ledger(path).spent]
+    if "cost" not in said:  # Where only the cost is damaged, the answer that is there is still the right one.
+        uses += [lambda: Ledger(path).answer(STUDY, PROFILE), Ledger(path).pending, lambda: Ledger(path).state("")]
+    for use in uses:
+        with pytest.raises(BadLedger) as caught:
+            use()
+        assert said in str(caught.value)
+    assert path.read_bytes() == before
+
+
+def test_places_where_no_ledger_can_be(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere" / "ledger"):
+        with pytest.raises(BadLedger, match="cannot be used: unable to open database file"):
+            Ledger(path).answer(STUDY, PROFILE)
+
+
+def test_a_ledger_in_use_says_so(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.pending()
+    monkeypatch.setattr(module, "LONGEST_WAIT", 0.05)
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(CannotAnswer, match="is in use by another program; try again later"):
+        ledger.answer(STUDY, PROFILE)
+    other.close()
+
+
+def answer_in_a_process(path: str, number: int) -> tuple[str, bytes | None]:
+    study = numbered(number)
+    try:
+        return study.digest, Ledger(path).answer(study, PROFILE, limit=add_up([COST] * 4)).to_bytes()
+    except CannotAnswer:
+        return study.digest, None
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_processes_share_a_ledger(ledger: Ledger, fresh: bool) -> None:
+    if not fresh:
+        ledger.pending()
+    jobs = [(str(ledger.path), number % 6) for number in range(48)]
+    with get_context("fork").Pool(6) as pool:
+        results = pool.starmap(answer_in_a_process, jobs, chunksize=1)
+    answered = {digest: {data for d, data in results if d == digest} for digest, _ in results}
+    kept = [found for found in answered.values() if found != {None}]
+    assert len(kept) == 4, "as many as the limit allows, whoever came first"
+    assert all(len(found) == 1 for found in kept)
+    assert sorted(answer.to_bytes() for answer in ledger.pending()) == sorted(f.pop() or b"" for f in kept)
+    assert ledger.spent() == {"": add_up([COST] * 4)}
+
+
+def test_threads_share_a_ledger(ledger: Ledger) -> None:
+    ready = threading.Barrier(8)
+
+    def work(number: int) -> Answer:
+        ready.wait()
+        return ledger.answer(numbered(number % 2), PROFILE)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(work, range(8)))) == 2

@@ -1,0 +1,105 @@
+"""What an answer costs, and refusals above a device's limits, to the last digit."""
+
+from decimal import Context, Decimal
+from typing import Any
+
+import pytest
+
+from fairgauge.client import Limits
+from fairgauge.client.limits import UNNAMED, add_up, charges, read_limit
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.study import Attribute, Metric
+from tests.samples import RECALL, SEX, sample_question, sample_study, two_questions
+
+NAMED = {"group": {"sex": "female", "age": "old"}, "values": {}}
+BARE = {"group": "female", "values": {}}
+
+
+class TestCharges:
+    def test_each_attribute_pays_the_most_that_a_question_about_it_spends(self) -> None:
+        costly = sample_question(Metric("f1", "0", "1"), SEX, levels=(-(2**30), 0, 2**30))
+        study = sample_study(sample_question(), costly, sample_question(RECALL, Attribute("age", ("young", "old"))))
+        bounds = [question.channel.epsilon_bound for question in study.questions]
+        assert charges(study, NAMED) == {"sex": max(bounds[:2]), "age": bounds[2]}
+        assert bounds[0] != bounds[1], "or the maximum could be the first"
+
+    def test_a_group_without_a_name_pays_from_its_own_account(self) -> None:
+        study = sample_study()
+        assert charges(study, BARE) == {UNNAMED: study.questions[0].channel.epsilon_bound}
+
+    def test_they_are_the_same_for_everyone(self) -> None:
+        study = two_questions()
+        nobody: dict[str, Any] = {"group": {}, "values": {}}
+        assert charges(study, NAMED) == charges(study, nobody)
+
+    def test_they_are_not_below_the_exact_epsilon(self) -> None:
+        study = sample_study()
+        loss = study.questions[0].channel.loss
+        assert loss is not None
+        exact = Context(prec=80).divide(Decimal(loss.numerator), Decimal(loss.denominator)).ln(Context(prec=80))
+        assert exact < charges(study, BARE)[UNNAMED] < exact + Decimal("1e-48")
+
+
+class TestStudyLimit:
+    def test_decides_to_the_last_digit(self) -> None:
+        study = sample_study()
+        exact = study.questions[0].channel.epsilon_bound
+        Limits(study=exact).check_study(study)
+        Limits().check_study(study)
+        with pytest.raises(NotPrivate, match=r"questions\[0\] \(recall by sex\) spends epsilon 1\.098"):
+            Limits(study=exact.next_minus()).check_study(study)
+
+
+class TestLifetime:
+    def test_decides_to_the_last_digit(self) -> None:
+        spent = [("sex", Decimal("1.1")), ("sex", Decimal("1.2")), ("age", Decimal(9))]
+        Limits(Decimal("2.5")).check_lifetime({"sex": Decimal("0.2")}, spent)
+        with pytest.raises(CannotAnswer) as caught:
+            Limits(Decimal("2.5")).check_lifetime({"sex": Decimal("0.2000000000000000000000000001")}, spent)
+        assert str(caught.value) == (
+            "sex has cost epsilon 2.3 on this device; an answer would make it 2.500001, and the limit is 2.5"
+        )
+
+    def test_what_floats_would_let_through(self) -> None:
+        tenths = [("sex", Decimal("0.1"))] * 9
+        assert sum([0.1] * 10) < 1, "a float would allow a little more"
+        Limits(Decimal(1)).check_lifetime({"sex": Decimal("0.1")}, tenths)
+        with pytest.raises(CannotAnswer):
+            Limits(Decimal(1)).check_lifetime({"sex": Decimal("0.1") + Decimal("1e-20")}, tenths)
+
+    def test_a_new_name_is_not_a_new_budget_for_a_group_without_a_name(self) -> None:
+        limits, one = Limits(Decimal(2)), Decimal(1)
+        limits.check_lifetime({UNNAMED: one}, [("sex", one)])
+        with pytest.raises(CannotAnswer, match="the group has cost epsilon 2 on this device"):
+            limits.check_lifetime({UNNAMED: one}, [("sex", one), ("gender", one)])
+        with pytest.raises(CannotAnswer, match="sex has cost"):
+            limits.check_lifetime({"sex": one}, [(UNNAMED, one), (UNNAMED, one)])
+
+    def test_attributes_that_the_device_names_have_a_budget_each(self) -> None:
+        Limits(Decimal(2)).check_lifetime({"sex": Decimal(2)}, [("age", Decimal(2))])
+
+    def test_one_attribute_above_is_enough_to_refuse(self) -> None:
+        with pytest.raises(CannotAnswer, match="age has cost"):
+            Limits(Decimal(2)).check_lifetime({"sex": Decimal(1), "age": Decimal(1)}, [("age", Decimal(2))])
+
+    def test_no_limit(self) -> None:
+        Limits().check_lifetime({"sex": Decimal(10**9)}, [])
+
+
+def test_sums_are_rounded_up() -> None:
+    assert add_up([Decimal(1), Decimal("1e-80")]) == Decimal("1." + "0" * 48 + "1")
+    assert add_up([]) == 0
+
+
+@pytest.mark.parametrize("limit", [Decimal(-1), Decimal("NaN"), Decimal("Infinity"), 4, 4.0, "4"])
+def test_a_limit_is_a_decimal_from_0_up(limit: Decimal) -> None:
+    with pytest.raises(InvalidInput, match="must be a Decimal from 0 up"):
+        Limits(limit)
+    with pytest.raises(InvalidInput, match="study limit="):
+        Limits(study=limit)
+
+
+def test_a_limit_is_read_as_typed() -> None:
+    assert read_limit("limit", "0.1") == Decimal("0.1")
+    with pytest.raises(InvalidInput, match="limit=four: must be a number from 0 up"):
+        read_limit("limit", "four")
