@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench docs paper clean
+.PHONY: help install run test lint bench coverage docs paper clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ lint: $(STAMP)  ## Check style, types and layers
 
 bench: $(STAMP)  ## Measure speed against peers, as ratios
 	$(BIN)/python bench/run.py $(ARGS)
+
+coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
+	$(BIN)/python -m bench.coverage --write $(ARGS)
 
 docs: $(STAMP)  ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
