@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from fairgauge.scores import Decoder, Matrix, Vector, least_variances, worst_variances
 
-_HALVINGS = 40
+_HALVINGS = 24
 
 
 @dataclass(frozen=True)
