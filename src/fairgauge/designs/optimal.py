@@ -23,7 +23,9 @@ from fairgauge.designs.symmetry import images
 from fairgauge.scores import Decoder, Inputs, Matrix, Vector
 
 EXACT_GROUPS = 6
-_MOST_INPUTS = 130
+# Levels stop here, so that a design takes seconds, not minutes.  It shows only above epsilon 3 or so: there rounding
+# costs more than 1 % where groups are many or their shares are estimated.
+_MOST_INPUTS, _MOST_EQUATIONS = 130, 200
 _SPREAD = 1e-2  # weight of the average over objectives beside their maximum
 _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
@@ -38,7 +40,9 @@ def optimal(goal: Goal, epsilon: Decimal) -> Channel:
 
 def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
     """Solve with more and more levels, each starting from the last, until rounding costs under 1 %."""
-    most = (_MOST_INPUTS // goal.groups - 1) // 2 * 2 + 1
+    width = _basis(goal, Inputs(goal.groups, even_levels(3), goal.abstain)).shape[1]
+    inputs = min(_MOST_INPUTS, _MOST_EQUATIONS // width)
+    most = max(3, (inputs // goal.groups - 1) // 2 * 2 + 1)
     count = 3
     coarse: tuple[Inputs, Solution] | None = None
     while True:
