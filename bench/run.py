@@ -1,0 +1,155 @@
+"""Where fairgauge stands: against the limit, against peers, and against itself at another size, as ratios in one run.
+
+Writes bench/results.md and bench/results.json.  Absolute times depend on the machine and on what else it does;
+ratios of things measured side by side hardly do.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from fairgauge import Attribute, Metric, Population, Question, Study
+from fairgauge.client import answer
+from fairgauge.designs import DESIGNS, Goal, make_channel
+from fairgauge.simulate import simulate
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+LIMITS = ROOT / "tests" / "data" / "limits.json"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measurement, what it is compared with, and the ratio that we aim for."""
+
+    what: str
+    value: str
+    against: str
+    ratio: float
+    aim: str = ""
+
+
+def seconds(work: Callable[[], object], *, repeat: int = 5) -> float:
+    """Return the median time of a call."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return median(times)
+
+
+def accuracy() -> Iterator[Line]:
+    """K Var(gap) of every design, as a ratio to the least that any private mechanism can reach."""
+    for row in json.loads(LIMITS.read_text(encoding="utf-8"))["gap"]:
+        goal = Goal((row["share"], round(1 - row["share"], 6)))
+        for design in DESIGNS:
+            variance = goal.variance(make_channel(goal, Decimal(str(row["epsilon"])), design=design)[1])
+            aim = "" if design != "optimal" else "1.02" if row["epsilon"] <= 4 else "1.1"
+            what = f"variance, {design}, share {row['share']}, epsilon {row['epsilon']}"
+            yield Line(what, f"{variance:.4g}", f"limit {row['limit']:.4g}", variance / row["limit"], aim)
+
+
+def design_times() -> Iterator[Line]:
+    """Time to design, as a ratio to the time that a person may wait."""
+    cases = [
+        ("gap, 2 groups, epsilon 1", Goal((0.5, 0.5)), "1", 2.0),
+        ("gap, 2 groups, epsilon 4", Goal((0.5, 0.5)), "4", 2.0),
+        ("gap, 2 groups, share 0.1, epsilon 4", Goal((0.1, 0.9)), "4", 2.0),
+        *((f"means, {d} equal groups, epsilon 1", Goal((1 / d,) * d, target="means"), "1", 30.0) for d in (3, 4, 5, 6)),
+        ("means, 6 unequal groups, epsilon 1", Goal((0.3, 0.25, 0.2, 0.15, 0.07, 0.03), target="means"), "1", 30.0),
+    ]
+    for what, goal, epsilon, allowed in cases:
+        taken = seconds(partial(DESIGNS["optimal"], goal, Decimal(epsilon)), repeat=1)
+        yield Line(f"design: {what}", f"{taken:.2f} s", f"{allowed:.0f} s", taken / allowed, "1")
+
+
+def study_of(epsilon: str) -> Study:
+    """Return a study of two equal groups."""
+    design, channel = make_channel(Goal((0.5, 0.5)), Decimal(epsilon))
+    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+    return Study("bench", (Question(Metric("recall", "0", "1"), sex, "gap", design, epsilon, channel),))
+
+
+def simulation() -> Iterator[Line]:
+    """A billion simulated clients against ten thousand."""
+    study = study_of("1")
+    population = Population.from_csv(ROOT / "examples" / "first-study" / "population.csv")
+    rng = np.random.default_rng(1)
+    few, many = population.rescaled(10**4), population.rescaled(10**9)
+    times = [seconds(partial(simulate, study, people, rng), repeat=41) for people in (few, many)]
+    yield Line("simulate 10^9 clients", f"{times[1] * 1e3:.2f} ms", "10^4 clients", times[1] / times[0], "1.5")
+
+
+def device() -> Iterator[Line]:
+    """What a device pays: import, check, answer; against bare Python and OpenDP."""
+
+    def started(code: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeat=15)
+
+    bare, client = started("pass"), started("import fairgauge.client")
+    yield Line("import the client", f"{(client - bare) * 1e3:.0f} ms over bare Python", "bare Python", client / bare)
+    study = study_of("1")
+    data = study.to_bytes()
+    verify = seconds(lambda: Study.from_bytes(data), repeat=51)
+    profile = {"group": "female", "values": {"recall": 0.83}}
+    answers = seconds(lambda: [answer(study, profile) for _ in range(200)]) / 200
+    draws = seconds(lambda: [study.questions[0].channel.draw(0, Fraction(5)) for _ in range(200)]) / 200
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    peer = dp.m.make_randomized_response([0, 1, 2, 3], prob=0.5)
+    opendp = seconds(lambda: [peer(1) for _ in range(200)]) / 200
+    name = f"OpenDP randomized response, {opendp * 1e6:.0f} µs"
+    yield Line("read and verify a study", f"{verify * 1e3:.2f} ms ({len(data):,} bytes)", name, verify / opendp)
+    yield Line("check, round and draw an answer", f"{answers * 1e6:.0f} µs", name, answers / opendp)
+    yield Line("round and draw a symbol", f"{draws * 1e6:.1f} µs", name, draws / opendp)
+
+
+def machine() -> str:
+    """Describe the machine."""
+    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+
+
+def main() -> None:
+    """Measure everything, print a table, write the results."""
+    console = Console(highlight=False, width=140)
+    topics = (accuracy, design_times, simulation, device)
+    lines = [line for topic in track(topics, "Measuring", console=Console(stderr=True)) for line in topic()]
+    table = Table("what", "measured", "against", "ratio", "aim at most", title=f"fairgauge bench: {machine()}")
+    for line in lines:
+        table.add_row(line.what, line.value, line.against, f"{line.ratio:.3g}", line.aim)
+    console.print(table)
+    rows = [f"| {n.what} | {n.value} | {n.against} | {n.ratio:.3g} | {n.aim} |" for n in lines]
+    page = [
+        "# Bench",
+        "",
+        f"Written by `make bench` on {machine()}. mad-lab-fau's package is on no registry, so it is not measured here.",
+        "",
+        "| what | measured | against | ratio | aim at most |",
+        "|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    (HERE / "results.md").write_text("\n".join(page), encoding="utf-8")
+    document = {"machine": machine(), "lines": [asdict(line) for line in lines]}
+    (HERE / "results.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
