@@ -11,7 +11,7 @@ from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("plan", "design", "verify", "simulate", "estimate")
+COMMANDS = ("plan", "design", "verify", "simulate", "estimate", "serve", "token", "tickets")
 
 
 def make_app() -> "typer.Typer":

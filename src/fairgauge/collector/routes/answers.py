@@ -1,0 +1,159 @@
+"""``POST /studies/{digest}/answers``: one answer as JSON, or a batch as NDJSON."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from starlette.types import Receive, Scope, Send
+
+from fairgauge.client import Answer
+from fairgauge.collector.limits import read_body
+from fairgauge.collector.problems import KINDS, URN, Problem, problem_of, wait
+from fairgauge.collector.service import Collector, Entry
+from fairgauge.collector.stores.base import CLOSED, FRESH, Row
+from fairgauge.errors import InvalidInput
+
+# The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,
+# floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
+_ANSWER = rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":(0|[1-9][0-9]{0,8})\}'
+_ONE = re.compile(_ANSWER)
+_JSON = "application/json"
+_NDJSON = "application/x-ndjson"
+_HEADERS = [(b"content-type", b"application/json")]
+_LARGEST_SYMBOL = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An answer that is not counted, and why."""
+
+    kind: str
+    detail: str
+
+    def problem(self) -> Problem:
+        """Return the reason as a problem."""
+        return wait(self.kind, self.detail, 60) if self.kind == "too-early" else Problem(self.kind, self.detail)
+
+
+class AnswersEndpoint:
+    """Takes answers.  Plain ASGI, because this is the request that comes a million times."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["query_string"]:
+            raise problem_of(InvalidInput("query", "parameters", "are not taken here"))
+        collector = self._collector
+        limits = collector.config.limits
+        kind = _media_type(scope)
+        entry = await collector.entry(scope["path_params"]["digest"])
+        if kind == _JSON:
+            row = _read(await read_body(scope, receive, limits.answer_bytes), entry)
+            (result,) = await self._count(entry, [row])
+            if isinstance(result, Refused):
+                raise result.problem()
+            body = b'{"status":"accepted"}' if result == FRESH else b'{"status":"duplicate"}'
+        else:
+            body = await self._batch(entry, await read_body(scope, receive, limits.batch_bytes))
+        headers = [*_HEADERS, (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _batch(self, entry: Entry, body: bytes) -> bytes:
+        lines = body.split(b"\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        most = self._collector.config.limits.batch_lines
+        if not 1 <= len(lines) <= most:
+            raise Problem("bad-request", f"A batch has from 1 to {most} lines; this has {len(lines)}.")
+        errors: dict[int, Refused] = {}
+        rows: dict[int, Row] = {}
+        for number, line in enumerate(lines, start=1):
+            try:
+                rows[number] = _read(line, entry)
+            except Problem as problem:
+                errors[number] = Refused(problem.kind, problem.detail)
+        outcomes: Counter[bool] = Counter()
+        if rows:
+            results = await self._count(entry, list(rows.values()))
+            for number, result in zip(rows, results, strict=True):
+                if isinstance(result, Refused):
+                    errors[number] = result
+                else:
+                    outcomes[result == FRESH] += 1
+        told = [
+            {"line": number, "type": URN + e.kind, "status": KINDS[e.kind][0], "detail": e.detail}
+            for number, e in sorted(errors.items())
+        ]
+        return json.dumps({"accepted": outcomes[True], "duplicates": outcomes[False], "errors": told}).encode()
+
+    async def _count(self, entry: Entry, rows: list[Row]) -> list[int | Refused]:
+        """Store answers durably; return for each ``FRESH``, its symbol if it was there, or why it was refused."""
+        collector = self._collector
+        now = collector.clock()
+        if entry.opens is not None and now < entry.opens:
+            return [Refused("too-early", "The study is not open yet.")] * len(rows)
+        good: list[Row] = rows
+        bad: set[bytes] = set()
+        if entry.admission == "tickets":
+            bad = {row[1] for row in rows if not collector.tickets.good(entry.digest, row[1])}
+            good = [row for row in rows if row[1] not in bad] if bad else rows
+        stored: list[int] = []
+        if good:
+            collector.turnstile.enter("answers", len(good))
+            collector.turnstile.enter("tickets" if entry.admission == "tickets" else "open", len(good))
+            if entry.closed or (entry.closes is not None and now >= entry.closes):
+                stored = await collector.store.find(good)
+            else:
+                stored = await collector.intake.submit(good)
+        found = iter(stored)
+        return [
+            Refused("bad-ticket", "The id is not a ticket for this study.") if row[1] in bad
+            else self._outcome(row, next(found))
+            for row in rows
+        ]  # fmt: skip
+
+    def _outcome(self, row: Row, stored: int) -> int | Refused:
+        outcomes = self._collector.metrics.outcomes
+        if stored == FRESH:
+            outcomes["accepted"].inc()
+            return FRESH
+        if stored == row[2]:
+            outcomes["duplicate"].inc()
+            return stored
+        if stored == CLOSED:
+            outcomes["closed"].inc()
+            return Refused("closed", "The study takes no more answers.")
+        outcomes["conflict"].inc()
+        return Refused("conflict", "An answer with this id and another symbol was counted before.")
+
+
+def _media_type(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"content-type":
+            kind: str = value.decode("latin-1").partition(";")[0].strip().lower()
+            if kind in (_JSON, _NDJSON):
+                return kind
+    raise Problem("bad-media-type", f"Send one answer as {_JSON}, or one a line as {_NDJSON}.")
+
+
+def _read(data: bytes, entry: Entry) -> Row:
+    """Read an answer to this study, or say what is wrong with it."""
+    match = _ONE.fullmatch(data)
+    if match is not None:
+        id_, study, symbol = match[1].decode(), match[2].decode(), int(match[3])
+    else:
+        try:
+            answer = Answer.from_bytes(data)
+        except InvalidInput as error:
+            raise problem_of(error, kind="bad-answer") from None
+        id_, study, symbol = answer.id, answer.study, answer.symbol
+    if study != entry.digest:
+        raise problem_of(InvalidInput("study", study, "must be the study that it is sent to"), kind="bad-answer")
+    if symbol >= min(entry.symbols, _LARGEST_SYMBOL):
+        rule = f"must be from 0 to {entry.symbols - 1}"
+        raise problem_of(InvalidInput("symbol", symbol, rule), kind="bad-answer")
+    return entry.number, bytes.fromhex(id_), symbol
