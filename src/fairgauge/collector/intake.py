@@ -7,7 +7,8 @@ wait longer.  An answer is acknowledged after its group's commit, never before.
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.problems import wait
@@ -88,29 +89,34 @@ class Intake:
         return group
 
     async def _commit(self, group: list[tuple[list[Row], asyncio.Future[list[int]]]]) -> None:
-        unique: dict[tuple[int, bytes], Row] = {}
-        for rows, _ in group:
-            for row in rows:
-                unique.setdefault(row[:2], row)
+        rows = [row for submitted, _ in group for row in submitted]
+        unique: dict[tuple[int, bytes], Row] | None = None
+        if len({row[1] for row in rows}) < len(rows):  # the same id more than once within this group
+            unique = {row[:2]: row for row in reversed(rows)}  # reversed: the first one sent is the one that counts
         started = time.perf_counter()
         try:
-            stored = await self._store.add(list(unique.values()), self._bucket())
+            stored = await self._store.add(rows if unique is None else list(unique.values()), self._bucket())
         except Exception as error:  # noqa: BLE001 - whatever happens, nobody may wait for ever
             self._metrics.failures.labels(type(error).__name__).inc()
-            told = error if isinstance(error, StoreError) else StoreAway(type(error).__name__)
+            reason = error if isinstance(error, StoreError) else StoreAway(type(error).__name__)
             for _, done in group:
                 with contextlib.suppress(asyncio.InvalidStateError):
-                    done.set_exception(told)
+                    done.set_exception(reason)
             return
         self._metrics.commit.observe(time.perf_counter() - started)
-        self._metrics.group.observe(len(unique))
-        found = dict(zip(unique, stored, strict=True))
-        for rows, done in group:
-            results = []
-            for row in rows:
-                result = found[row[:2]]
-                results.append(result)
-                if result == FRESH:  # the same id again within this group is no longer new
-                    found[row[:2]] = unique[row[:2]][2]
+        self._metrics.group.observe(len(stored))
+        results = iter(stored if unique is None else _with_repeats(rows, unique, stored))
+        for submitted, done in group:
+            told = list(islice(results, len(submitted)))
             if not done.done():
-                done.set_result(results)
+                done.set_result(told)
+
+
+def _with_repeats(rows: list[Row], unique: dict[tuple[int, bytes], Row], stored: list[int]) -> Iterator[int]:
+    """Yield the result of every row: the second time that an id comes within a group it is no longer new."""
+    found = dict(zip(unique, stored, strict=True))
+    for row in rows:
+        key = row[:2]
+        yield found[key]
+        if found[key] == FRESH:
+            found[key] = unique[key][2]

@@ -4,6 +4,7 @@ Requests are not logged at all.  Texts of exceptions are not either, since they 
 is logged as the exception's type and the place in our code.
 """
 
+import contextlib
 import logging
 import sys
 import time
@@ -42,12 +43,14 @@ def log_fault(error: BaseException) -> None:
     """Log a fault of ours, without what the exception says."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "fairgauge" in f.filename]
     place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "outside fairgauge"
-    structlog.get_logger().error("fault", fault=type(error).__name__, place=place)
+    with contextlib.suppress(OSError, ValueError):
+        structlog.get_logger().error("fault", fault=type(error).__name__, place=place)
 
 
 def log(event: str, **fields: object) -> None:
-    """Log an event."""
-    structlog.get_logger().info(event, **fields)
+    """Log an event; a log that cannot be written must not keep a request from being answered."""
+    with contextlib.suppress(OSError, ValueError):
+        structlog.get_logger().info(event, **fields)
 
 
 def _allowed_only(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -59,4 +62,5 @@ class _Relay(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         fault = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else record.levelname.lower()
-        structlog.get_logger().error("fault", fault=fault, place=record.name)
+        with contextlib.suppress(OSError, ValueError):
+            structlog.get_logger().error("fault", fault=fault, place=record.name)

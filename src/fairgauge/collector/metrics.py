@@ -1,5 +1,7 @@
 """Numbers for Prometheus: how many and how fast, never who."""
 
+from collections.abc import Iterable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
@@ -31,6 +33,12 @@ class Metrics:
         if child is None:
             child = self._by_status[status] = self.requests.labels(str(status))
         child.inc()
+
+    def count(self, outcomes: Iterable[tuple[str, int]]) -> None:
+        """Count answers by outcome."""
+        for name, number in outcomes:
+            if number:
+                self.outcomes[name].inc(number)
 
     def to_bytes(self) -> bytes:
         """Return everything in Prometheus' text format."""

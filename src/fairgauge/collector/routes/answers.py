@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from starlette.types import Receive, Scope, Send
@@ -18,6 +19,7 @@ from fairgauge.errors import InvalidInput
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
 _ANSWER = rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":(0|[1-9][0-9]{0,8})\}'
 _ONE = re.compile(_ANSWER)
+_LINES = re.compile(rb"^" + _ANSWER + rb"$", re.MULTILINE)
 _JSON = "application/json"
 _NDJSON = "application/x-ndjson"
 _HEADERS = [(b"content-type", b"application/json")]
@@ -63,32 +65,30 @@ class AnswersEndpoint:
         await send({"type": "http.response.body", "body": body})
 
     async def _batch(self, entry: Entry, body: bytes) -> bytes:
-        lines = body.split(b"\n")
-        if lines and not lines[-1]:
-            lines.pop()
+        count = body.count(b"\n") + (not body.endswith(b"\n"))
         most = self._collector.config.limits.batch_lines
-        if not 1 <= len(lines) <= most:
-            raise Problem("bad-request", f"A batch has from 1 to {most} lines; this has {len(lines)}.")
+        if not body or count > most:
+            raise Problem("bad-request", f"A batch has from 1 to {most} lines; this has {count if body else 0}.")
         errors: dict[int, Refused] = {}
-        rows: dict[int, Row] = {}
-        for number, line in enumerate(lines, start=1):
-            try:
-                rows[number] = _read(line, entry)
-            except Problem as problem:
-                errors[number] = Refused(problem.kind, problem.detail)
-        outcomes: Counter[bool] = Counter()
-        if rows:
-            results = await self._count(entry, list(rows.values()))
-            for number, result in zip(rows, results, strict=True):
-                if isinstance(result, Refused):
-                    errors[number] = result
-                else:
-                    outcomes[result == FRESH] += 1
+        rows = _read_canonical(body, count, entry)
+        numbers: Sequence[int] = range(1, count + 1)
+        if rows is None:
+            good: dict[int, Row] = {}
+            for number, line in enumerate(body.removesuffix(b"\n").split(b"\n"), start=1):
+                try:
+                    good[number] = _read(line, entry)
+                except Problem as problem:
+                    errors[number] = Refused(problem.kind, problem.detail)
+            rows, numbers = list(good.values()), list(good)
+        results = await self._count(entry, rows) if rows else []
+        accepted = results.count(FRESH)
+        errors.update((n, r) for n, r in zip(numbers, results, strict=True) if isinstance(r, Refused))
+        duplicates = count - accepted - len(errors)
         told = [
             {"line": number, "type": URN + e.kind, "status": KINDS[e.kind][0], "detail": e.detail}
             for number, e in sorted(errors.items())
         ]
-        return json.dumps({"accepted": outcomes[True], "duplicates": outcomes[False], "errors": told}).encode()
+        return json.dumps({"accepted": accepted, "duplicates": duplicates, "errors": told}).encode()
 
     async def _count(self, entry: Entry, rows: list[Row]) -> list[int | Refused]:
         """Store answers durably; return for each ``FRESH``, its symbol if it was there, or why it was refused."""
@@ -109,26 +109,30 @@ class AnswersEndpoint:
                 stored = await collector.store.find(good)
             else:
                 stored = await collector.intake.submit(good)
-        found = iter(stored)
-        return [
-            Refused("bad-ticket", "The id is not a ticket for this study.") if row[1] in bad
-            else self._outcome(row, next(found))
-            for row in rows
-        ]  # fmt: skip
+        outcomes = [FRESH if s == FRESH else _outcome(row, s) for row, s in zip(good, stored, strict=True)]
+        collector.metrics.count(_words(outcomes))
+        if not bad:
+            return outcomes
+        found = iter(outcomes)
+        refused = Refused("bad-ticket", "The id is not a ticket for this study.")
+        return [refused if row[1] in bad else next(found) for row in rows]
 
-    def _outcome(self, row: Row, stored: int) -> int | Refused:
-        outcomes = self._collector.metrics.outcomes
-        if stored == FRESH:
-            outcomes["accepted"].inc()
-            return FRESH
-        if stored == row[2]:
-            outcomes["duplicate"].inc()
-            return stored
-        if stored == CLOSED:
-            outcomes["closed"].inc()
-            return Refused("closed", "The study takes no more answers.")
-        outcomes["conflict"].inc()
-        return Refused("conflict", "An answer with this id and another symbol was counted before.")
+
+def _outcome(row: Row, stored: int) -> int | Refused:
+    if stored == row[2]:
+        return stored
+    if stored == CLOSED:
+        return Refused("closed", "The study takes no more answers.")
+    return Refused("conflict", "An answer with this id and another symbol was counted before.")
+
+
+def _words(outcomes: list[int | Refused]) -> Iterator[tuple[str, int]]:
+    accepted = outcomes.count(FRESH)
+    yield "accepted", accepted
+    if accepted < len(outcomes):
+        refused = Counter(outcome.kind for outcome in outcomes if isinstance(outcome, Refused))
+        yield from refused.items()
+        yield "duplicate", len(outcomes) - accepted - refused.total()
 
 
 def _media_type(scope: Scope) -> str:
@@ -157,3 +161,16 @@ def _read(data: bytes, entry: Entry) -> Row:
         rule = f"must be from 0 to {entry.symbols - 1}"
         raise problem_of(InvalidInput("symbol", symbol, rule), kind="bad-answer")
     return entry.number, bytes.fromhex(id_), symbol
+
+
+def _read_canonical(body: bytes, count: int, entry: Entry) -> list[Row] | None:
+    """Read a batch all of whose lines are canonical answers to this study: several times as fast as line by line."""
+    found = _LINES.findall(body)
+    if len(found) != count:
+        return None
+    ids, studies, written = zip(*found, strict=True)
+    symbols = list(map(int, written))
+    if set(studies) != {entry.digest.encode()} or max(symbols) >= entry.symbols:
+        return None
+    joined = bytes.fromhex(b"".join(ids).decode())
+    return [(entry.number, joined[16 * n : 16 * n + 16], symbol) for n, symbol in enumerate(symbols)]

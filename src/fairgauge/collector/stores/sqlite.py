@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -265,7 +266,8 @@ def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int) -> li
     insert = "INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     before = connection.total_changes
     connection.execute("SAVEPOINT fast")
-    connection.executemany(insert, wanted)
+    connection.executemany(insert, sorted(wanted))  # neighbours in the tree one after the other
+    fresh: Iterable[Row] = rows
     if not closed and connection.total_changes - before == len(rows):
         result = [FRESH] * len(rows)
     else:  # some were there before: which?
@@ -274,13 +276,14 @@ def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int) -> li
             FRESH if row[0] not in closed and connection.execute(insert, row).rowcount else _symbol(connection, row)
             for row in rows
         ]
-    _count(connection, (row for row, found in zip(rows, result, strict=True) if found == FRESH), bucket)
+        fresh = (row for row, found in zip(rows, result, strict=True) if found == FRESH)
+    _count(connection, fresh, bucket)
     connection.execute("COMMIT")
     return result
 
 
 def _count(connection: sqlite3.Connection, fresh: Iterable[Row], bucket: int) -> None:
-    tally = Counter((study, symbol) for study, _, symbol in fresh)
+    tally = Counter(map(itemgetter(0, 2), fresh))
     arrivals: Counter[int] = Counter()
     for (study, _), count in tally.items():
         arrivals[study] += count
