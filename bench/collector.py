@@ -273,6 +273,7 @@ def kills(count: int) -> None:
             sent, left = run()
             print(
                 f"{title:<24} {count} kills: {len(sent.acknowledged):,} acknowledged, {sent.retried:,} retries, "
+                f"{len(sent.acknowledged) - sent.accepted} heard of only by a retry, "
                 f"{left.lost} lost, {left.altered} altered, {left.rows:,} rows, tally {left.tally:,}, "
                 f"{'equal' if left.tally_is_rows else 'NOT EQUAL'}",
                 flush=True,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairgauge.collector.stores import open_store
 from fairgauge.study import Study
-from tests.collecting.servers import ServerProcess
+from tests.collecting.servers import SERVE, ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
 
 ACCEPTED, DUPLICATE = b'{"status":"accepted"}', b'{"status":"duplicate"}'
@@ -60,9 +60,9 @@ async def _send(port: int, study: Study, sent: Sent, stop: asyncio.Event, chance
 
 
 async def _storm(
-    servers: list[ServerProcess], study: Study, kills: int, kill: Callable[[int], None], *, senders: int, seed: int
+    servers: list[ServerProcess], study: Study, kills: int, kill: Callable[[int], None], *, senders: int
 ) -> Sent:
-    sent, stop, chance = Sent(), asyncio.Event(), random.Random(seed)
+    sent, stop, chance = Sent(), asyncio.Event(), random.Random(1)
     tasks = [
         asyncio.create_task(_send(servers[n % len(servers)].port, study, sent, stop, chance)) for n in range(senders)
     ]
@@ -123,11 +123,11 @@ def publish(server: ServerProcess, study: Study) -> None:
 
 
 def kill_collectors(
-    folder: Path, store: str, study: Study, *, kills: int, processes: int = 1, senders: int = 16, seed: int = 1
+    folder: Path, store: str, study: Study, *, kills: int, processes: int = 1, senders: int = 16, code: str = SERVE
 ) -> tuple[Sent, Count]:
     """Kill one of some collectors again and again while answers arrive; return what was sent and what is left."""
-    first = ServerProcess(folder, store)
-    servers = [first] + [ServerProcess(folder, store, token=first.token) for _ in range(processes - 1)]
+    first = ServerProcess(folder, store, code=code)
+    servers = [first] + [ServerProcess(folder, store, token=first.token, code=code) for _ in range(processes - 1)]
 
     def kill(number: int) -> None:
         victim = servers[number % processes]
@@ -138,7 +138,7 @@ def kill_collectors(
         for server in servers:
             server.start().wait_until_ready()
         publish(first, study)
-        sent = asyncio.run(_storm(servers, study, kills, kill, senders=senders, seed=seed))
+        sent = asyncio.run(_storm(servers, study, kills, kill, senders=senders))
         statuses = [server.stop() for server in servers]
         assert statuses == [0] * processes
     finally:
@@ -156,11 +156,10 @@ def kill_database(
     kills: int,
     restart: Callable[[int], None],
     senders: int = 16,
-    seed: int = 1,
 ) -> tuple[Sent, Count]:
     """Kill the database under a collector that goes on; ``restart`` kills it and starts it again."""
     with ServerProcess(folder, store) as server:
         publish(server, study)
-        sent = asyncio.run(_storm([server], study, kills, restart, senders=senders, seed=seed))
+        sent = asyncio.run(_storm([server], study, kills, restart, senders=senders))
         assert server.stop() == 0
     return sent, asyncio.run(_count(store, study, sent))

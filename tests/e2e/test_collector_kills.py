@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.collecting.kills import Count, Sent, kill_collectors, kill_database
-from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
+from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
 
@@ -25,6 +25,26 @@ def check(sent: Sent, count: Count) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_collector_loses_nothing(kind: str, tmp_path: Path):
     check(*kill_collectors(tmp_path, new_store(kind, tmp_path), sample_study(), kills=3))
+
+
+HASTY = (
+    """
+import asyncio
+from fairgauge.collector import intake
+honest = intake.Intake.submit
+async def submit(self, rows):
+    asyncio.get_running_loop().create_task(honest(self, rows))
+    return [-1] * len(rows)
+intake.Intake.submit = submit
+"""
+    + SERVE
+)
+
+
+def test_a_collector_that_acknowledges_too_early_is_caught(tmp_path: Path):
+    store = new_store("sqlite", tmp_path)
+    _, count = kill_collectors(tmp_path, store, sample_study(), kills=3, code=HASTY)
+    assert count.lost > 0
 
 
 def test_two_collectors_on_one_database(tmp_path: Path):

@@ -160,10 +160,8 @@ def test_answers_that_wait_together_are_committed_together():
 
 def test_the_same_id_within_a_group_counts_once():
     async def scene(store: MemoryStore, intake: Intake) -> None:
-        found = await asyncio.gather(
-            intake.submit([row(1, 5), row(1, 6), row(2, 7)]), intake.submit([row(1, 5)]), intake.submit([row(1, 8, 2)])
-        )
-        assert found == [[FRESH, 5, FRESH], [5], [FRESH]]
+        sent = [[row(1, 5), row(1, 6), row(2, 7)], [row(1, 5)], [row(1, 8, 2)]]
+        assert await asyncio.gather(*map(intake.submit, sent)) == [[FRESH, 5, FRESH], [5], [FRESH]]
 
     assert play(scene).rows == {(1, bytes([1] * 16)): 5, (1, bytes([2] * 16)): 7, (2, bytes([1] * 16)): 8}
 
