@@ -10,7 +10,7 @@ from typer.main import get_command
 from fairgauge.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
-COMMANDS = ["design", "estimate", "plan", "simulate", "verify"]
+COMMANDS = ["design", "estimate", "plan", "serve", "simulate", "tickets", "token", "verify"]
 
 
 def actual_commands() -> dict[str, TyperCommand]:

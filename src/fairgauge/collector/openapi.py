@@ -97,7 +97,7 @@ def _publish() -> Document:
             "201": _json(_ref("Summary"), "Published."),
             "200": _json(_ref("Summary"), "It was published before."),
         },
-        "bad-study", "not-allowed", "conflict", "too-large", "bad-media-type", "too-many",
+        "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many",
         role="operator",
     )  # fmt: skip
     found["parameters"] = [_query("admission", {"enum": ["open", "tickets"], "default": "open"}, "Who may answer.")]

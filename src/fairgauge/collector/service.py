@@ -110,7 +110,7 @@ class Collector:
         if kept is None:
             raise StoreError("a study that was just published is gone")
         if kept.admission != admission:
-            raise Problem("conflict", f"This study is published already, with admission {kept.admission}.")
+            raise Problem("other-admission", f"This study is published already, with admission {kept.admission}.")
         if created:
             log("published", study=study.digest)
         return kept, created
