@@ -1,6 +1,7 @@
 """The collector's speed as ratios within one run, its memory, and the long kill tests.
 
     python -m bench.collector              speed and memory, about two minutes
+    python -m bench.collector crowd        10,000 connections opened and left
     python -m bench.collector kills        20 kills each: collector on SQLite, on PostgreSQL, PostgreSQL itself
 
 Everything runs on this machine's loopback, for a fixed number of seconds or answers.
@@ -280,10 +281,42 @@ def kills(count: int) -> None:
             )
 
 
+def crowd(count: int) -> None:
+    """Open many connections and leave them, half of them within a request; then see who is still served."""
+    import resource
+    import socket
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count + 500)), hard))
+    study = sample_study()
+    with (
+        tempfile.TemporaryDirectory(prefix="fairgauge-crowd-") as name,
+        ServerProcess(Path(name), f"sqlite:///{Path(name) / 'gauge.db'}") as server,
+    ):
+        publish(server, study)
+        assert server.process is not None
+        idle: list[socket.socket] = []
+        try:
+            for number in range(count):
+                idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=10))
+                if number % 2:
+                    idle[-1].sendall(b"POST /studies HTTP/1.1\r\nHost: x\r\nX: ")
+            files = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+            memory = memory_of(server.process.pid)
+            found = load(server.port, server.process.pid, study, 2.0)
+        finally:
+            for connection in idle:
+                connection.close()
+    print(
+        f"{count:,} connections opened and left: the collector keeps {files:,} files and {memory:.0f} MiB, "
+        f"and takes {found['per_second']:,.0f} answers/s from others"
+    )
+
+
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", nargs="?", choices=["speed", "kills"], default="speed")
+    parser.add_argument("what", nargs="?", choices=["speed", "kills", "crowd"], default="speed")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--batches", type=int, default=100, help=f"of {BATCH:,} answers")
     parser.add_argument("--kills", type=int, default=20)
@@ -291,6 +324,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "kills":
         kills(options.kills)
+        return
+    if options.what == "crowd":
+        crowd(10_000)
         return
     found = speed(options.seconds, options.batches)
     if options.json:
