@@ -202,7 +202,7 @@ def _bare(folder: Path, batches: int) -> float:
     from fairgauge.collector.stores.base import migrations
 
     connection = sqlite3.connect(folder / "bare.db", isolation_level=None)
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-65536"):
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-16384"):
         connection.execute(f"PRAGMA {setting}")
     connection.executescript(migrations("sqlite")[0])
     spent = 0.0
