@@ -66,19 +66,22 @@ async def _storm(
     tasks = [
         asyncio.create_task(_send(servers[n % len(servers)].port, study, sent, stop, chance)) for n in range(senders)
     ]
-    try:
-        for number in range(kills):
-            before = len(sent.acknowledged)
-            while len(sent.acknowledged) < before + senders:  # under load, not while it starts
+
+    async def under_load() -> None:
+        before = len(sent.acknowledged)
+        async with asyncio.timeout(60):
+            while len(sent.acknowledged) < before + senders:
                 await asyncio.sleep(0.01)
                 for task in tasks:
                     if task.done():
                         task.result()
+
+    try:
+        for number in range(kills):
+            await under_load()
             await asyncio.sleep(chance.uniform(0, 0.2))
             await asyncio.to_thread(kill, number)
-        before = len(sent.acknowledged)
-        while len(sent.acknowledged) < before + senders:
-            await asyncio.sleep(0.01)
+        await under_load()
     finally:
         stop.set()
         await asyncio.gather(*tasks)

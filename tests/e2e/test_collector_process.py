@@ -93,12 +93,20 @@ def test_an_address_of_no_store_is_refused_without_its_password(tmp_path: Path):
 # ---------------------------------------------------------------------------- stopping
 def test_a_graceful_stop_finishes_what_was_taken(tmp_path: Path):
     store = f"sqlite:///{tmp_path / 'gauge.db'}"
-    with ServerProcess(tmp_path, store, settings="commit_milliseconds = 300") as server:
+    with ServerProcess(tmp_path, store, settings="commit_milliseconds = 1000") as server:
         publish(server, STUDY)
+
+        async def waiting() -> int:
+            async with Wire(server.port) as wire:
+                text = (await wire.request("GET", "/metrics", token=server.token))[1].decode()
+            (line,) = [line for line in text.splitlines() if line.startswith("fairgauge_waiting_answers ")]
+            return int(float(line.split()[1]))
 
         async def race() -> list[list[int]]:
             sent = [asyncio.create_task(send(server.port, STUDY, 1)) for _ in range(50)]
-            await asyncio.sleep(0.15)  # they wait for their commit
+            async with asyncio.timeout(30):
+                while await waiting() + sum(task.done() for task in sent) < 50:  # until all wait for their commit
+                    await asyncio.sleep(0.01)
             assert server.process is not None
             server.process.send_signal(signal.SIGTERM)
             return await asyncio.gather(*sent)
@@ -231,7 +239,10 @@ def test_nothing_about_senders_is_logged_or_stored(hasty: ServerProcess):
         )
         head += f"X-Forwarded-For: 203.0.113.9\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n"
         sender.sendall(head.encode() + b"\r\n" + answer)
-        assert b'"accepted"' in sender.recv(65536)
+        told = b""
+        while not told.endswith(b"}"):
+            told += sender.recv(65536)
+        assert b'"accepted"' in told
         sender.sendall(f"GET /{marker} HTTP/1.1\r\nHost: {marker}\r\n\r\nnonsense\r\n\r\n".encode())
         read_all(sender)
     kept = b"".join(p.read_bytes() for p in hasty.folder.iterdir() if p.is_file() and "toml" not in p.name)

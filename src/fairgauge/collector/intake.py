@@ -29,6 +29,7 @@ class Intake:
         self._most = most
         self._pending: list[tuple[list[Row], asyncio.Future[list[int]]]] = []
         self._count = 0
+        metrics.waiting.set_function(lambda: self._count)
         self._wake = asyncio.Event()
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
@@ -85,7 +86,6 @@ class Intake:
                 break
         group, self._pending = self._pending[:end], self._pending[end:]
         self._count -= size
-        self._metrics.waiting.set(self._count)
         return group
 
     async def _commit(self, group: list[tuple[list[Row], asyncio.Future[list[int]]]]) -> None:
