@@ -1,6 +1,7 @@
 """What all tests share: how Hypothesis looks for examples."""
 
 import os
+import sys
 
 from hypothesis import settings
 
@@ -9,3 +10,10 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 # HYPOTHESIS_PROFILE=explore looks for new examples, ten times as many.
 settings.register_profile("explore", max_examples=1000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_sessionfinish() -> None:
+    """Stop the databases of the collector's tests: workers of pytest-xdist end without running exit handlers."""
+    servers = sys.modules.get("tests.collecting.servers")
+    if servers is not None:
+        servers.stop_postgres()

@@ -10,7 +10,9 @@ from typer.main import get_command
 from fairgauge.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
-COMMANDS = ["answer", "audit", "design", "estimate", "paper", "plan", "simulate", "verify"]
+COMMANDS = [
+    "answer", "audit", "design", "estimate", "paper", "plan", "serve", "simulate", "tickets", "token", "verify",
+]  # fmt: skip
 
 
 def actual_commands() -> dict[str, TyperCommand]:

@@ -11,7 +11,9 @@ from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("plan", "design", "verify", "answer", "simulate", "estimate", "audit", "paper")
+COMMANDS = (
+    "plan", "design", "verify", "answer", "simulate", "estimate", "serve", "token", "tickets", "audit", "paper",
+)  # fmt: skip
 
 
 def make_app() -> "typer.Typer":

@@ -29,3 +29,4 @@ IntervalName = Annotated[str, typer.Option("--interval", help="finite, anytime, 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
 TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]
+Secrets = Annotated[Path, typer.Option("--secrets", help="The collector's folder with tokens and keys.")]

@@ -1,6 +1,8 @@
-"""``fairgauge verify``: recompute a study's privacy from its integers."""
+"""``fairgauge verify``: recompute a study's privacy from its integers, and its seal from the exported answers."""
 
 import math
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -8,41 +10,80 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, privacy_sentence, show_json
-from fairgauge.study import parse
+from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.study import Study, parse
 
 
-def verify(study: options.StudyFile, json: options.Json = False) -> None:
+def verify(
+    study: options.StudyFile,
+    sealed: Annotated[Path | None, typer.Option(help="The seal of the study, to be checked too.")] = None,
+    export: Annotated[Path | None, typer.Option(help="The answers that were sealed: NDJSON or Parquet.")] = None,
+    key: Annotated[str | None, typer.Option(help="The collector's public key, to check the seal's signature.")] = None,
+    json: options.Json = False,
+) -> None:
     """Recompute the exact epsilon of a study, and say what it means for a person."""
     data = read_bytes("study", study)
     with naming(study):
         found = parse(data)
     private = all(question.private for question in found.questions)
+    seal = _check_seal(found, sealed, export, key)
     if json:
-        show_json(
-            {
-                "digest": found.digest,
-                "private": private,
-                "questions": [
-                    {
-                        "metric": q.metric.name,
-                        "attribute": q.attribute.name,
-                        "epsilon_declared": float(q.epsilon),
-                        "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
-                        "symbols": q.channel.symbols,
-                        "levels": len(q.channel.levels),
-                    }
-                    for q in found.questions
-                ],
-            }
-        )
+        show_json(_document(found, private) | ({} if seal is None else {"seal": seal}))
     else:
-        out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
-        for q in found.questions:
-            verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
-            exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
-            out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
-            out.print(f"  In plain words: {privacy_sentence(q)}.")
-        if len(found.questions) > 1:
-            out.print("A device answers one of these questions, picked by its own coin: the largest epsilon counts.")
+        _show(found)
+        if seal is not None:
+            signed = "signed with that key" if seal["signed"] else "its signature is not checked: give the --key"
+            out.print(f"Seal: {seal['answers']:,} answers, tally and estimate are the sealed ones ({signed}).")
     if not private:
         raise typer.Exit(1)
+
+
+def _document(found: Study, private: bool) -> dict[str, Any]:
+    return {
+        "digest": found.digest,
+        "private": private,
+        "questions": [
+            {
+                "metric": q.metric.name,
+                "attribute": q.attribute.name,
+                "epsilon_declared": float(q.epsilon),
+                "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
+                "symbols": q.channel.symbols,
+                "levels": len(q.channel.levels),
+            }
+            for q in found.questions
+        ],
+    }
+
+
+def _show(found: Study) -> None:
+    out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
+    for q in found.questions:
+        verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
+        exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
+        out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
+        out.print(f"  In plain words: {privacy_sentence(q)}.")
+    if len(found.questions) > 1:
+        out.print("A device answers one of these questions, picked by its own coin: the largest epsilon counts.")
+
+
+def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str | None) -> dict[str, Any] | None:
+    """Check a seal against the answers, and its signature if there is a key to check it with."""
+    if sealed is None:
+        if export is not None or key is not None:
+            raise InvalidInput("sealed", "nothing", "must be given with --export or --key")
+        return None
+    if export is None:
+        raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
+    from fairgauge.collector.seal import PURPOSE, SealBroken, check_sealed, read_answers, read_sealed
+
+    document = read_sealed(read_bytes("sealed", sealed))
+    check_sealed(study, document, read_answers(export, study.digest))
+    if key is not None:
+        try:
+            from fairgauge.collector.signing import signature_is_good
+        except ImportError:
+            raise MissingExtra("checking a signature needs cryptography", "collector") from None
+        if not signature_is_good(key, PURPOSE, document.seal.to_bytes(), document.signature):
+            raise SealBroken("the signature is not by the holder of this key")
+    return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}

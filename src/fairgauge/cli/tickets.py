@@ -1,0 +1,32 @@
+"""``fairgauge tickets``: make tickets for a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_count
+from fairgauge.cli.show import show_json
+from fairgauge.collector.tickets import Tickets
+from fairgauge.errors import InvalidInput
+
+
+def tickets(
+    action: Annotated[str, typer.Argument(help="new.", show_default=False)],
+    study: Annotated[str, typer.Option(help="The study's digest.", show_default=False)],
+    count: Annotated[str, typer.Option(help="How many.")] = "1",
+    secrets: options.Secrets = Path("fairgauge-secrets"),
+    json: options.Json = False,
+) -> None:
+    """Make tickets, one a line; each lets one device answer a study once."""
+    if action != "new":
+        raise InvalidInput("action", action, "must be new")
+    if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
+        raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
+    wanted, book = read_count("count", count), Tickets.in_folder(secrets)
+    if json:
+        show_json({"study": study, "tickets": [book.new(study) for _ in range(wanted)]})
+    else:
+        for _ in range(wanted):
+            typer.echo(book.new(study))

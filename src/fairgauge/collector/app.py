@@ -1,0 +1,101 @@
+"""The web application: routes, and one place where every error becomes a problem document."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route, Router
+from starlette.types import Message, Receive, Scope, Send
+
+from fairgauge.collector.logs import log_fault
+from fairgauge.collector.problems import Problem, problem_of
+from fairgauge.collector.routes import health, results, studies
+from fairgauge.collector.routes.answers import AnswersEndpoint
+from fairgauge.collector.service import Collector
+from fairgauge.errors import FairgaugeError
+
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+def make_app(collector: Collector) -> "Guard":
+    """Return the application; it starts and stops the collector."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: object) -> AsyncIterator[None]:
+        await collector.start()
+        try:
+            yield
+        finally:
+            await collector.stop()
+
+    one = "/studies/{digest}"
+    routes = [
+        Route(f"{one}/answers", AnswersEndpoint(collector), methods=["POST"]),
+        Route("/studies", studies.publish_or_list, methods=["GET", "POST"]),
+        Route(one, studies.show, methods=["GET"]),
+        Route(f"{one}/close", studies.close, methods=["POST"]),
+        Route(f"{one}/sealed", studies.sealed, methods=["GET"]),
+        Route(f"{one}/tally", results.tally, methods=["GET"]),
+        Route(f"{one}/arrivals", results.arrivals, methods=["GET"]),
+        Route(f"{one}/estimate", results.estimate, methods=["GET"]),
+        Route(f"{one}/export", results.export, methods=["GET"]),
+        Route("/key", studies.key, methods=["GET"]),
+        Route("/healthz", health.alive, methods=["GET"]),
+        Route("/readyz", health.ready, methods=["GET"]),
+        Route("/metrics", health.metrics, methods=["GET"]),
+        Route("/openapi.json", health.describe, methods=["GET"]),
+    ]
+    # A router without Starlette's application around it: its error pages are not ours, and each layer costs.
+    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector)
+
+
+def _as_problem(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, FairgaugeError):
+        return problem_of(error)
+    if isinstance(error, HTTPException):
+        kind = "bad-method" if error.status_code == 405 else "not-found"
+        return Problem(kind, "See /openapi.json for what there is.", headers=error.headers)
+    return Problem("broken", "It is logged.")
+
+
+class Guard:
+    """Around everything: counts requests, adds headers, and lets no exception out."""
+
+    def __init__(self, router: Router, collector: Collector) -> None:
+        self.collector = collector
+        self.router = router
+        self._metrics = collector.metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.router(scope, receive, send)
+            return
+        scope["app"] = self
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                self._metrics.request(message["status"])
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        try:
+            await self.router(scope, receive, watched)
+        except Exception as error:
+            problem = _as_problem(error)
+            if problem.kind == "broken":
+                self._metrics.faults.inc()
+                log_fault(error)
+            if started:
+                raise  # the response is broken off, so that nobody takes a part for the whole
+            await problem.to_response()(scope, receive, watched)

@@ -1,0 +1,84 @@
+"""How a collector is set: a TOML file with defaults for everything, where unknown names are refused."""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from fairgauge.errors import InvalidInput
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Sizes, times and numbers that no stranger can exceed."""
+
+    answer_bytes: int = 4096
+    batch_bytes: int = 2**21
+    batch_lines: int = 10_000
+    study_bytes: int = 2**23
+    header_bytes: int = 16_384
+    read_seconds: float = 10.0  # from a request's first byte to its last
+    idle_seconds: float = 30.0  # between two requests
+    connections: int = 4096  # beyond, the connection that waited longest is closed
+    waiting: int = 100_000  # answers that wait for a commit; beyond, senders are told to come again
+
+
+class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Per second and process; each may come in a burst of ten seconds' worth."""
+
+    answers: float = 50_000.0  # all answers together
+    open: float = 20_000.0  # answers to studies that everyone may answer
+    tickets: float = 50_000.0  # answers that show a ticket
+    readers: float = 50.0  # requests for results
+    operators: float = 20.0  # requests that change something
+    refused: float = 20.0  # tokens that do not exist
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set."""
+
+    store: str = "sqlite:///gauge.db"
+    host: str = "127.0.0.1"
+    port: int = 8642
+    secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
+    bucket_seconds: int = 3600
+    commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
+    shutdown_seconds: int = 20
+    limits: Limits = msgspec.field(default_factory=Limits)
+    rates: Rates = msgspec.field(default_factory=Rates)
+
+    def __post_init__(self) -> None:
+        _check("port", self.port, least=0, most=65_535)
+        _check("bucket_seconds", self.bucket_seconds, least=1, most=86_400 * 31)
+        _check("commit_milliseconds", self.commit_milliseconds, least=0, most=1000)
+        for group in ("limits", "rates"):
+            for field, value in msgspec.structs.asdict(getattr(self, group)).items():
+                if not value > 0:
+                    raise InvalidInput(f"{group}.{field}", value, "must be above 0")
+
+
+def read_config(path: Path | None, **given: object) -> Config:
+    """Read the settings from a file, if there is one, and let those given here win.
+
+    Raises:
+        InvalidInput: If a name is unknown or a value is not what it should be.
+    """
+    settings: dict[str, object] = {}
+    if path is not None:
+        try:
+            settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InvalidInput("config", path, f"cannot be read: {error.strerror}") from None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InvalidInput("config", path, f"must be TOML ({error})") from None
+    settings.update({name: value for name, value in given.items() if value is not None})
+    try:
+        return msgspec.convert(settings, Config)
+    except InvalidInput:
+        raise
+    except msgspec.ValidationError as error:
+        raise InvalidInput("config", path or "settings", f"is refused: {error}") from None
+
+
+def _check(field: str, value: float, *, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise InvalidInput(field, value, f"must be from {least} to {most}")

@@ -1,0 +1,124 @@
+"""A connection that must hurry up.
+
+uvicorn keeps half-sent requests open for as long as the sender likes, and reads headers of any size.  Here every
+request has a deadline from its first byte to its last, headers have a size, and when there are too many connections
+the one that has waited longest without a complete request makes room: whoever sends whole requests is served.
+"""
+
+import asyncio
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from fairgauge.collector.config import Limits
+from fairgauge.collector.problems import MEDIA_TYPE, Problem
+
+SWEEP_SECONDS = 0.5
+
+
+class Crowd:
+    """The connections of one server; those without a complete request, the longest waiting first."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.waiting: dict[HurriedProtocol, float] = {}  # insertion order is the order of deadlines, roughly
+        self.evicted = 0
+        self.timed_out = 0
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def wait_for(self, connection: "HurriedProtocol", seconds: float) -> None:
+        """Give a connection so many seconds to send a complete request."""
+        self.waiting.pop(connection, None)
+        self.waiting[connection] = connection.loop.time() + seconds
+        if self._sweeping is None:
+            self._sweeping = connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
+
+    def make_room(self, connections: int) -> None:
+        """Close the connection that has waited longest, if there are too many."""
+        if connections > self.limits.connections and self.waiting:
+            self.evicted += 1
+            oldest = next(iter(self.waiting))
+            del self.waiting[oldest]
+            oldest.transport.abort()
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for connection in [c for c, deadline in self.waiting.items() if deadline < now]:
+            del self.waiting[connection]
+            self.timed_out += 1
+            connection.give_up()
+        self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self.waiting else None
+
+
+class HurriedProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP/1.1 with deadlines and a limit on headers."""
+
+    crowd: ClassVar[Crowd]
+    _header_bytes = 0
+    _in_headers = False
+    _in_body = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock of the first request."""
+        super().connection_made(transport)
+        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+        self.crowd.make_room(len(self.connections))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.crowd.waiting.pop(self, None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Count the bytes of headers, then go on as uvicorn does."""
+        if not self._in_body:
+            self._header_bytes += len(data)
+        super().data_received(data)
+        if self._in_headers and self._header_bytes > self.crowd.limits.header_bytes:
+            self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
+
+    def on_message_begin(self) -> None:
+        """Start the clock of this request."""
+        super().on_message_begin()
+        self._in_headers = True
+        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+
+    def on_headers_complete(self) -> None:
+        """Headers are done; the clock goes on for the body."""
+        self._in_headers, self._in_body = False, True
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Stop the clock: from here on it is the collector who takes time."""
+        self._in_body, self._header_bytes = False, 0
+        self.crowd.waiting.pop(self, None)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless the rest of this one is still on its way."""
+        super().on_response_complete()
+        if not self._in_body and not self.transport.is_closing() and self not in self.crowd.waiting:
+            self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
+
+    def give_up(self) -> None:
+        """End a connection whose request did not arrive in time."""
+        if self._in_headers or (self._in_body and not self.cycle.response_started):
+            self._refuse(Problem("too-slow", f"A request must arrive within {self.crowd.limits.read_seconds:g} s."))
+        elif not self.transport.is_closing():
+            self.transport.close()
+
+    def _refuse(self, problem: Problem) -> None:
+        if self.transport.is_closing():
+            return
+        body = problem.to_bytes()
+        head = f"HTTP/1.1 {problem.status} {problem.title}\r\ncontent-type: {MEDIA_TYPE}\r\n"
+        head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+
+
+def make_protocol(limits: Limits) -> tuple[type[HurriedProtocol], Crowd]:
+    """Return the protocol for one server, and the crowd that it keeps."""
+    crowd = Crowd(limits)
+    members: dict[str, Any] = {"crowd": crowd}
+    return type("ServerProtocol", (HurriedProtocol,), members), crowd

@@ -1,0 +1,179 @@
+"""The end of a study: a snapshot that cannot be changed without anyone noticing.
+
+The export of a study is one canonical answer a line, sorted by id.  The seal holds the SHA-256 of exactly those bytes
+(``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
+which anyone can compute again from the study and the tally.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from fairgauge.canonical import encode
+from fairgauge.client import Answer
+from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.study import Study
+from fairgauge.tally import Tally
+
+FORMAT = 1
+PURPOSE = "seal"
+
+
+class SealBroken(FairgaugeError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
+    """The answers, the tally, the study or the signature are not the ones that were sealed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What is signed when a study is over."""
+
+    study: str
+    answers: int
+    answers_sha256: str
+    tally: tuple[int, ...]
+    closed: str
+    format: int = FORMAT
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical bytes (RFC 8785), which are what is signed."""
+        return encode(asdict(self))
+
+
+class AnswerDigest:
+    """Counts answers and digests them, given sorted by id."""
+
+    def __init__(self, study: str) -> None:
+        self._study = study
+        self._hash = sha256()
+        self._last = b""
+        self.counts: dict[int, int] = {}
+        self.answers = 0
+
+    def add(self, page: Sequence[tuple[bytes, int]]) -> None:
+        """Add answers whose ids are above all those before."""
+        for id_, symbol in page:
+            if id_ <= self._last:
+                raise SealBroken(f"the answer {id_.hex()} is there twice, or out of order")
+            self._last = id_
+            self.counts[symbol] = self.counts.get(symbol, 0) + 1
+        self.answers += len(page)
+        self._hash.update(lines_of(self._study, page))
+
+    def hexdigest(self) -> str:
+        """Return the SHA-256 of the sorted lines."""
+        return self._hash.hexdigest()
+
+
+def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
+    """Return answers as canonical lines: the export is made of these, and the seal digests them."""
+    return "".join([f'{{"id":"{id_.hex()}","study":"{study}","symbol":{symbol}}}\n' for id_, symbol in page]).encode()
+
+
+def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
+    """Return the document that is kept and shown: the seal, its signature, and the estimate."""
+    found = _estimate(study, seal)
+    document = {"seal": asdict(seal), "key": key, "signature": signature, "estimate": found}
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A sealed document as read from a file."""
+
+    seal: Seal
+    key: str
+    signature: str
+    estimate: dict[str, Any]
+
+
+def read_sealed(data: bytes) -> Sealed:
+    """Read a sealed document.
+
+    Raises:
+        InvalidInput: If it is none.
+    """
+    try:
+        document = json.loads(data)
+        fields = dict(document["seal"])
+        fields["tally"] = tuple(fields["tally"])
+        seal = Seal(**fields)
+        found = Sealed(seal, document["key"], document["signature"], document["estimate"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
+    if type(seal.format) is not int or seal.format != FORMAT:
+        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}")
+    return found
+
+
+def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]]) -> None:
+    """Recompute everything from the study and the exported answers, and compare.
+
+    Raises:
+        SealBroken: Naming the first thing that differs.
+    """
+    seal = sealed.seal
+    if seal.study != study.digest:
+        raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
+    digest = AnswerDigest(study.digest)
+    digest.add(sorted(answers))
+    counts = tuple(digest.counts.get(symbol, 0) for symbol in range(study.symbols))
+    for name, found, expected in (
+        ("answers", digest.answers, seal.answers),
+        ("answers_sha256", digest.hexdigest(), seal.answers_sha256),
+        ("tally", counts, tuple(seal.tally)),
+    ):
+        if found != expected:
+            raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
+    if not _close(_estimate(study, seal), sealed.estimate):
+        raise SealBroken("the estimate is not the one that this tally gives")
+
+
+def read_answers(path: Path, study: str) -> Iterator[tuple[bytes, int]]:
+    """Read exported answers: NDJSON, or Parquet if the file starts as Parquet does."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) == b"PAR1":
+                yield from _read_parquet(path)
+                return
+            file.seek(0)
+            for number, line in enumerate(file, start=1):
+                answer = Answer.from_bytes(line.rstrip(b"\n"))
+                if answer.study != study:
+                    raise InvalidInput(f"line {number}: study", answer.study, f"must be {study}")
+                yield bytes.fromhex(answer.id), answer.symbol
+    except OSError as error:
+        raise InvalidInput("export", path, f"cannot be read: {error.strerror}") from None
+
+
+def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=["id", "symbol"]):
+            yield from zip(batch.column("id").to_pylist(), batch.column("symbol").to_pylist(), strict=True)
+
+
+def _estimate(study: Study, seal: Seal) -> dict[str, Any]:
+    # Here, and not above: a collector that restarts takes answers a second earlier.
+    from fairgauge.estimate import estimate
+
+    return estimate(study, Tally(seal.study, seal.tally)).to_dict()
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 70 else text[:67] + "..."
+
+
+def _close(one: object, other: object) -> bool:
+    """Compare two JSON documents; numbers may differ in the last digits, as they do between processors."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_close(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_close, one, other))
+    if isinstance(one, float) and isinstance(other, int | float):
+        return abs(one - other) <= 1e-6 * max(1.0, abs(one))
+    return one == other

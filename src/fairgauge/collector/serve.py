@@ -1,0 +1,99 @@
+"""Run a collector until it is told to stop; then finish what was taken."""
+
+import asyncio
+import contextlib
+import resource
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+
+from fairgauge import __version__
+from fairgauge.collector.app import make_app
+from fairgauge.collector.config import Config
+from fairgauge.collector.logs import log, log_to
+from fairgauge.collector.protocol import make_protocol
+from fairgauge.collector.service import Collector
+from fairgauge.collector.stores import open_store
+from fairgauge.errors import InvalidInput
+
+BACKLOG = 4096
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which ends with status 0 when it is told to stop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop gracefully at the first SIGTERM or SIGINT, at once at the second."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+def serve(config: Config, *, announce: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises:
+        StoreError: If the store cannot be opened, or is of an unknown version.
+        InvalidInput: If the address cannot be used.
+    """
+    log_to(bucket_seconds=config.bucket_seconds)
+    _allow_connections(config.limits.connections)
+    listener = _listen(config)
+    try:
+        import uvloop
+    except ImportError:
+        runner = asyncio.Runner()
+    else:
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    with listener, runner:
+        runner.run(_serve(config, listener, announce))
+
+
+async def _serve(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
+    store = await open_store(config.store)
+    try:
+        collector = Collector(config, store)
+    except BaseException:
+        await store.close()
+        raise
+    protocol, _crowd = make_protocol(config.limits)
+    settings = uvicorn.Config(
+        make_app(collector),
+        http=protocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # addresses of senders are not even read
+        server_header=False,
+        date_header=True,
+        backlog=BACKLOG,
+        timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
+        timeout_graceful_shutdown=config.shutdown_seconds,
+    )
+    host, port = listener.getsockname()[:2]
+    announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    log("serving", store=store.kind, version=__version__, host=host, port=port)
+    await Server(settings).serve(sockets=[listener])
+    log("stopped")
+
+
+def _listen(config: Config) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        address = f"{config.host}:{config.port}"
+        raise InvalidInput("port", address, f"cannot be used: {error.strerror or error}") from None
+
+
+def _allow_connections(most: int) -> None:
+    """Raise this process's own limit on open files to what the connections need, as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most + 256 if hard == resource.RLIM_INFINITY else min(most + 256, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,221 @@
+"""The collector as one object: what the routes call, and what runs between requests."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
+from fairgauge.collector.config import Config
+from fairgauge.collector.intake import Intake
+from fairgauge.collector.limits import Turnstile
+from fairgauge.collector.logs import log, log_fault
+from fairgauge.collector.metrics import Metrics
+from fairgauge.collector.problems import Problem
+from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
+from fairgauge.collector.signing import Signer
+from fairgauge.collector.stores.base import Published, Store, StoreAway, StoreError
+from fairgauge.collector.tickets import Tickets
+from fairgauge.collector.tokens import Gatekeeper
+from fairgauge.study import Study
+from fairgauge.tally import Tally
+
+ADMISSIONS = ("open", "tickets")
+CACHED_STUDIES = 10_000
+LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
+
+
+@dataclass(slots=True)
+class Entry:
+    """What must be known about a study for every answer; all of it but ``closed`` never changes."""
+
+    number: int
+    digest: str
+    symbols: int
+    admission: str
+    opens: float | None
+    closes: float | None
+    closed: bool
+
+
+class Collector:
+    """Everything that a running collector holds."""
+
+    def __init__(self, config: Config, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        folder = Path(config.secrets)
+        self.config = config
+        self.store = store
+        self.clock = clock
+        self.metrics = Metrics()
+        self.gatekeeper = Gatekeeper(folder)
+        self.tickets = Tickets.in_folder(folder)
+        self.signer = Signer.in_folder(folder)
+        self.turnstile = Turnstile(config.rates)
+        self.intake = Intake(
+            store,
+            self.metrics,
+            self.bucket,
+            window=config.commit_milliseconds / 1000,
+            most=config.limits.waiting,
+        )
+        self.ready = False
+        self._entries: dict[str, Entry] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._sealing = asyncio.Lock()
+        self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
+
+    async def start(self) -> None:
+        """Begin to take answers, and to seal studies whose time is over."""
+        self.intake.start()
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+        self.ready = True
+
+    async def stop(self) -> None:
+        """Finish what was taken, then let go of the store."""
+        self.ready = False
+        await self.intake.stop()
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        await self.store.close()
+
+    def bucket(self) -> int:
+        """Return the time as it may be stored."""
+        return bucket_of(self.clock(), self.config.bucket_seconds)
+
+    # ------------------------------------------------------------------ studies
+    async def publish(self, data: bytes, admission: str) -> tuple[Published, bool]:
+        """Check, sign and keep a study; the second value is False if it was there already.
+
+        Raises:
+            InvalidInput, NotPrivate: If it must not be published.
+            Problem: 409 if it is there with another admission.
+        """
+        study = await asyncio.to_thread(Study.from_bytes, data)
+        document = study.to_bytes()
+        found = Published(
+            study.digest,
+            document,
+            admission,
+            self.signer.sign("study", document),
+            self.bucket(),
+            None if study.closes is None else int(seconds_of(study.closes)),
+        )
+        created = await self.store.publish(found)
+        kept = await self.store.study(study.digest)
+        if kept is None:
+            raise StoreError("a study that was just published is gone")
+        if kept.admission != admission:
+            raise Problem("other-admission", f"This study is published already, with admission {kept.admission}.")
+        if created:
+            log("published", study=study.digest)
+        return kept, created
+
+    async def entry(self, digest: str) -> Entry:
+        """Return what must be known about a study.
+
+        Raises:
+            Problem: 404.
+        """
+        found = self._entries.get(digest)
+        if found is None:
+            found = await self._load(digest)
+        return found
+
+    async def _load(self, digest: str) -> Entry:
+        self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
+        kept = await self.document(digest)
+        study = await asyncio.to_thread(_parsed, kept.document)
+        opens = None if study.opens is None else seconds_of(study.opens)
+        entry = Entry(kept.number, digest, study.symbols, kept.admission, opens, kept.closes, kept.closed is not None)
+        if len(self._entries) >= CACHED_STUDIES:
+            self._entries.clear()
+        return self._entries.setdefault(digest, entry)
+
+    async def document(self, digest: str) -> Published:
+        """Return a study as it is published.
+
+        Raises:
+            Problem: 404.
+        """
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise Problem("no-study", "A study's name is 64 lower-case hexadecimal digits.")
+        kept = await self.store.study(digest)
+        if kept is None:
+            raise Problem("no-study", "No study with this digest is published here.")
+        return kept
+
+    # ------------------------------------------------------------------ results
+    async def tally(self, entry: Entry) -> Tally:
+        """Return the count of every symbol."""
+        counts = await self.store.tally(entry.number)
+        return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
+
+    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> dict[str, object]:
+        """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
+        tally, kept = await self.tally(entry), await self.document(entry.digest)
+
+        def run() -> dict[str, object]:
+            # Here, and not above: a collector that restarts takes answers a second earlier.
+            from fairgauge.estimate import estimate
+
+            return estimate(_parsed(kept.document), tally, confidence=confidence, interval=interval).to_dict()
+
+        async with self._estimating:
+            return await asyncio.to_thread(run)
+
+    # ------------------------------------------------------------------ the end of a study
+    async def close(self, digest: str) -> None:
+        """Take no more answers to a study, then seal it; again is fine."""
+        entry = await self.entry(digest)
+        await self.store.close_study(entry.number, self.bucket())
+        entry.closed = True
+        await self.seal(digest)
+
+    async def seal(self, digest: str) -> None:
+        """Seal a closed study, unless it is sealed."""
+        async with self._sealing:
+            kept = await self.document(digest)
+            if kept.sealed or kept.closed is None:
+                return
+            study = await asyncio.to_thread(_parsed, kept.document)
+            found = AnswerDigest(digest)
+            async for page in self.store.answers(kept.number):
+                await asyncio.to_thread(found.add, page)
+            counts = await self.store.tally(kept.number)
+            if counts != found.counts:
+                raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
+            tally = tuple(counts.get(symbol, 0) for symbol in range(study.symbols))
+            seal = Seal(digest, found.answers, found.hexdigest(), tally, moment_of(kept.closed))
+            signature = self.signer.sign(PURPOSE, seal.to_bytes())
+            document = await asyncio.to_thread(
+                sealed_document, seal, study, key=self.signer.public, signature=signature
+            )
+            if await self.store.seal(kept.number, document):
+                log("sealed", study=digest)
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                for digest in await self.store.due(int(self.clock())):
+                    await self._close_when_due(digest)
+            except StoreError as error:
+                log("waiting", reason=type(error).__name__)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _close_when_due(self, digest: str) -> None:
+        try:
+            await self.close(digest)
+        except StoreAway:
+            raise
+        except Exception as error:  # noqa: BLE001 - a study that cannot be sealed must not keep others from it
+            log_fault(error)
+
+
+@lru_cache(maxsize=4)
+def _parsed(document: bytes) -> Study:
+    return Study.from_bytes(document)

@@ -1,0 +1,128 @@
+"""What every store promises.
+
+Exactly once: a study and an answer id together are stored at most once, whatever is sent how often.
+Durable: what ``add`` has returned survives the death of the process, and of the machine if its disk is honest.
+One truth: the tally changes in the transaction that stores the answer, so it always equals the rows.
+Final: once ``close_study`` has returned, no answer is added to that study by any process.
+
+Nothing in a store says when or in which order answers came, but for how many came in each time bucket.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Protocol
+
+from fairgauge.errors import FairgaugeError
+
+FRESH = -1  # in the result of ``add``: the answer was not there before, and is now
+CLOSED = -2  # the answer is not there, and the study takes no more
+PAGE = 10_000
+
+Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
+
+
+class StoreError(FairgaugeError):
+    """The store cannot do its work."""
+
+
+class StoreFull(StoreError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
+    """There is no room left; nothing was stored."""
+
+
+class StoreAway(StoreError):  # noqa: N818
+    """The store does not answer now; what was sent may or may not be stored, and may be sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A study as it is published: its exact bytes, who may answer, and the collector's signature."""
+
+    digest: str
+    document: bytes
+    admission: str
+    signature: str
+    published: int
+    closes: int | None = None
+    number: int = 0
+    closed: int | None = None
+    sealed: bool = False
+
+
+class Store(Protocol):
+    """Keeps studies, answers, tallies and seals.  Times are buckets: the first second of the hour, by default."""
+
+    kind: str
+
+    async def close(self) -> None:
+        """Let go of everything."""
+
+    async def check(self) -> None:
+        """Raise ``StoreError`` unless the store can be read."""
+
+    async def publish(self, study: Published) -> bool:
+        """Keep a study; False if it is there already."""
+
+    async def study(self, digest: str) -> Published | None:
+        """Return a study, or None."""
+
+    async def studies(self) -> list[Published]:
+        """Return every study, the newest first, without documents (their bytes are empty)."""
+
+    async def due(self, now: int) -> list[str]:
+        """Return the digests of studies that are not sealed though they are closed, or should be by now."""
+
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+        """Store answers whose (study, id) are all different, and count those that are new.
+
+        Returns:
+            For each row ``FRESH``, ``CLOSED``, or the symbol that this id already has.
+
+        Raises:
+            StoreFull: There is no room, and none of the rows is stored.
+            StoreAway: The rows may or may not be stored.
+        """
+
+    async def find(self, rows: Sequence[Row]) -> list[int]:
+        """Return for each row the symbol that this id has, or ``CLOSED``; store nothing."""
+
+    async def tally(self, number: int) -> dict[int, int]:
+        """Return how often each symbol was sent; symbols never sent may be missing."""
+
+    async def arrivals(self, number: int) -> dict[int, int]:
+        """Return how many answers came in each time bucket."""
+
+    def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
+        """Yield all answers sorted by id, in pages.
+
+        Pages are read one by one and not from one snapshot: a reader that is slow must not hold up the writer.
+        After ``close_study`` nothing changes, so then what is yielded is complete.
+        """
+
+    async def close_study(self, number: int, bucket: int) -> None:
+        """Take no more answers to this study; again is fine."""
+
+    async def seal(self, number: int, document: bytes) -> bool:
+        """Keep the seal of a closed study; False if it has one already."""
+
+    async def sealed(self, number: int) -> bytes | None:
+        """Return the seal of a study."""
+
+
+def migrations(kind: str) -> list[str]:
+    """Return the numbered SQL files of a kind of store, in order: file ``NNN_*.sql`` makes schema version NNN."""
+    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    named = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    for version, file in enumerate(named, start=1):
+        if int(file.name[:3]) != version:
+            raise StoreError(f"the migration {file.name} should be number {version:03}")
+    return [file.read_text(encoding="utf-8") for file in named]
+
+
+def check_version(found: int, known: int, what: str) -> None:
+    """Refuse a schema from the future: an old program must not write into it."""
+    if found > known:
+        raise StoreError(
+            f"{what} has schema version {found}, and this fairgauge knows versions up to {known}: "
+            "install a newer fairgauge, or restore the backup from before the upgrade"
+        )

@@ -1,0 +1,225 @@
+"""The store in PostgreSQL, which several collectors may share.
+
+A group of answers is one statement, so one round trip and one transaction: it stores the new answers, counts them,
+and holds the study's row so that nobody can close the study in between.  Rows are locked in the order of their keys;
+should two collectors still block each other, one is rolled back by PostgreSQL and tries again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import asyncpg
+
+from fairgauge.collector.stores.base import (
+    CLOSED,
+    FRESH,
+    PAGE,
+    Published,
+    Row,
+    StoreAway,
+    StoreError,
+    StoreFull,
+    check_version,
+    migrations,
+)
+
+CONNECTIONS = 6
+SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+TRIES = 5
+_MIGRATING = 0x46474155  # the key of the advisory lock
+
+_ADD = """
+WITH open AS (
+    SELECT number FROM studies WHERE number = ANY($1::int[]) AND closed IS NULL ORDER BY number FOR SHARE
+), fresh AS (
+    INSERT INTO answers (study, id, symbol)
+    SELECT sent.study, sent.id, sent.symbol
+    FROM unnest($2::int[], $3::bytea[], $4::int[]) AS sent (study, id, symbol)
+    JOIN open ON open.number = sent.study
+    ORDER BY 1, 2
+    ON CONFLICT DO NOTHING
+    RETURNING study, id, symbol
+), counted AS (
+    INSERT INTO tallies AS t (study, symbol, count)
+    SELECT study, symbol, count(*) FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (study, symbol) DO UPDATE SET count = t.count + excluded.count
+), arrived AS (
+    INSERT INTO arrivals AS a (study, bucket, count)
+    SELECT study, $5::bigint, count(*) FROM fresh GROUP BY 1 ORDER BY 1
+    ON CONFLICT (study, bucket) DO UPDATE SET count = a.count + excluded.count
+)
+SELECT study, id FROM fresh
+"""
+_FIND = """
+SELECT answers.study, answers.id, answers.symbol
+FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (study, id)
+"""
+_STUDY = (
+    "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
+    "seal IS NOT NULL AS sealed FROM studies"
+)
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """A store in a PostgreSQL database."""
+
+    kind = "postgresql"
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+        self._pool = pool
+
+    @classmethod
+    async def open(cls, address: str) -> "PostgresStore":
+        """Connect, and bring the schema up to date."""
+        settings = {"application_name": "fairgauge", "synchronous_commit": "on"}
+        try:
+            pool = await asyncpg.create_pool(
+                address,
+                min_size=1,
+                max_size=CONNECTIONS,
+                command_timeout=SECONDS,
+                timeout=SECONDS,
+                server_settings=settings,
+            )
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+            raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+        store = cls(pool)
+        try:
+            async with pool.acquire() as connection:
+                await _check_durable(connection)
+                await _migrate(connection)
+        except BaseException:
+            await pool.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Finish what is running, then disconnect."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def check(self) -> None:
+        """Raise unless the database can be read."""
+        await self._ask(lambda: self._pool.fetchval("SELECT 1 FROM studies LIMIT 1"))
+
+    async def publish(self, study: Published) -> bool:
+        """Keep a study; False if it is there already."""
+        sql = (
+            "INSERT INTO studies (digest, document, admission, signature, published, closes) "
+            "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING number"
+        )
+        values = (study.digest, study.document, study.admission, study.signature, study.published, study.closes)
+        return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
+
+    async def study(self, digest: str) -> Published | None:
+        """Return a study, or None."""
+        sql = _STUDY.format(document="document") + " WHERE digest = $1"
+        row = await self._ask(lambda: self._pool.fetchrow(sql, digest))
+        return None if row is None else Published(**row)
+
+    async def studies(self) -> list[Published]:
+        """Return every study, the newest first, without documents."""
+        sql = _STUDY.format(document="''::bytea") + " ORDER BY number DESC"
+        return [Published(**row) for row in await self._ask(lambda: self._pool.fetch(sql))]
+
+    async def due(self, now: int) -> list[str]:
+        """Return the digests of studies that are not sealed though they are closed, or should be by now."""
+        sql = "SELECT digest FROM studies WHERE seal IS NULL AND (closed IS NOT NULL OR closes <= $1)"
+        return [digest for (digest,) in await self._ask(lambda: self._pool.fetch(sql, now))]
+
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+        """Store answers, and count those that are new, in one transaction."""
+        studies, ids, symbols = zip(*rows, strict=True)
+        numbers = list(set(studies))
+        fresh = await self._ask(lambda: self._pool.fetch(_ADD, numbers, studies, ids, symbols, bucket))
+        if len(fresh) == len(rows):
+            return [FRESH] * len(rows)
+        new = {(study, id_) for study, id_ in fresh}
+        # A second statement: the first one cannot see what another collector committed while it ran.
+        old = iter(await self.find([row for row in rows if row[:2] not in new]))
+        return [FRESH if row[:2] in new else next(old) for row in rows]
+
+    async def find(self, rows: Sequence[Row]) -> list[int]:
+        """Return for each row the symbol that this id has, or ``CLOSED``."""
+        studies, ids = [row[0] for row in rows], [row[1] for row in rows]
+        found = await self._ask(lambda: self._pool.fetch(_FIND, studies, ids))
+        symbols = {(study, id_): symbol for study, id_, symbol in found}
+        return [symbols.get(row[:2], CLOSED) for row in rows]
+
+    async def tally(self, number: int) -> dict[int, int]:
+        """Return how often each symbol was sent."""
+        sql = "SELECT symbol, count FROM tallies WHERE study = $1"
+        return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
+
+    async def arrivals(self, number: int) -> dict[int, int]:
+        """Return how many answers came in each time bucket."""
+        sql = "SELECT bucket, count FROM arrivals WHERE study = $1 ORDER BY bucket"
+        return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
+
+    async def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
+        """Yield all answers sorted by id, in pages."""
+        sql = "SELECT id, symbol FROM answers WHERE study = $1 AND id > $2 ORDER BY id LIMIT $3"
+        last = b""
+        while True:
+            key = (number, last, PAGE)
+            page = await self._ask(lambda key=key: self._pool.fetch(sql, *key))  # type: ignore[misc]
+            if not page:
+                return
+            yield [(id_, symbol) for id_, symbol in page]
+            last = page[-1][0]
+
+    async def close_study(self, number: int, bucket: int) -> None:
+        """Take no more answers to this study; waits for groups that are being committed."""
+        sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
+        await self._ask(lambda: self._pool.execute(sql, bucket, number))
+
+    async def seal(self, number: int, document: bytes) -> bool:
+        """Keep the seal of a closed study; False if it has one already."""
+        sql = "UPDATE studies SET seal = $1 WHERE number = $2 AND closed IS NOT NULL AND seal IS NULL"
+        return await self._ask(lambda: self._pool.execute(sql, document, number)) == "UPDATE 1"
+
+    async def sealed(self, number: int) -> bytes | None:
+        """Return the seal of a study."""
+        sql = "SELECT seal FROM studies WHERE number = $1"
+        found: bytes | None = await self._ask(lambda: self._pool.fetchval(sql, number))
+        return found
+
+    async def _ask(self, query: Callable[[], Awaitable[T]]) -> T:
+        """Run a query; try again where PostgreSQL says that nothing was done and another try may succeed."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await query()
+            except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
+                if attempt == TRIES:
+                    raise StoreAway(f"PostgreSQL: {type(error).__name__}") from None
+                await asyncio.sleep(0.005 * attempt)
+            except asyncpg.DiskFullError:
+                raise StoreFull("PostgreSQL has no room left") from None
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+                raise StoreAway(f"PostgreSQL: {type(error).__name__}") from None
+        raise AssertionError("the last try returns or raises")
+
+
+async def _check_durable(connection: Any) -> None:
+    """Refuse a server that would forget what it has acknowledged."""
+    for setting in ("fsync", "full_page_writes"):
+        if await connection.fetchval(f"SHOW {setting}") != "on":
+            raise StoreError(f"PostgreSQL runs with {setting}=off and could lose answers: turn it on")
+
+
+async def _migrate(connection: Any) -> None:
+    known = migrations("postgres")
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING)
+        await connection.execute("CREATE TABLE IF NOT EXISTS fairgauge_schema (version integer NOT NULL)")
+        found = await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema")
+        check_version(found, len(known), "this PostgreSQL database")
+        for version, sql in enumerate(known[found:], start=found + 1):
+            await connection.execute(sql)
+            await connection.execute("INSERT INTO fairgauge_schema VALUES ($1)", version)

@@ -1,0 +1,39 @@
+"""Tickets: an answer id that only the collector's key could have made, so that one ticket counts once.
+
+A ticket is 8 random bytes and the first 8 bytes of HMAC-SHA256(key, study || random), as 32 hexadecimal digits.  The
+collector keeps no list of them, so it cannot know to whom one was given; using it twice is a duplicate answer.
+"""
+
+import hmac
+import secrets
+from pathlib import Path
+
+from fairgauge.collector.vault import read_or_make_secret
+
+FILE = "tickets.key"
+KEY_BYTES = 32
+_HALF = 8
+
+
+class Tickets:
+    """Makes and checks tickets."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> "Tickets":
+        """Use the key in a folder of secrets, and make one if there is none."""
+        return cls(read_or_make_secret(folder, FILE, KEY_BYTES))
+
+    def new(self, study: str) -> str:
+        """Return a new ticket for a study."""
+        start = secrets.token_bytes(_HALF)
+        return (start + self._proof(study, start)).hex()
+
+    def good(self, study: str, ticket: bytes) -> bool:
+        """Tell whether 16 bytes are a ticket for a study, in constant time."""
+        return hmac.compare_digest(ticket[_HALF:], self._proof(study, ticket[:_HALF]))
+
+    def _proof(self, study: str, start: bytes) -> bytes:
+        return hmac.digest(self._key, study.encode() + start, "sha256")[:_HALF]

@@ -1,0 +1,65 @@
+"""The folder with a collector's secrets: files that only their owner may read, written whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from fairgauge.errors import InvalidInput
+
+
+def read_secret(folder: Path, name: str) -> bytes | None:
+    """Return a file of the folder, or None if there is none.
+
+    Raises:
+        InvalidInput: If others may read it: a secret that leaked is better replaced than used.
+    """
+    path = folder / name
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode & 0o777
+            if mode & 0o077:
+                raise InvalidInput(str(path), oct(mode), "must be readable by its owner only: chmod 600")
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidInput("secrets", path, f"cannot be read: {error.strerror}") from None
+
+
+def write_secret(folder: Path, name: str, data: bytes) -> None:
+    """Put a file into the folder so that a crash leaves the old one or the new one."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")  # made with mode 600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(folder / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InvalidInput("secrets", folder / name, f"cannot be written: {error.strerror}") from None
+
+
+def read_or_make_secret(folder: Path, name: str, size: int) -> bytes:
+    """Return a key of random bytes, made when it is first needed; two processes that race get the same one."""
+    while (found := read_secret(folder, name)) is None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(os.urandom(size))
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                (folder / name).hardlink_to(temporary)
+            except FileExistsError:
+                continue
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    if len(found) != size:
+        raise InvalidInput(str(folder / name), f"{len(found)} bytes", f"must be {size} bytes")
+    return found

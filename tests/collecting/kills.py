@@ -1,0 +1,168 @@
+"""Kill a collector, or its database, at random moments under load, and count what is left."""
+
+import asyncio
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairgauge.collector.stores import open_store
+from fairgauge.study import Study
+from tests.collecting.servers import SERVE, ServerProcess
+from tests.collecting.wire import Wire, answer_bytes
+
+ACCEPTED, DUPLICATE = b'{"status":"accepted"}', b'{"status":"duplicate"}'
+
+
+@dataclass
+class Sent:
+    """What the senders know: every answer they sent, and those that were acknowledged."""
+
+    answers: dict[bytes, int] = field(default_factory=dict)
+    acknowledged: set[bytes] = field(default_factory=set)
+    accepted: int = 0
+    retried: int = 0
+
+
+@dataclass
+class Count:
+    """What is left in the store."""
+
+    lost: int
+    altered: int
+    unknown: int
+    rows: int
+    tally: int
+    tally_is_rows: bool
+
+
+async def _send(port: int, study: Study, sent: Sent, stop: asyncio.Event, chance: random.Random) -> None:
+    path = f"/studies/{study.digest}/answers"
+    async with Wire(port) as wire:
+        while not stop.is_set():
+            id_, symbol = secrets.token_bytes(16), chance.randrange(study.symbols)
+            sent.answers[id_] = symbol
+            while not stop.is_set():
+                try:
+                    async with asyncio.timeout(10):
+                        status, body = await wire.request("POST", path, answer_bytes(study.digest, id_, symbol))
+                except (OSError, EOFError, TimeoutError):
+                    status, body = 0, b""
+                if status == 200:
+                    assert body in (ACCEPTED, DUPLICATE), body
+                    sent.acknowledged.add(id_)
+                    sent.accepted += body == ACCEPTED
+                    break
+                assert status in (0, 503), (status, body)
+                sent.retried += 1
+                await asyncio.sleep(chance.uniform(0.01, 0.05))
+
+
+async def _storm(
+    servers: list[ServerProcess], study: Study, kills: int, kill: Callable[[int], None], *, senders: int
+) -> Sent:
+    sent, stop, chance = Sent(), asyncio.Event(), random.Random(1)
+    tasks = [
+        asyncio.create_task(_send(servers[n % len(servers)].port, study, sent, stop, chance)) for n in range(senders)
+    ]
+
+    async def under_load() -> None:
+        before = len(sent.acknowledged)
+        async with asyncio.timeout(60):
+            while len(sent.acknowledged) < before + senders:
+                await asyncio.sleep(0.01)
+                for task in tasks:
+                    if task.done():
+                        task.result()
+
+    try:
+        for number in range(kills):
+            await under_load()
+            await asyncio.sleep(chance.uniform(0, 0.2))
+            await asyncio.to_thread(kill, number)
+        await under_load()
+    finally:
+        stop.set()
+        await asyncio.gather(*tasks)
+    return sent
+
+
+async def _count(store: str, study: Study, sent: Sent) -> Count:
+    opened = await open_store(store)
+    try:
+        kept = await opened.study(study.digest)
+        assert kept is not None
+        rows: dict[bytes, int] = {}
+        pages = 0
+        async for page in opened.answers(kept.number):
+            rows.update(page)
+            pages += len(page)
+        tally = await opened.tally(kept.number)
+    finally:
+        await opened.close()
+    by_symbol: dict[int, int] = {}
+    for symbol in rows.values():
+        by_symbol[symbol] = by_symbol.get(symbol, 0) + 1
+    return Count(
+        lost=len(sent.acknowledged - rows.keys()),
+        altered=sum(sent.answers.get(id_) not in (symbol, None) for id_, symbol in rows.items()),
+        unknown=len(rows.keys() - sent.answers.keys()),
+        rows=pages,
+        tally=sum(tally.values()),
+        tally_is_rows=tally == by_symbol,
+    )
+
+
+def publish(server: ServerProcess, study: Study) -> None:
+    """Publish a study on a running collector."""
+
+    async def run() -> None:
+        async with Wire(server.port) as wire:
+            status, body = await wire.request("POST", "/studies", study.to_bytes(), token=server.token)
+            assert status in (200, 201), body
+
+    asyncio.run(run())
+
+
+def kill_collectors(
+    folder: Path, store: str, study: Study, *, kills: int, processes: int = 1, senders: int = 16, code: str = SERVE
+) -> tuple[Sent, Count]:
+    """Kill one of some collectors again and again while answers arrive; return what was sent and what is left."""
+    first = ServerProcess(folder, store, code=code)
+    servers = [first] + [ServerProcess(folder, store, token=first.token, code=code) for _ in range(processes - 1)]
+
+    def kill(number: int) -> None:
+        victim = servers[number % processes]
+        victim.kill()
+        victim.start().wait_until_ready()
+
+    try:
+        for server in servers:
+            server.start().wait_until_ready()
+        publish(first, study)
+        sent = asyncio.run(_storm(servers, study, kills, kill, senders=senders))
+        statuses = [server.stop() for server in servers]
+        assert statuses == [0] * processes
+    finally:
+        for server in servers:
+            if server.process is not None:
+                server.kill()
+    return sent, asyncio.run(_count(store, study, sent))
+
+
+def kill_database(
+    folder: Path,
+    store: str,
+    study: Study,
+    *,
+    kills: int,
+    restart: Callable[[int], None],
+    senders: int = 16,
+) -> tuple[Sent, Count]:
+    """Kill the database under a collector that goes on; ``restart`` kills it and starts it again."""
+    with ServerProcess(folder, store) as server:
+        publish(server, study)
+        sent = asyncio.run(_storm([server], study, kills, restart, senders=senders))
+        assert server.stop() == 0
+    return sent, asyncio.run(_count(store, study, sent))

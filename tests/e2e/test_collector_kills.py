@@ -1,0 +1,57 @@
+"""kill -9 under load: nothing acknowledged is lost, nothing is counted twice, and the tally is the rows.
+
+``bench/collector.py`` runs the same for longer.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.collecting.kills import Count, Sent, kill_collectors, kill_database
+from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
+from tests.samples import sample_study
+
+
+def check(sent: Sent, count: Count) -> None:
+    assert (count.lost, count.altered, count.unknown) == (0, 0, 0)
+    assert count.tally_is_rows
+    assert count.tally == count.rows
+    assert len(sent.acknowledged) <= count.rows <= len(sent.answers)
+    # Each row was new exactly once; some senders did not live to hear it.
+    assert sent.accepted <= count.rows
+    assert sent.retried > 0, "no kill hit a request: the test shows nothing"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_killed_collector_loses_nothing(kind: str, tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_store(kind, tmp_path), sample_study(), kills=3))
+
+
+HASTY = (
+    """
+import asyncio
+from fairgauge.collector import intake
+honest = intake.Intake.submit
+async def submit(self, rows):
+    asyncio.get_running_loop().create_task(honest(self, rows))
+    return [-1] * len(rows)
+intake.Intake.submit = submit
+"""
+    + SERVE
+)
+
+
+def test_a_collector_that_acknowledges_too_early_is_caught(tmp_path: Path):
+    store = new_store("sqlite", tmp_path)
+    _, count = kill_collectors(tmp_path, store, sample_study(), kills=3, code=HASTY)
+    assert count.lost > 0
+
+
+def test_two_collectors_on_one_database(tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_database(), sample_study(), kills=2, processes=2))
+
+
+def test_a_killed_database_loses_nothing(tmp_path: Path):
+    server = new_postgres()
+    store = new_database(server)
+    check(*kill_database(tmp_path, store, sample_study(), kills=2, restart=lambda _: kill_postgres(server)))

@@ -1,0 +1,332 @@
+"""The collector's routes: who may do what, what is refused, and how it is said."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+import structlog
+from starlette.routing import Route
+
+from fairgauge.canonical import encode
+from fairgauge.collector.app import make_app
+from fairgauge.collector.openapi import openapi
+from fairgauge.collector.problems import KINDS, URN
+from fairgauge.collector.signing import signature_is_good
+from fairgauge.collector.tokens import revoke_token
+from fairgauge.study import Study
+from fairgauge.tally import Tally
+from tests.collecting.desk import Desk, open_desk
+from tests.collecting.wire import answer_bytes
+from tests.samples import sample_question, sample_study
+
+STUDY = sample_study()
+ID = bytes(range(16))
+ONE = f"/studies/{STUDY.digest}"
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., None]:
+    """Run a coroutine function with a fresh collector."""
+
+    def run(scene: Callable[[Desk], Awaitable[None]], **settings: object) -> None:
+        async def play() -> None:
+            async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path, **settings) as desk:
+                await scene(desk)
+
+        asyncio.run(play())
+
+    return run
+
+
+def test_a_study_comes_back_byte_by_byte_and_signed(ask):
+    async def scene(desk: Desk) -> None:
+        made = await desk.publish(STUDY)
+        assert (made.status_code, made.headers["location"]) == (201, ONE)
+        assert (await desk.publish(STUDY)).status_code == 200
+        shown = await desk.get(ONE, token="")
+        assert shown.content == STUDY.to_bytes()
+        assert shown.headers["etag"] == f'"{STUDY.digest}"'
+        key = (await desk.get("/key", token="")).json()["key"]
+        assert signature_is_good(key, "study", shown.content, shown.headers["fairgauge-signature"])
+        assert not signature_is_good(key, "seal", shown.content, shown.headers["fairgauge-signature"])
+        assert not signature_is_good(key, "study", shown.content + b" ", shown.headers["fairgauge-signature"])
+
+    ask(scene)
+
+
+READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
+EVERYONE_MAY = [ONE, "/key", "/healthz", "/readyz", "/openapi.json"]
+
+
+def test_every_path_fails_closed(ask, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        for path in READERS_MAY:
+            for token in ("", "nonsense", desk.reader + "x", desk.reader.upper()):
+                found = await desk.get(path, token=token)
+                assert (found.status_code, found.headers["www-authenticate"]) == (401, 'Bearer realm="fairgauge"')
+            for token in (desk.reader, desk.operator):
+                assert (await desk.get(path, token=token)).status_code == 200, path
+        for path in EVERYONE_MAY:
+            assert (await desk.get(path, token="")).status_code == 200, path
+        for path in ("/studies", f"{ONE}/close"):
+            assert (await desk.post(path, token="")).status_code == 401
+            assert (await desk.post(path, token=desk.reader)).status_code == 403
+        described = {path.replace("{digest}", STUDY.digest) for path in openapi()["paths"]}
+        assert described == {*READERS_MAY, *EVERYONE_MAY, f"{ONE}/answers", f"{ONE}/close", f"{ONE}/sealed"}
+        revoke_token(tmp_path / "secrets", name="reader")
+        assert (await desk.get("/studies")).status_code == 401
+        (tmp_path / "secrets" / "tokens.json").write_text("{")
+        assert (await desk.get("/studies", token=desk.operator)).status_code == 401
+        (tmp_path / "secrets" / "tokens.json").unlink()
+        assert (await desk.get("/studies", token=desk.operator)).status_code == 401
+
+    ask(scene, rates={"refused": 1000.0, "readers": 1000.0})
+
+
+def test_the_openapi_document_has_every_route(tmp_path: Path, ask):
+    async def scene(desk: Desk) -> None:
+        routes = {
+            (route.path, method)
+            for route in make_app(desk.collector).router.routes
+            if isinstance(route, Route)
+            for method in (route.methods or set()) - {"HEAD"}
+        }
+        described = {
+            (path, method.upper())
+            for path, methods in openapi()["paths"].items()
+            for method in methods
+            if method != "parameters"
+        }
+        assert routes == described
+
+    ask(scene)
+
+
+GOOD = answer_bytes(STUDY.digest, ID, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (GOOD[:-1], "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":1,"symbol":1'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":1.0'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":1e0'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":NaN'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":true'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":-1'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":4'), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":' + b"9" * 400), "bad-answer"),
+        (GOOD.replace(b'"symbol":1', b'"symbol":1,"when":2'), "bad-answer"),
+        (GOOD.replace(b"0001", b"00zz"), "bad-answer"),
+        (GOOD.replace(b"0a0b", b"0A0B"), "bad-answer"),
+        (GOOD.replace(STUDY.digest.encode(), b"0" * 64), "bad-answer"),
+        (b"[" * 2000, "bad-answer"),
+        (b"\xff\xfe", "bad-answer"),
+        (b"[]", "bad-answer"),
+        (b"", "bad-answer"),
+        (GOOD + b" " * 5000, "too-large"),
+    ],
+)
+def test_what_is_no_answer_is_refused_with_a_reason(ask, body: bytes, kind: str):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        found = await desk.post(f"{ONE}/answers", body)
+        assert found.headers["content-type"] == "application/problem+json"
+        told = found.json()
+        assert (told["type"], told["status"]) == (URN + kind, KINDS[kind][0])
+        assert found.status_code == told["status"]
+        assert sum(await desk.tally(STUDY)) == 0
+
+    ask(scene)
+
+
+def test_another_spelling_of_the_same_answer_is_the_same_answer(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        spelled = json.dumps({"symbol": 1, "id": ID.hex(), "study": STUDY.digest}, indent=2).encode()
+        assert (await desk.post(f"{ONE}/answers", spelled)).json() == {"status": "accepted"}
+        assert (await desk.post(f"{ONE}/answers", GOOD)).json() == {"status": "duplicate"}
+
+    ask(scene)
+
+
+def test_media_types_and_parameters_are_checked(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        assert (await desk.post(f"{ONE}/answers", GOOD, kind="text/plain")).status_code == 415
+        assert (await desk.post(f"{ONE}/answers?now=1", GOOD)).status_code == 400
+        assert (await desk.post("/studies", STUDY.to_bytes(), kind="text/plain")).status_code == 415
+        for path in (f"{ONE}/tally?x=1", f"{ONE}/export?format=csv", f"{ONE}/export?format=ndjson&format=ndjson"):
+            assert (await desk.get(path)).status_code == 400, path
+        for query in ("confidence=2", "confidence=nan", "confidence=x", "interval=guess"):
+            assert (await desk.get(f"{ONE}/estimate?{query}")).status_code == 400, query
+        for path in ("/studies/none", f"/studies/{'0' * 64}", f"/studies/{'0' * 63}%00/tally"):
+            assert (await desk.get(path)).status_code == 404, path
+        assert (await desk.client.delete("/studies")).status_code == 405
+
+    ask(scene)
+
+
+def test_a_study_that_is_not_private_is_not_published(ask):
+    async def scene(desk: Desk) -> None:
+        document = json.loads(STUDY.to_bytes())
+        document["questions"][0]["epsilon"] = "0.5"
+        found = await desk.post("/studies", encode(document))
+        assert (found.status_code, found.json()["type"]) == (400, URN + "not-private")
+        document["questions"][0]["surprise"] = 1
+        assert (await desk.post("/studies", encode(document))).json()["field"] == "questions[0].surprise"
+        assert (await desk.get("/studies")).json() == {"studies": []}
+
+    ask(scene)
+
+
+def test_tickets_let_a_device_answer_once(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY, admission="tickets")
+        assert (await desk.publish(STUDY)).status_code == 409
+        assert (await desk.get(ONE)).headers["fairgauge-admission"] == "tickets"
+        assert (await desk.answer(STUDY, ID, 1)).json()["type"] == URN + "bad-ticket"
+        other = bytes.fromhex(desk.collector.tickets.new("0" * 64))
+        assert (await desk.answer(STUDY, other, 1)).status_code == 403
+        ticket = bytes.fromhex(desk.collector.tickets.new(STUDY.digest))
+        bent = ticket[:-1] + bytes([ticket[-1] ^ 1])
+        assert (await desk.answer(STUDY, bent, 1)).status_code == 403
+        lines = [answer_bytes(STUDY.digest, id_, 1) for id_ in (ID, ticket, bent, ticket)]
+        told = (await desk.batch(STUDY, lines)).json()
+        assert (told["accepted"], told["duplicates"]) == (1, 1)
+        assert [(e["line"], e["status"]) for e in told["errors"]] == [(1, 403), (3, 403)]
+        assert (await desk.answer(STUDY, ticket, 2)).status_code == 409
+        assert await desk.tally(STUDY) == [0, 1, 0, 0]
+
+    ask(scene)
+
+
+def test_a_study_opens_and_closes_at_its_time(ask):
+    study = Study("Timed", (sample_question(),), "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
+    opens, closes = 1767225600.0, 1767312000.0
+    now = opens - 1
+
+    async def scene(desk: Desk) -> None:
+        nonlocal now
+        await desk.publish(study)
+        early = await desk.answer(study, ID, 1)
+        assert (early.status_code, early.headers["retry-after"]) == (425, "60")
+        now = opens
+        assert (await desk.answer(study, ID, 1)).status_code == 200
+        now = closes
+        assert (await desk.answer(study, b"\1" * 16, 1)).status_code == 410
+        assert (await desk.answer(study, ID, 1)).json() == {"status": "duplicate"}
+        for _ in range(600):  # the collector looks every two seconds
+            found = await desk.get(f"/studies/{study.digest}/sealed")
+            if found.status_code == 200:
+                break
+            await asyncio.sleep(0.05)
+        assert found.json()["seal"]["closed"] == "2026-01-02T00:00:00Z"
+
+    ask(scene, clock=lambda: now)
+
+
+def test_too_much_is_refused_until_later(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        statuses = [(await desk.answer(STUDY, bytes([n] * 16), 0)).status_code for n in range(30)]
+        assert statuses.count(200) in (1, 2)
+        refused = await desk.answer(STUDY, ID, 0)
+        assert refused.status_code == 429
+        assert 1 <= int(refused.headers["retry-after"]) <= 10
+        assert sum(await desk.tally(STUDY)) == statuses.count(200)
+
+    ask(scene, rates={"open": 0.1})
+
+
+def test_a_batch_has_a_largest_size(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        lines = [answer_bytes(STUDY.digest, bytes([n] * 16), 0) for n in range(11)]
+        assert (await desk.batch(STUDY, lines)).status_code == 400
+        assert (await desk.batch(STUDY, [])).status_code == 400
+        assert (await desk.batch(STUDY, lines[:10])).json()["accepted"] == 10
+        assert (await desk.batch(STUDY, [b"x" * 3000])).status_code == 413
+
+    ask(scene, limits={"batch_lines": 10, "batch_bytes": 2000})
+
+
+def test_the_estimate_is_the_library_s(ask):
+    async def scene(desk: Desk) -> None:
+        from fairgauge.estimate import estimate
+
+        await desk.publish(STUDY)
+        await desk.batch(STUDY, [answer_bytes(STUDY.digest, n.to_bytes(16), n % 3) for n in range(900)])
+        found = (await desk.get(f"{ONE}/estimate?confidence=0.9&interval=normal")).json()
+        tally = Tally(STUDY.digest, (300, 300, 300, 0))
+        assert found == json.loads(json.dumps(estimate(STUDY, tally, confidence=0.9, interval="normal").to_dict()))
+
+    ask(scene)
+
+
+def test_the_export_is_sorted_and_complete_in_both_formats(ask):
+    async def scene(desk: Desk) -> None:
+        from pyarrow import parquet
+
+        await desk.publish(STUDY)
+        empty = await desk.get(f"{ONE}/export?format=parquet")
+        assert parquet.read_table(BytesIO(empty.content)).num_rows == 0
+        answers = sorted((bytes([n * 37 % 256] * 16), n % 4) for n in range(200))
+        await desk.batch(STUDY, [answer_bytes(STUDY.digest, *answer) for answer in reversed(answers)])
+        table = parquet.read_table(BytesIO((await desk.get(f"{ONE}/export?format=parquet")).content))
+        assert list(zip(table["id"].to_pylist(), table["symbol"].to_pylist(), strict=True)) == answers
+        lines = (await desk.get(f"{ONE}/export")).content
+        assert lines == b"".join(answer_bytes(STUDY.digest, *answer) + b"\n" for answer in answers)
+
+    ask(scene)
+
+
+def test_times_are_kept_as_hours(ask):
+    async def scene(desk: Desk) -> None:
+        assert (await desk.publish(STUDY)).json()["published"] == "2026-01-01T01:00:00Z"
+        await desk.answer(STUDY, ID, 1)
+        found = (await desk.get(f"{ONE}/arrivals")).json()
+        assert found["arrivals"] == [{"start": "2026-01-01T01:00:00Z", "answers": 1}]
+
+    ask(scene, clock=lambda: 1767225600.0 + 3600 + 1234.5)
+
+
+def test_a_stopping_collector_says_so(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        await desk.collector.intake.stop()
+        desk.collector.ready = False
+        for found in (await desk.answer(STUDY, ID, 1), await desk.get("/readyz")):
+            assert (found.status_code, found.json()["type"]) == (503, URN + "stopping")
+            assert int(found.headers["retry-after"]) > 0
+        assert (await desk.get("/healthz")).status_code == 200
+
+    ask(scene)
+
+
+def test_a_fault_is_a_problem_without_its_text(ask, capsys):
+    async def scene(desk: Desk) -> None:
+        from fairgauge.collector.logs import log_to
+
+        log_to()
+
+        async def broken(_now: int) -> None:
+            raise RuntimeError("the secret 1234")
+
+        desk.collector.store.study = broken  # type: ignore[assignment, method-assign]
+        found = await desk.get(ONE)
+        assert (found.status_code, found.json()["type"]) == (500, URN + "broken")
+        assert "1234" not in found.text
+
+    try:
+        ask(scene)
+    finally:
+        structlog.reset_defaults()
+    logged = capsys.readouterr().err
+    assert "RuntimeError" in logged
+    assert "1234" not in logged
