@@ -58,9 +58,7 @@ _HOMES = {
 }
 # Functions are called through their room (fairgauge.simulate.simulate): a package cannot hold a module and a
 # function of the same name, and which of the two one got would depend on what was imported before.
-_ROOMS = frozenset(
-    {"channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"}
-)
+_ROOMS = frozenset({"channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"})
 
 
 def __getattr__(name: str) -> object:

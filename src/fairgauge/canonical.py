@@ -43,9 +43,7 @@ def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
         raise error("document", number, "must hold no number but integers")
 
     try:
-        document = json.loads(
-            data.decode(), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse
-        )
+        document = json.loads(data.decode(), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse)
     except error:
         raise
     except (ValueError, RecursionError) as problem:

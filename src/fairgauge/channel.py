@@ -164,9 +164,7 @@ def _check_levels(levels: tuple[int, ...]) -> None:
 
 def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
     if len(table) != rows:
-        raise BadTable(
-            "table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain"
-        )
+        raise BadTable("table", f"{len(table)} rows", f"must have {rows}: groups x levels, and one to abstain")
     symbols = len(table[0])
     if symbols < 2:
         raise BadTable("table[0]", f"{symbols} symbols", "must have at least 2")
@@ -180,9 +178,7 @@ def _check_table(table: tuple[Row, ...], *, rows: int) -> None:
             raise BadTable(f"table[{i}]", sum(row), "must sum to exactly 2^53")
     for j, column in enumerate(zip(*table, strict=True)):
         if not any(column):
-            raise BadTable(
-                f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out"
-            )
+            raise BadTable(f"table[0..{rows - 1}][{j}]", 0, "must not be 0 in every row: leave the symbol out")
 
 
 def _loss(table: tuple[Row, ...]) -> Fraction | None:

@@ -105,9 +105,7 @@ class Population:
         """Return the same proportions for another number of clients, by largest remainders."""
         if type(clients) is not int or clients < 1:
             raise InvalidInput("clients", clients, "must be an integer from 1 up")
-        return Population(
-            tuple(cell for cells in self._by_metric().values() for cell in _rescaled(cells, clients))
-        )
+        return Population(tuple(cell for cells in self._by_metric().values() for cell in _rescaled(cells, clients)))
 
     def cells_of(self, metric: str) -> tuple[Cell, ...]:
         """Return the histogram of one metric."""
@@ -149,9 +147,7 @@ def simulate(study: Study, population: Population, rng: np.random.Generator) -> 
     questions = study.questions
 
     @cache
-    def law(
-        index: int, group: int | None, position: Fraction | None
-    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def law(index: int, group: int | None, position: Fraction | None) -> np.ndarray[Any, np.dtype[np.float64]]:
         row = questions[index].channel.mixture(group, position)
         return np.array([float(p / len(questions)) for p in row])
 

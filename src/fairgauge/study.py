@@ -101,9 +101,7 @@ class Attribute:
 
     def _check_shares(self, shares: tuple[str, ...]) -> None:
         if len(shares) != len(self.groups):
-            raise BadStudy(
-                "shares", f"{len(shares)} shares", f"must be one for each of {len(self.groups)} groups"
-            )
+            raise BadStudy("shares", f"{len(shares)} shares", f"must be one for each of {len(self.groups)} groups")
         for index, share in enumerate(shares):
             _check_decimal(f"shares[{index}]", share)
             if Fraction(share) <= 0:
@@ -162,9 +160,7 @@ class Study:
     def __post_init__(self) -> None:
         _check_text("title", self.title)
         if not 1 <= len(self.questions) <= MOST_QUESTIONS:
-            raise BadStudy(
-                "questions", f"{len(self.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}"
-            )
+            raise BadStudy("questions", f"{len(self.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
         asked = [(question.metric.name, question.attribute.name) for question in self.questions]
         for index, pair in enumerate(asked):
             if pair in asked[:index]:

@@ -16,9 +16,7 @@ safe_integers = st.integers(-(2**53) + 1, 2**53 - 1)
 scalars = st.none() | st.booleans() | safe_integers | st.text(st.characters(codec="utf-8"))
 documents = st.dictionaries(
     keys,
-    st.recursive(
-        scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4)
-    ),
+    st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4)),
 )
 
 

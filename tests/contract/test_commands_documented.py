@@ -38,9 +38,7 @@ def option_rows(section: str) -> set[str]:
 
 
 def options_of(command: TyperCommand) -> set[str]:
-    names = {
-        name for parameter in command.params if isinstance(parameter, TyperOption) for name in parameter.opts
-    }
+    names = {name for parameter in command.params if isinstance(parameter, TyperOption) for name in parameter.opts}
     return names - {"--help"}
 
 
@@ -65,7 +63,5 @@ def test_every_command_and_option_has_help(name: str):
 
 
 def test_a_missing_row_would_be_noticed():
-    page = (
-        "## `fairgauge plan`\n\n| option | |\n|---|---|\n| `--epsilon` E | |\n| `-o`, `--output` FILE | |\n"
-    )
+    page = "## `fairgauge plan`\n\n| option | |\n|---|---|\n| `--epsilon` E | |\n| `-o`, `--output` FILE | |\n"
     assert option_rows(sections(page)["plan"]) == {"--epsilon", "-o", "--output"}

@@ -17,9 +17,7 @@ def page(*lines: str) -> str:
 
 
 def test_stale_output_is_replaced():
-    shown = page(
-        "Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More."
-    )
+    shown = page("Text.", "```console", "$ head -n 1 examples/first-study/population.csv", "grup,value", "```", "More.")
     assert refresh.refresh(shown) == shown.replace("grup,value", "group,value,count")
 
 
@@ -90,4 +88,3 @@ def test_digests_and_counts_are_not_compared_but_numbers_and_words_are():
     assert not refresh.same("gap 0.0412", "gap 0.0612")
     assert not refresh.same("gap 0.0412", "gap -0.0412")
     assert not refresh.same("the gap is 0.0412", "this gap is 0.0412")
-

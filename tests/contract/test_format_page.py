@@ -17,9 +17,7 @@ def test_the_study_on_the_page_is_valid_and_private():
     assert 0.999 < study.epsilon <= 1
 
 
-@pytest.mark.parametrize(
-    "field", sorted({*EXAMPLES[0], *EXAMPLES[0]["questions"][0]} - {"metric", "attribute"})
-)
+@pytest.mark.parametrize("field", sorted({*EXAMPLES[0], *EXAMPLES[0]["questions"][0]} - {"metric", "attribute"}))
 def test_every_field_of_the_study_has_a_row(field: str):
     assert re.search(rf"^\| .*`{field}`.* \|", PAGE, re.MULTILINE)
 

@@ -15,9 +15,7 @@ BARE_ROOMS = ["errors", "canonical", "channel", "study", "client", "tally"]
 def loaded_by(statement: str) -> list[str]:
     """Run a statement in an isolated Python without site-packages and list the modules it loaded."""
     code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); {statement}; print('\\n'.join(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -42,9 +40,5 @@ def test_the_client_loads_a_database_and_the_web_only_when_needed():
 
 
 def test_the_client_loads_no_room_above_it():
-    rooms = {
-        module.split(".")[1]
-        for module in loaded_by("import fairgauge.client")
-        if module.startswith("fairgauge.")
-    }
+    rooms = {module.split(".")[1] for module in loaded_by("import fairgauge.client") if module.startswith("fairgauge.")}
     assert rooms <= {"errors", "canonical", "channel", "study", "client"}

@@ -80,9 +80,7 @@ def test_a_draw_is_the_symbol_whose_weights_cover_the_bits(
 
 
 @given(channels(), positions, st.data())
-def test_the_law_of_every_input_is_a_distribution(
-    channel: Channel, position: Fraction, data: st.DataObject
-) -> None:
+def test_the_law_of_every_input_is_a_distribution(channel: Channel, position: Fraction, data: st.DataObject) -> None:
     law = channel.mixture(data.draw(st.integers(0, channel.groups - 1)), position)
     assert sum(law) == 1
     assert min(law) > 0

@@ -16,9 +16,7 @@ from fairgauge.study import Attribute, Metric, Question, Study, parse
 from tests.property.test_channel import channels
 from tests.samples import two_questions
 
-texts = st.text(
-    st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20
-)
+texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20)
 names = texts.map(str.strip).filter(bool)
 decimals = st.decimals(-1000, 1000, places=3).map(lambda number: f"{number + 0:f}")
 
@@ -36,16 +34,12 @@ def questions(draw: st.DrawFn) -> Question:
     parts = draw(st.lists(st.integers(1, 99), min_size=channel.groups - 1, max_size=channel.groups - 1))
     shares = tuple(f"{Decimal(part) / 1000:f}" for part in [*parts, 1000 - sum(parts)])
     attribute = Attribute(draw(names), tuple(groups), draw(st.sampled_from([None, shares])))
-    return Question(
-        draw(metrics()), attribute, draw(st.sampled_from(["gap", "means"])), draw(names), "40", channel
-    )
+    return Question(draw(metrics()), attribute, draw(st.sampled_from(["gap", "means"])), draw(names), "40", channel)
 
 
 @st.composite
 def studies(draw: st.DrawFn) -> Study:
-    asked = st.lists(
-        questions(), min_size=1, max_size=3, unique_by=lambda q: (q.metric.name, q.attribute.name)
-    )
+    asked = st.lists(questions(), min_size=1, max_size=3, unique_by=lambda q: (q.metric.name, q.attribute.name))
     moments = st.datetimes().map(lambda moment: f"{moment.isoformat(timespec='seconds')}Z")
     opens, closes = sorted(draw(st.lists(moments, min_size=2, max_size=2, unique=True)))
     return Study(draw(names), tuple(draw(asked)), opens, closes, draw(st.none() | names))

@@ -23,8 +23,7 @@ def p_value(counts: Sequence[int], clients: Sequence[tuple[int, NDArray[np.float
     if sum(counts) != sum(n for n, _ in clients):
         return 0.0
     smallest = min(
-        two_sided(count, [(n, float(law[symbol])) for n, law in clients])
-        for symbol, count in enumerate(counts)
+        two_sided(count, [(n, float(law[symbol])) for n, law in clients]) for symbol, count in enumerate(counts)
     )
     return min(1.0, len(counts) * smallest)
 

@@ -84,9 +84,7 @@ def is_honest(path: Path, answering: Study, published: Study, population: Popula
     """Tell whether tallies agree with the published study: of each cell alone, then of all at once."""
     parts = [Population((cell,)) for cell in population.cells] if len(population.cells) > 1 else []
     p_values = [
-        p_value(
-            path(answering, part).counts, [(cell.count, promised(published, cell)) for cell in part.cells]
-        )
+        p_value(path(answering, part).counts, [(cell.count, promised(published, cell)) for cell in part.cells])
         for part in [*parts, population]
     ]
     return min(p_values) >= FALSE_POSITIVE_RATE / len(p_values)
@@ -139,9 +137,7 @@ def swap_groups(channel: Channel) -> Channel:
 def take_the_level_above(channel: Channel) -> Channel:
     size = len(channel.levels)
     table = tuple(
-        channel.row(group, min(level + 1, size - 1))
-        for group in range(channel.groups)
-        for level in range(size)
+        channel.row(group, min(level + 1, size - 1)) for group in range(channel.groups) for level in range(size)
     )
     return replace(channel, table=table + channel.table[len(table) :])
 

@@ -15,9 +15,7 @@ def test_p_values_agree_with_enumeration(count: int, binomials: list[tuple[int, 
     law = [0.0] * 6
     for parts in product(*(range(n + 1) for n, _ in binomials)):
         law[sum(parts)] += float(
-            np.prod(
-                [comb(n, k) * p**k * (1 - p) ** (n - k) for k, (n, p) in zip(parts, binomials, strict=True)]
-            )
+            np.prod([comb(n, k) * p**k * (1 - p) ** (n - k) for k, (n, p) in zip(parts, binomials, strict=True)])
         )
     expected = min(1, 2 * min(sum(law[: count + 1]), sum(law[count:])))
     assert two_sided(count, binomials) == pytest.approx(expected, abs=1e-12)

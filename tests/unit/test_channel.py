@@ -34,9 +34,7 @@ def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:
 class TestShape:
     def test_rows_are_ordered_by_group_then_level_then_abstain(self) -> None:
         channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=True)
-        order = [channel.row(group, level) for group in range(3) for level in range(3)] + [
-            channel.abstain_row
-        ]
+        order = [channel.row(group, level) for group in range(3) for level in range(3)] + [channel.abstain_row]
         assert tuple(order) == channel.table
         assert (channel.rows, channel.symbols) == (10, 10)
 

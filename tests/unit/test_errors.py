@@ -23,9 +23,7 @@ EVERY_ERROR = [
 
 
 def test_the_list_above_names_every_error() -> None:
-    public = {
-        name for name, item in vars(errors).items() if isinstance(item, type) and issubclass(item, Exception)
-    }
+    public = {name for name, item in vars(errors).items() if isinstance(item, type) and issubclass(item, Exception)}
     assert {type(error).__name__ for error in EVERY_ERROR} == public - {"FairgaugeError"}
 
 

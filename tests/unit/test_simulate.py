@@ -118,9 +118,7 @@ class TestRescaling:
         assert [cell.count for cell in Population(cells).rescaled(4).cells] == [0, 2, 2]
 
     def test_every_metric_is_rescaled_by_itself(self) -> None:
-        cells = tuple(
-            Cell(group, Decimal(1), n, m) for m, n in (("a", 1), ("b", 1)) for group in ("f", "m", "x")
-        )
+        cells = tuple(Cell(group, Decimal(1), n, m) for m, n in (("a", 1), ("b", 1)) for group in ("f", "m", "x"))
         rescaled = Population(cells).rescaled(100)
         for metric in ("a", "b"):
             assert sum(cell.count for cell in rescaled.cells_of(metric)) == 100
@@ -218,9 +216,7 @@ class TestTrueValues:
         assert delay.means == {"young": 1, "middle": 2, "old": 4}
 
     def test_groups_without_clients_are_absent(self) -> None:
-        truth = true_values(
-            ABSTAIN, Population((Cell("male", Decimal(1), 5), Cell("female", Decimal(1), 0)))
-        )[0]
+        truth = true_values(ABSTAIN, Population((Cell("male", Decimal(1), 5), Cell("female", Decimal(1), 0))))[0]
         assert (truth.means, truth.gaps, truth.overall) == ({"male": 1.0}, {}, 1.0)
         truth = true_values(ABSTAIN, Population((Cell(None, None, 5),)))[0]
         assert (truth.means, truth.gaps, truth.overall) == ({}, {}, None)

@@ -162,16 +162,12 @@ class TestPrivacy:
         assert study.epsilon < 1.0987
 
     def test_a_table_above_its_epsilon_is_parsed_but_not_accepted(self) -> None:
-        data = sample_study(
-            sample_question(), sample_question(Metric("f1", "0", "1"), epsilon="1.09")
-        ).to_bytes()
+        data = sample_study(sample_question(), sample_question(Metric("f1", "0", "1"), epsilon="1.09")).to_bytes()
         study = parse(data)
         assert [question.private for question in study.questions] == [True, False]
         with pytest.raises(NotPrivate) as caught:
             Study.from_bytes(data)
-        assert "questions[1] (f1 by sex) declares epsilon 1.09 but its table has epsilon 1.098" in str(
-            caught.value
-        )
+        assert "questions[1] (f1 by sex) declares epsilon 1.09 but its table has epsilon 1.098" in str(caught.value)
 
     def test_a_hair_above_is_above(self) -> None:
         # The table's loss is a little under 3; no declared value below its exact logarithm will do.

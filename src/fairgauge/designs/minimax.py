@@ -25,7 +25,7 @@ from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
 from fairgauge.scores import Inputs, Matrix, Vector
 
-_CLOSE = 2e-3  # stop when the bound says that no channel is better by more than this part
+_CLOSE = 5e-3  # stop when the bound says that no channel is better by more than this part
 _ROUNDS = 150
 _HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exactly
 _PATIENCE = 20  # rounds without progress after which to stop
