@@ -47,6 +47,8 @@ class Program:
             "threads": 1,
             "primal_feasibility_tolerance": 1e-9,
             "dual_feasibility_tolerance": 1e-9,
+            # Each round starts from the last solution, and perturbing it doubles the iterations.
+            "primal_simplex_bound_perturbation_multiplier": 0.0,
         }.items():
             self._highs.setOptionValue(option, value)
         none = np.array([], dtype=np.int32)
