@@ -66,7 +66,7 @@ class Pricing:
         self.combinations, self.high = combinations, float(np.exp(epsilon))
         # Scores keep to the directions that some objective sees.  The others change nothing but the duals, which they
         # would lead astray.
-        self.seen: Matrix = np.linalg.pinv(combinations) @ combinations
+        self.seen: Matrix = np.linalg.pinv(combinations, rcond=1e-9) @ combinations
         self.farthest = _FARTHEST * np.abs(first.scores).max(axis=0)
 
     def gains(self, price: Price, scores: Matrix) -> Matrix:
