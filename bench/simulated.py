@@ -183,7 +183,7 @@ class Runs:
         part = np.ones(len(average))
         if INTERVALS[self.interval] is normal:
             seen = self.laws @ score**2 - average**2
-            part = np.sqrt(np.clip(seen / spread.variance, 0.0, 1.0))
+            part = np.sqrt(np.clip(seen, spread.least_variance, spread.variance) / spread.variance)
         not_above = average - part * below <= truth
         return not_above & (average + part * above >= truth), not_above
 

@@ -76,7 +76,8 @@ class Counts:
             for ratio in (a, b):
                 self.ratio(ratio, alpha)
             value, influence = a.value(self.law) - b.value(self.law), a.influence(self.law) - b.influence(self.law)
-            half = -float(ndtri(alpha / (of * (of - 1)))) * math.sqrt(float(influence**2 @ self.law) / self.answers)
+            variance = max(float(influence**2 @ self.law), self._spread(influence).least_variance)
+            half = -float(ndtri(alpha / (of * (of - 1)))) * math.sqrt(variance / self.answers)
             return Interval(value, value - half, value + half)
         # If the intervals of all the ratios hold together, so do those of all their differences.
         first, second = self.ratio(a, alpha / of), self.ratio(b, alpha / of)
@@ -88,9 +89,9 @@ class Counts:
     def _around(self, value: float, spread: Spread, alpha: float) -> Interval:
         below, above = self.method(spread, self.answers, alpha)
         if self.method is normal:
-            # The counts may show that the variance is smaller than the largest there could be.
+            # The counts may show that the variance is smaller than the largest there could be, but not than the least.
             seen = float(spread.score**2 @ self.law) - float(spread.score @ self.law) ** 2
-            below = above = below * math.sqrt(min(1.0, max(seen, 0.0) / spread.variance))
+            below = above = below * math.sqrt(np.clip(seen, spread.least_variance, spread.variance) / spread.variance)
         return Interval(value, value - below, value + above)
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
