@@ -203,23 +203,25 @@ def _epsilon_for(question: _Question, clients: int, error: float) -> Decimal | N
     """Return the least epsilon, rounded up to three digits, whose interval is narrow enough."""
 
     def excess(log_epsilon: float) -> float:
-        return math.log(question.error(_short(math.exp(log_epsilon)), clients) / error)
+        # A channel that cannot tell at all has an infinite error, which no search by numbers likes.
+        return math.log(min(question.error(_short(math.exp(log_epsilon)), clients) / error, 1e300))
 
     # Channels for a large epsilon take longest to design, so look there last.
     low = high = 1.0
-    while high < _MOST and excess(math.log(high)) > 0:
-        low, high = high, min(2 * high, float(_MOST))
+    least, most = float(_LEAST), float(_MOST)
+    while high < most and excess(math.log(high)) > 0:
+        low, high = high, min(2 * high, most)
     if excess(math.log(high)) > 0:
         return None
-    while low > _LEAST and excess(math.log(low)) <= 0:
-        low, high = max(low / 4, float(_LEAST)), low
+    while low > least and excess(math.log(low)) <= 0:
+        low, high = max(low / 4, least), low
     if excess(math.log(low)) <= 0:
         return _LEAST
     found = brentq(excess, math.log(low), math.log(high), xtol=1e-3, rtol=1e-6)
-    epsilon = _short(math.exp(float(found)))
-    while question.error(epsilon, clients) > error:
-        epsilon = min(_MOST, epsilon + Decimal(1).scaleb(epsilon.adjusted() - 2))
-    return epsilon
+    epsilon, enough = _short(math.exp(float(found))), _short(high)
+    while epsilon < enough and question.error(epsilon, clients) > error:
+        epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)
+    return min(epsilon, enough)
 
 
 def _short(epsilon: float) -> Decimal:
