@@ -1,0 +1,106 @@
+"""Column generation: what its solution is made of, and the limits it can and cannot pass."""
+
+import math
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from fairgauge.designs import Goal
+from fairgauge.designs.minimax import Minimax, Problem, Solution
+from fairgauge.designs.pricing import Columns, Pricing
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.scores import Matrix
+
+# The package has a function of the same name.
+optimal = sys.modules["fairgauge.designs.optimal"]
+
+
+def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Solution, float]:
+    problem, unit = optimal._problem(goal, Decimal(epsilon), levels)
+    first = optimal._channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
+    minimax = Minimax(problem)
+    size = np.abs(first.scores).max(axis=0)
+    return problem, minimax, minimax.solve(first, optimal._starts(problem, size)), unit
+
+
+def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]:
+    """The columns with their scores and weights, and all that symmetries make of them."""
+    patterns, scores, weights = [], [], []
+    moves = [(move.symmetry, move.basis) for move in minimax.moves]
+    for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):
+        orbit = optimal.images(pattern, score, moves)
+        for image, moved in orbit:
+            patterns.append(image)
+            scores.append(moved)
+            weights.append(weight / len(orbit))
+    return np.array(patterns), np.array(scores), np.array(weights)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [Goal((0.5, 0.5)), Goal((0.3, 0.7), target="means"), Goal((0.2, 0.3, 0.5)), Goal((0.5, 0.5), shares_known=False)],
+)
+def test_the_columns_make_a_private_unbiased_channel(goal: Goal):
+    problem, minimax, solution, _ = solved(goal, "1", 3)
+    patterns, scores, weights = whole(minimax, solution)
+    assert weights.min() > 0
+    assert weights @ patterns == pytest.approx(np.ones(problem.inputs.count), abs=1e-10)
+    assert patterns.max() / patterns.min() <= math.e * (1 + 1e-12)
+    if goal.groups > 2 or not goal.shares_known:
+        return  # with vector scores, a symmetric column stands for two that differ in their score
+    reached = (weights[:, None] * patterns).T @ scores
+    assert reached == pytest.approx(problem.basis, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.7])
+def test_no_value_is_below_the_limit(epsilon: float):
+    """For two equal groups and epsilon up to 0.7123 the limit has a closed form, worked out without any program."""
+    c = 1 / math.tanh(epsilon / 2)
+    limit = 4 * (c / math.tanh(1 / c) - 1)
+    problem, _, solution, unit = solved(Goal((0.5, 0.5)), str(epsilon), 9)
+    # The value counts the one objective once in the maximum, and once with the little weight of averages.
+    value = solution.price.value * unit**2 / (1 + problem.objectives[0].weight)
+    assert 0.998 * limit <= value <= 1.005 * limit
+
+
+def test_prices_prove_the_solution():
+    """Weak duality, with every score on a fine grid: no column has a reduced cost that would lower the value."""
+    goal = Goal((0.3, 0.7))
+    problem, _, solution, _ = solved(goal, "1", 5)
+    pricing = Pricing(problem.combinations, problem.epsilon, solution.columns)
+    grid = np.linspace(-3, 3, 20001)[:, None] * np.abs(solution.columns.scores).max()
+    gains = pricing.gains(solution.price, grid)
+    costs = pricing.costs(solution.price, Columns(np.where(gains < 0, np.e, 1.0), grid))
+    assert costs.min() >= -0.004 * solution.price.value
+
+
+def test_more_levels_never_make_it_worse():
+    values = [solved(Goal((0.5, 0.5)), "2", levels)[2].price.value for levels in (3, 5, 9)]
+    assert values[0] > values[1] > values[2] * 0.998
+
+
+def test_wider_choice_never_makes_it_worse():
+    """A channel for both means also tells the gap, so the gap alone can only be told better."""
+    gap, means = Goal((0.3, 0.7)), Goal((0.3, 0.7), target="means")
+    for_gap, for_means = (optimal._minimax(goal, Decimal(1)) for goal in (gap, means))
+    assert gap.variance(for_gap) <= 1.01 * gap.variance(for_means)
+    assert means.variance(for_means) < means.variance(for_gap)
+
+
+@pytest.mark.parametrize(
+    ("shares", "epsilon", "part"),
+    [((0.4, 0.3, 0.2, 0.09, 0.01), "0.2", 0.25), ((0.3, 0.3, 0.2, 0.19, 0.01), "1", 0.45)],
+)
+def test_many_unequal_groups_leave_the_start(shares: tuple[float, ...], epsilon: str, part: float):
+    """The gap's basis has a direction that no objective sees; following it, pricing found nothing at all."""
+    goal = Goal(shares)
+    simple = goal.variance(randomized_response(goal, Decimal(epsilon)))
+    assert goal.variance(optimal._minimax(goal, Decimal(epsilon))) < part * simple
+
+
+def test_estimated_shares_leave_the_start():
+    goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
+    simple = goal.variance(randomized_response(goal, Decimal("0.053")))
+    assert goal.variance(optimal._minimax(goal, Decimal("0.053"))) < 0.9 * simple

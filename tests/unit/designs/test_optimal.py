@@ -1,0 +1,64 @@
+"""The optimal design as a whole."""
+
+from decimal import Decimal
+
+import pytest
+
+from fairgauge.designs import Goal
+from fairgauge.designs.hadamard import hadamard
+from fairgauge.designs.laplace import laplace
+from fairgauge.designs.optimal import optimal
+from fairgauge.designs.randomized_response import randomized_response
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+def test_the_same_goal_gives_the_same_table(epsilon: str):
+    """A study can be designed again to check that nothing was hidden in its table."""
+    goal = Goal((0.2, 0.8), target="means")
+    assert optimal(goal, Decimal(epsilon)) == optimal(goal, Decimal(epsilon))
+
+
+def test_equal_groups_are_treated_alike():
+    goal = Goal((0.5, 0.5), target="means")
+    channel = optimal(goal, Decimal(1))
+    m = len(channel.levels)
+    first, second = (sorted(zip(*channel.table[g * m : (g + 1) * m], strict=True)) for g in (0, 1))
+    for a, b in zip(first, second, strict=True):
+        # One part in 10^12 is lost and found in rounding.
+        assert a == pytest.approx(b, rel=1e-9)
+
+
+@pytest.mark.parametrize("goal", [Goal((1 / 7,) * 7), Goal((0.1,) * 10, shares_known=False, target="means")])
+def test_many_groups_get_hadamard_questions_at_small_epsilon(goal: Goal):
+    assert optimal(goal, Decimal("0.3")) == hadamard(goal, Decimal("0.3"))
+
+
+def test_many_groups_get_randomized_response_at_large_epsilon():
+    goal = Goal((1 / 7,) * 7)
+    best = min(randomized_response(goal, Decimal(4)), laplace(goal, Decimal(4)), key=goal.variance)
+    assert optimal(goal, Decimal(4)) == best
+
+
+@pytest.mark.parametrize(
+    ("goal", "epsilon", "gain"),
+    [
+        # Gains over randomized response for all means at epsilon 0.1 (MATH.md 5b): 1.90, 2.80, 3.71 with two levels.
+        (Goal((0.5, 0.5), target="means"), "0.1", 1.9),
+        (Goal((1 / 3,) * 3, target="means"), "0.1", 2.7),
+        (Goal((0.25,) * 4, target="means"), "0.1", 3.5),
+        # Estimated shares, aimed at a mean of 0.6 (MATH.md 7): 50.7 against 43.7, 258.7 against 166.5.
+        (Goal((0.5, 0.5), shares_known=False, expect=0.6), "1", 1.1),
+        (Goal((0.5, 0.5), shares_known=False, expect=0.6), "0.5", 1.5),
+        (Goal((0.5, 0.5), abstain=True, expect=0.0), "0.5", 1.5),
+    ],
+)
+def test_gains_over_randomized_response(goal: Goal, epsilon: str, gain: float):
+    simple = goal.variance(randomized_response(goal, Decimal(epsilon)))
+    assert goal.variance(optimal(goal, Decimal(epsilon))) * gain <= simple
+
+
+def test_expecting_the_right_mean_helps():
+    aimed, unaimed = (Goal((0.5, 0.5), shares_known=False, expect=e) for e in (0.8, None))
+    for_aimed, for_all = (optimal(goal, Decimal(1)) for goal in (aimed, unaimed))
+    assert aimed.variance(for_aimed) < aimed.variance(for_all)
+    assert unaimed.variance(for_all) < unaimed.variance(for_aimed) < float("inf")

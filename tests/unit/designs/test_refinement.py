@@ -1,0 +1,50 @@
+"""More levels, starting from fewer."""
+
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from fairgauge.designs import Goal
+from fairgauge.designs.refinement import _between, refined_columns, refined_price
+from fairgauge.scores import Inputs
+from tests.unit.designs.test_minimax import solved
+
+optimal = sys.modules["fairgauge.designs.optimal"]
+GOAL = Goal((0.3, 0.7))
+
+
+def test_between_levels_a_client_rounds_as_before():
+    mixtures = _between(Inputs(2, np.array([-1.0, 0.0, 1.0]), True), Inputs(2, np.linspace(-1, 1, 9), True))
+    assert mixtures.shape == (19, 7)
+    assert mixtures.sum(axis=1).tolist() == [1] * 19
+    assert mixtures[1].tolist() == [0.75, 0.25, 0, 0, 0, 0, 0]
+    assert mixtures[9 + 7].tolist() == [0, 0, 0, 0, 0.25, 0.75, 0]
+    assert mixtures[18].tolist() == [0, 0, 0, 0, 0, 0, 1]
+
+
+def test_refined_columns_make_the_coarse_channel_again():
+    coarse, _, solution, _ = solved(GOAL, "1", 3)
+    fine, _ = optimal._problem(GOAL, Decimal(1), 5)
+    patterns, scores = refined_columns(coarse.inputs, solution, fine)
+    again = len(solution.weights)
+    spread = _between(coarse.inputs, fine.inputs)
+    assert patterns[:again] == pytest.approx(solution.columns.patterns @ spread.T)
+    assert (scores[:again] == solution.columns.scores).all()
+    assert len(patterns) == 3 * again
+    assert set(np.unique(patterns[again:])) == {1.0, np.e}
+
+
+def test_refined_prices_keep_their_total():
+    coarse, _, solution, _ = solved(GOAL, "1", 3)
+    fine, _ = optimal._problem(GOAL, Decimal(1), 5)
+    price = refined_price(coarse.inputs, solution, fine)
+    for old, new in zip(coarse.inputs.blocks, fine.inputs.blocks, strict=True):
+        assert price.base[new].sum() == pytest.approx(solution.price.base[old].sum())
+        assert price.slope[new].sum() == pytest.approx(solution.price.slope[old].sum())
+        assert price.weight[:, new].sum() == pytest.approx(solution.price.weight[:, old].sum())
+    # Spreading takes prices from the ends towards the middle, where they are worth less: still a lower bound.
+    assert 0 < price.value < solution.price.value
+    same = refined_price(coarse.inputs, solution, coarse)
+    assert same.value == pytest.approx(solution.price.value, rel=5e-3)
