@@ -1,0 +1,133 @@
+"""``fairgauge design``."""
+
+from pathlib import Path
+
+import pytest
+
+from fairgauge.study import Study
+from tests.unit.cli.conftest import Run, refused
+
+BASE = ("--title", "Recall by sex", "--attribute", "sex", "--epsilon", "1", "--design", "randomized-response")
+KNOWN = ("--group", "female=0.5", "--group", "male=0.5")
+RECALL = ("--metric", "recall:0:1")
+
+
+def test_it_writes_a_private_study(fairgauge: Run, elsewhere: Path):
+    done = fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", "study.json", "--json")
+    assert done.status == 0
+    study = Study.from_bytes((elsewhere / "study.json").read_bytes())
+    assert done.json["digest"] == study.digest
+    (question,) = study.questions
+    assert (study.title, question.metric.name, question.attribute.name) == ("Recall by sex", "recall", "sex")
+    assert question.attribute.shares == ("0.5", "0.5")
+    assert (question.target, question.design, question.epsilon) == ("gap", "randomized-response", "1")
+    (described,) = done.json["questions"]
+    assert described == {
+        "metric": "recall",
+        "design": "randomized-response",
+        "epsilon_exact": question.channel.epsilon,
+        "symbols": 4,
+        "levels": 2,
+        "answers": ["the gap", "each group's mean", "the overall mean"],
+        "cannot_answer": [],
+    }
+
+
+def test_what_it_cannot_answer_is_said_now(fairgauge: Run):
+    optimal = [part if part != "randomized-response" else "optimal" for part in BASE]
+    done = fairgauge("design", *optimal, *KNOWN, *RECALL, "-o", "study.json")
+    assert "It answers: the gap." in done.out
+    assert "It cannot answer: each group's mean, the overall mean." in done.out
+    assert (
+        "Privacy: whoever sees your answer can change their odds about your sex and your recall by at most" in done.out
+    )
+
+
+def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path):
+    done = fairgauge("design", *BASE, "--group", "a", "--group", "b", *RECALL, "--metric", "error:-1:3", "-o", "s.json")
+    assert done.status == 0
+    study = Study.from_bytes((elsewhere / "s.json").read_bytes())
+    assert [(q.metric.name, q.metric.low, q.metric.high) for q in study.questions] == [
+        ("recall", "0", "1"), ("error", "-1", "3"),
+    ]  # fmt: skip
+    assert all(q.attribute.shares is None and q.target == "means" for q in study.questions)
+    assert "each group's share" in done.out
+
+
+def test_dates_contact_and_abstaining_are_kept(fairgauge: Run, elsewhere: Path):
+    options = ("--opens", "2027-01-01T00:00:00Z", "--closes", "2027-02-01T00:00:00Z", "--contact", "us@example.org")
+    assert fairgauge("design", *BASE, *KNOWN, *RECALL, *options, "--abstain", "-o", "s.json").status == 0
+    study = Study.from_bytes((elsewhere / "s.json").read_bytes())
+    assert (study.opens, study.closes, study.contact) == (options[1], options[3], options[5])
+    assert study.questions[0].channel.abstain
+
+
+def test_a_name_alone_is_a_metric_from_0_to_1(fairgauge: Run, elsewhere: Path):
+    fairgauge("design", *BASE, *KNOWN, "--metric", "recall", "-o", "s.json")
+    metric = Study.from_bytes((elsewhere / "s.json").read_bytes()).questions[0].metric
+    assert (metric.name, metric.low, metric.high) == ("recall", "0", "1")
+
+
+def test_numbers_are_written_in_full(fairgauge: Run, elsewhere: Path):
+    fairgauge("design", *BASE, "--group", "a=25e-2", "--group", "b=.750", "--metric", "x:-1e1:+2.50", "-o", "s.json")
+    (question,) = Study.from_bytes((elsewhere / "s.json").read_bytes()).questions
+    assert question.attribute.shares == ("0.25", "0.75")
+    assert (question.metric.low, question.metric.high) == ("-10", "2.5")
+
+
+def test_brackets_are_printed_as_they_are(fairgauge: Run):
+    named = ("--title", "A [bold]title[/] :heart: [/oops]", "--attribute", "sex [red]", "--epsilon", "1")
+    groups = ("--group", "[a]=0.5", "--group", "b[/]=0.5")
+    done = fairgauge("design", *named, *groups, "--metric", "r[x]:0:1", "--design", "laplace", "-o", "s[1].json")
+    assert done.status == 0
+    assert "s[1].json: A [bold]title[/] :heart: [/oops]," in done.out
+    assert "your sex [red] and your r[x]" in done.out
+
+
+def test_the_file_can_be_read_by_others(fairgauge: Run, elsewhere: Path):
+    fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", "s.json")
+    (elsewhere / "plain").write_bytes(b"")
+    assert (elsewhere / "s.json").stat().st_mode == (elsewhere / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("output", ["missing/s.json", ".", "x" * 300])
+def test_what_cannot_be_written_leaves_nothing_behind(fairgauge: Run, elsewhere: Path, output: str):
+    done = fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", output)
+    assert refused(done, "cannot be written: ")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_failed_design_keeps_the_old_file(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "s.json").write_text("old")
+    assert fairgauge("design", *BASE, *KNOWN, "--metric", "recall:1:0", "-o", "s.json").status == 2
+    assert [(p.name, p.read_text()) for p in elsewhere.iterdir()] == [("s.json", "old")]
+
+
+def test_a_device_is_written_to_and_stays_a_device(fairgauge: Run):
+    assert fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", "/dev/null").status == 0
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([*BASE, *KNOWN, *RECALL, "--design", "best"], "design=best: must be one of auto, randomized-response"),
+        ([*BASE, *KNOWN, *RECALL, "--epsilon", "-1"], "epsilon=-1: must be above 0"),
+        ([*BASE, *KNOWN, *RECALL, "--title", ""], "title='': must be text of 1 to 200 characters"),
+        ([*BASE, *KNOWN, *RECALL, *RECALL], "questions[1]=recall by sex: must be asked once"),
+        ([*BASE, *KNOWN, *RECALL, "--opens", "tomorrow"], "opens=tomorrow: must be a moment in UTC"),
+        ([*BASE, "--group", "a=0.5", *RECALL], "group=a=0.5: give at least two"),
+        ([*BASE, *KNOWN, *RECALL, "--expect", "nan"], "expect=nan: must be from 0 to 1"),
+    ],
+)
+def test_bad_input_is_refused_with_its_name(fairgauge: Run, elsewhere: Path, arguments: list[str], text: str):
+    assert refused(fairgauge("design", *arguments, "-o", "s.json"), text)
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", ["--title", "--group", "--metric", "--epsilon", "-o"])
+def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
+    options = {"--title": "T", "--group": "a", "--metric": "m", "--epsilon": "1", "-o": "s.json"}
+    done = fairgauge("design", *(part for name, value in options.items() if name != missing for part in (name, value)))
+    assert done.status == 2
+    assert missing in done.err

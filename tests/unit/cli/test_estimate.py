@@ -1,0 +1,152 @@
+"""``fairgauge estimate``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairgauge.study import Attribute, Question, Study
+from fairgauge.tally import Tally
+from tests.samples import RECALL, sample_channel
+from tests.surveys import coin_question, expected_tally, people, study, tells_all
+from tests.unit.cli.conftest import Run, refused
+
+Files = tuple[Path, Path]
+
+
+def test_json_is_as_promised(fairgauge: Run, files: Files):
+    done = fairgauge("estimate", *files, "--confidence", 0.9, "--interval", "normal", "--json")
+    assert done.status == 0
+    document = done.json
+    assert {"study", "confidence", "interval", "questions"} <= set(document)
+    assert document["study"] == Study.from_bytes(files[0].read_bytes()).digest
+    assert (document["confidence"], document["interval"]) == (0.9, "normal")
+    (question,) = document["questions"]
+    assert {"metric", "attribute", "answers", "gap", "gaps", "means", "overall", "warnings"} <= set(question)
+    assert (question["metric"], question["attribute"], question["answers"]) == ("recall", "sex", 100_000)
+    assert question["gap"]["groups"] == ["female", "male"]
+    assert question["gap"]["estimate"] == pytest.approx(0.2, abs=1e-3)
+    assert question["gap"]["low"] < 0.2 < question["gap"]["high"]
+    assert question["gaps"] == [question["gap"]]
+    assert set(question["means"]) == {"female", "male"}
+    assert set(question["means"]["male"]) == {"estimate", "low", "high"}
+    assert question["overall"]["estimate"] == pytest.approx(0.66, abs=1e-3)
+    assert question["warnings"] == []
+
+
+def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
+    done = fairgauge("estimate", *files, "--tolerance", 0.05)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    assert lines[0] == "recall by sex: 100,000 answers"
+    assert lines[1].split() == ["estimate", "low", "high"]
+    assert [line.split()[0] for line in lines[2:6]] == ["female", "female", "male", "overall"]
+    assert "higher for female than for male." in done.out
+    assert "That the gap is within ±0.05 has p-value" in done.out
+    assert "A share that is wrong by 0.01 would move the gap by 0.0" in done.out
+    assert "Forging 1 % of the answers could move it by up to 0." in done.out
+    assert lines[-1] == "Intervals: 0.99 confidence; holds for the clients who answered, however many, at one look."
+
+
+def write(elsewhere: Path, asked: Study, tally: Tally) -> tuple[str, str]:
+    (elsewhere / "s.json").write_bytes(asked.to_bytes())
+    (elsewhere / "t.json").write_bytes(tally.to_bytes())
+    return "s.json", "t.json"
+
+
+def test_a_gap_below_zero_is_lower_and_one_about_zero_is_not_told(fairgauge: Run, elsewhere: Path):
+    asked = study(tells_all("0.5", "0.5", metric=RECALL))
+    lower = expected_tally(asked, people(("female", "0.5", 50_000), ("male", "0.9", 50_000)))
+    assert "lower for female than for male." in fairgauge("estimate", *write(elsewhere, asked, lower)).out
+    same = expected_tally(asked, people(("female", "0.5", 5000), ("male", "0.5", 5000)))
+    words = "The answers do not tell for whom recall is higher: female or male."
+    assert words in fairgauge("estimate", *write(elsewhere, asked, same)).out
+
+
+def test_where_no_gap_can_be_told_it_exits_with_1(fairgauge: Run, elsewhere: Path):
+    asked = study(tells_all(metric=RECALL))
+    tally = expected_tally(asked, people(("female", "0.5", 1), ("male", "0.5", 100)))
+    done = fairgauge("estimate", *write(elsewhere, asked, tally))
+    assert done.status == 1
+    assert "note The gap between female and male cannot be estimated: the share of female is not" in done.out
+    done = fairgauge("estimate", *write(elsewhere, asked, Tally.empty(asked)), "--json")
+    assert done.status == 1
+    assert done.json["questions"][0]["gap"] is None
+    assert done.json["questions"][0]["warnings"] == ["There are no answers yet."]
+
+
+def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):
+    asked = study(tells_all(metric=RECALL))
+    tally = expected_tally(asked, people(("female", "0.5", 10_000), ("male", "0.5", 990_000)))
+    done = fairgauge("estimate", *write(elsewhere, asked, tally))
+    assert "Forging 1 % of the answers could move it without limit." in done.out
+
+
+def test_a_bound_is_said_to_be_one(fairgauge: Run, elsewhere: Path):
+    asked = study(coin_question())
+    done = fairgauge("estimate", *write(elsewhere, asked, Tally(asked.digest, (400, 600))))
+    assert "A share that is wrong by 0.01 would move the gap by up to 0.0400." in done.out
+
+
+def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    names = ("[bold]women[/] " + "x" * 120, ":heart: [/nobody]")
+    question = Question(RECALL, Attribute("[red]sex", names, ("0.5", "0.5")), "means", "s", "1.1", sample_channel())
+    asked = study(question)
+    tally = expected_tally(asked, people((names[0], "0.5", 5000), (names[1], "0.9", 5000)))
+    done = fairgauge("estimate", *write(elsewhere, asked, tally))
+    assert done.status == 0
+    assert "recall by [red]sex" in done.out
+    row = next(line for line in done.out.splitlines() if line.startswith(f"{names[0]} - {names[1]}"))
+    assert len(row.rsplit(maxsplit=3)[1:]) == 3
+    assert all(float(number) for number in row.rsplit(maxsplit=3)[1:])
+    assert f"for {names[0]} than for {names[1]}." in done.out
+    document = fairgauge("estimate", "s.json", "t.json", "--json").json
+    assert document["questions"][0]["gap"]["groups"] == list(names)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--interval", "exact"], "interval=exact: must be one of finite, anytime, normal, chebyshev"),
+        (["--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
+        (["--confidence", "nan"], "confidence=nan: must be from 0.5 to below 1"),
+        (["--tolerance", "-1"], "tolerance=-1.0: must be 0 or above"),
+        (["--tolerance", "inf"], "tolerance=inf: must be 0 or above"),
+    ],
+)
+def test_bad_options_are_refused(fairgauge: Run, files: Files, options: list[str], text: str):
+    assert refused(fairgauge("estimate", *files, *options), text)
+
+
+def test_the_tally_of_another_study_is_refused_and_named(fairgauge: Run, files: Files, elsewhere: Path):
+    other = study(coin_question())
+    (elsewhere / "other.json").write_bytes(Tally.empty(other).to_bytes())
+    done = fairgauge("estimate", files[0], "other.json")
+    assert refused(done, f"other.json: study={other.digest[:20]}")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("{", "bad.json: document="),
+        ('{"study": 1, "counts": []}', "bad.json: study=1: must be the digest of a study"),
+        ('{"study": "x"}', "bad.json: counts="),
+        ('{"study": "x", "counts": [-1]}', "bad.json: counts[0]=-1: must be an integer from 0"),
+        ('{"study": "x", "counts": [1], "counts": [2]}', "bad.json: "),
+    ],
+)
+def test_a_bad_tally_is_refused_and_named(fairgauge: Run, files: Files, elsewhere: Path, content: str, text: str):
+    (elsewhere / "bad.json").write_text(content)
+    assert refused(fairgauge("estimate", files[0], "bad.json"), text)
+
+
+def test_too_few_counts_are_refused(fairgauge: Run, files: Files, elsewhere: Path):
+    digest = Study.from_bytes(files[0].read_bytes()).digest
+    (elsewhere / "bad.json").write_text(json.dumps({"study": digest, "counts": [1, 2]}))
+    assert refused(fairgauge("estimate", files[0], "bad.json"), "bad.json: counts=2 counts: must be 4, one a symbol")
+
+
+def test_missing_files_are_named(fairgauge: Run, files: Files):
+    assert refused(fairgauge("estimate", files[0], "nowhere.json"), "tally=nowhere.json: cannot be read: No such file")
+    assert refused(fairgauge("estimate", "nowhere.json", files[1]), "study=nowhere.json: cannot be read: No such file")

@@ -1,0 +1,142 @@
+"""``fairgauge plan``."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run, refused
+
+GROUPS = ("--group", "female=0.5", "--group", "male=0.5")
+TERMS = (*GROUPS, "--metric", "recall:0:1", "--epsilon", 1, "--clients", "1e6")
+
+
+def test_json_is_as_promised(fairgauge: Run):
+    done = fairgauge("plan", *TERMS, "--confidence", 0.99, "--interval", "normal", "--json")
+    assert done.status == 0
+    document = done.json
+    assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
+    assert document["solved_for"] == "error"
+    assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
+    assert document["best"] == "optimal"
+    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "optimal"]
+    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    assert all(list(row) == members for row in document["designs"])
+    row = document["designs"][0]
+    # In the metric's units: half of those of v.
+    assert row["error"] == pytest.approx(2.5758 * (44.30 / 10**6) ** 0.5 / 2, rel=1e-3)
+    assert (row["epsilon"], row["clients"], row["symbols"], row["levels"]) == (1.0, 10**6, 4, 2)
+
+
+def test_people_get_a_table_and_a_sentence(fairgauge: Run):
+    done = fairgauge("plan", *TERMS)
+    assert done.status == 0
+    head, *rows = done.out.splitlines()
+    assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
+    assert [row.split()[0] for row in rows[:3]] == ["randomized-response", "laplace", "optimal"]
+    assert "With optimal, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
+    assert "(0.99 confidence, finite interval)" in done.out
+
+
+def test_clients_and_epsilon_can_be_asked_for(fairgauge: Run):
+    clients = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", 0.05, "--json").json
+    assert clients["solved_for"] == "clients"
+    assert all(row["error"] == 0.05 and row["clients"] > 1000 for row in clients["designs"])
+
+
+def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
+    done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12", "--json")
+    assert done.status == 1
+    assert done.json["best"] is None
+    assert [row["clients"] for row in done.json["designs"]] == [None] * 3
+    done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
+    assert done.status == 1
+    assert "impossible" in done.out
+    assert "No design reaches this error: allow a larger error, or find more clients." in done.out
+
+
+def test_detecting_a_gap_adds_its_power(fairgauge: Run):
+    rows = fairgauge("plan", *TERMS, "--detect", 0.05, "--json").json["designs"]
+    assert all(0.99 < row["power"] <= 1 for row in rows)
+    assert "power" in fairgauge("plan", *TERMS, "--detect", 0.05).out.splitlines()[0]
+
+
+def test_targets_default_to_what_can_be_told(fairgauge: Run):
+    def target(*groups: str) -> str:
+        options = [part for g in groups for part in ("--group", g)]
+        return str(fairgauge("plan", *options, "--epsilon", 1, "--clients", 1000, "--json").json["target"])
+
+    assert target("a=0.5", "b=0.5") == "gap"
+    assert target("a", "b") == "means"
+    assert target("a~0.4", "b~0.6") == "means"
+
+
+def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
+    from decimal import Decimal
+
+    monkeypatch.setattr("fairgauge.plan.figure._EPSILONS", [Decimal(1)])
+    assert fairgauge("plan", *TERMS, "--plot", "plan.svg").status == 0
+    assert (elsewhere / "plan.svg").read_bytes().startswith(b"<?xml")
+    assert [path.name for path in elsewhere.iterdir()] == ["plan.svg"]
+    done = fairgauge("plan", *TERMS, "--plot", "missing/plan.svg")
+    assert refused(done, "plot=missing/plan.svg: cannot be written: No such file or directory")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of finite, anytime, normal, chebyshev"),
+        ([*TERMS, "--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
+        ([*TERMS, "--target", "both"], "target=both: must be gap or means"),
+        ([*TERMS, "--error", "0.01"], "given=epsilon, clients, error: give exactly two of"),
+        ([*TERMS, "--detect", "nan"], "detect=nan: must be 0 or above"),
+        ([*TERMS, "--plot", "plan.gif"], "plot=plan.gif: must end in .svg, .png, .pdf"),
+        ([*TERMS, "--expect", "1.5"], "expect=1.5: must be from 0 to 1"),
+        ([*GROUPS, "--epsilon", "1"], "given=epsilon: give exactly two of"),
+        ([*GROUPS, "--epsilon", "1", "--error", "0.1", "--plot", "p.svg"], "plot=p.svg: needs --clients"),
+        ([*GROUPS, "--epsilon", "0", "--clients", "10"], "epsilon=0: must be above 0"),
+        ([*GROUPS, "--epsilon", "-1", "--clients", "10"], "epsilon=-1: must be above 0"),
+        ([*GROUPS, "--epsilon", "abc", "--clients", "10"], "epsilon=abc: must be a number"),
+        ([*GROUPS, "--epsilon", "nan", "--clients", "10"], "epsilon=nan: must be a number"),
+        ([*GROUPS, "--epsilon", "1e999999999", "--clients", "10"], "epsilon=1e999999999: must be 0, or from 1e-30"),
+        ([*GROUPS, "--epsilon", "20", "--clients", "10"], "epsilon=20: must be from 0.001 to 12"),
+        ([*GROUPS, "--epsilon", "1", "--clients", "0"], "clients=0: must be a whole number from 1 to 10^15"),
+        ([*GROUPS, "--epsilon", "1", "--clients", "1.5"], "clients=1.5: must be a whole number"),
+        ([*GROUPS, "--epsilon", "1", "--clients", "1e16"], "clients=1e16: must be a whole number"),
+        ([*GROUPS, "--epsilon", "1", "--clients", "many"], "clients=many: must be a number"),
+        ([*GROUPS, "--epsilon", "1", "--error", "0"], "error=0.0: must be above 0"),
+        ([*GROUPS, "--epsilon", "1", "--error", "small"], "error=small: must be a number"),
+        ([*TERMS, "--metric", "recall:0"], "metric=recall:0: must be name:low:high, such as recall:0:1"),
+        ([*TERMS, "--metric", "recall:a:b"], "metric=a: must be a number"),
+        ([*TERMS, "--metric", "recall:1:1"], "high=1: must be above low, which is 1"),
+        ([*TERMS, "--metric", "recall:1:0"], "high=0: must be above low, which is 1"),
+        ([*TERMS, "--metric", ":0:1"], "name="),
+    ],
+)
+def test_bad_input_is_refused_with_its_name(fairgauge: Run, arguments: list[object], text: str):
+    assert refused(fairgauge("plan", *arguments), text)
+
+
+@pytest.mark.parametrize(
+    ("groups", "text"),
+    [
+        (["female=0.5"], "group=female=0.5: give at least two"),
+        (["a=0.5", "a=0.5"], "groups[1]=a: must be listed once"),
+        (["a=0.5", "b=0.6"], "shares=0.5, 0.6: must sum to exactly 1"),
+        (["a=0.5", "b"], "group=a=0.5, b: give every group a share"),
+        (["a=0.5", "b~0.5"], "give every group a share (female=0.5), every group a guess (female~0.5), or none"),
+        (["a=0", "b=1"], "group a=0: must have a share above 0 and below 1"),
+        (["a=-1", "b=2"], "group a=-1: must have a share above 0 and below 1"),
+        (["a=x", "b=0.5"], "group a=x: must be a number"),
+        (["a~0.5", "b~0.2"], "guessed shares must sum to 1"),
+        (["=0.5", "b=0.5"], "groups[0]="),
+    ],
+)
+def test_bad_groups_are_refused(fairgauge: Run, groups: list[str], text: str):
+    options = [part for g in groups for part in ("--group", g)]
+    assert refused(fairgauge("plan", *options, "--epsilon", 1, "--clients", 10), text)
+
+
+def test_a_missing_option_is_the_parsers_error(fairgauge: Run):
+    done = fairgauge("plan", "--epsilon", 1, "--clients", 10)
+    assert done.status == 2
+    assert "--group" in done.err

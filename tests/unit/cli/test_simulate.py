@@ -1,0 +1,81 @@
+"""``fairgauge simulate``."""
+
+from pathlib import Path
+
+import pytest
+
+from fairgauge.study import Study
+from fairgauge.tally import Tally
+from tests.unit.cli.conftest import Run, refused
+
+Files = tuple[Path, Path]
+ROWS = "group,value,count\nfemale,0.8,300\nmale,0.6,700\n"
+
+
+@pytest.fixture
+def population(elsewhere: Path) -> str:
+    (elsewhere / "people.csv").write_text(ROWS)
+    return "people.csv"
+
+
+def test_it_writes_a_tally_of_the_study(fairgauge: Run, files: Files, population: str, elsewhere: Path):
+    done = fairgauge("simulate", files[0], "--population", population, "-o", "new.json")
+    assert (done.status, done.out) == (0, "new.json: 1,000 answers to Survey\n")
+    tally = Tally.from_bytes((elsewhere / "new.json").read_bytes())
+    tally.check(Study.from_bytes(files[0].read_bytes()))
+    assert tally.total == 1000
+
+
+def test_json_and_a_billion_clients(fairgauge: Run, files: Files, population: str):
+    done = fairgauge("simulate", files[0], "--population", population, "--clients", "1e9", "-o", "new.json", "--json")
+    assert done.json == {"study": Study.from_bytes(files[0].read_bytes()).digest, "answers": 10**9}
+
+
+def test_a_seed_makes_it_repeatable(fairgauge: Run, files: Files, population: str, elsewhere: Path):
+    for name, seed in (("a", 7), ("b", 7), ("c", 8)):
+        fairgauge("simulate", files[0], "--population", population, "--seed", seed, "-o", name)
+    a, b, c = ((elsewhere / name).read_bytes() for name in "abc")
+    assert a == b != c
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--clients", "0"], "clients=0: must be a whole number from 1 to 10^15"),
+        (["--clients", "1e19"], "clients=1e19: must be a whole number from 1 to 10^15"),
+        (["--clients", "1e999999999"], "clients=1e999999999: must be 0, or from 1e-30 to 1e30 in size"),
+        (["--seed", "-1"], "seed=-1: must be 0 or above"),
+    ],
+)
+def test_bad_options_are_refused(fairgauge: Run, files: Files, population: str, options: list[str], text: str):
+    done = fairgauge("simulate", files[0], "--population", population, *options, "-o", "new.json")
+    assert refused(done, text)
+    assert not Path("new.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("group,value\nfemale,1\n", "people.csv: row 2: column=count: "),
+        ("group,value,count\nfemale,1.2,5\n", "value=1.2: recall must be a number from 0 to 1"),
+        ("group,value,count\nnobody,1,5\n", "group=nobody: must be one of female, male"),
+        ("group,value,count\nfemale,,5\n", "value=nothing: must be given: the study does not allow abstaining"),
+        ("group,value,count\nfemale,1,five\n", "people.csv: row 2: count=five: must be an integer"),
+        ("group,value,count\n", "people.csv: "),
+        ("group,value,count\nfemale,1,10000000000000000000\n", "people.csv: count=1"),
+    ],
+)
+def test_a_bad_population_is_refused(fairgauge: Run, files: Files, elsewhere: Path, content: str, text: str):
+    (elsewhere / "people.csv").write_text(content)
+    done = fairgauge("simulate", files[0], "--population", "people.csv", "-o", "new.json")
+    assert refused(done, text)
+    assert not (elsewhere / "new.json").exists()
+
+
+def test_missing_files_are_named(fairgauge: Run, files: Files, population: str):
+    done = fairgauge("simulate", files[0], "--population", "nowhere.csv", "-o", "new.json")
+    assert refused(done, "population=nowhere.csv: cannot be read: No such file or directory")
+    done = fairgauge("simulate", "nowhere.json", "--population", population, "-o", "new.json")
+    assert refused(done, "study=nowhere.json: cannot be read: No such file or directory")
+    done = fairgauge("simulate", files[0], "--population", population, "-o", "missing/new.json")
+    assert refused(done, "output=missing/new.json: cannot be written: No such file or directory")

@@ -1,0 +1,126 @@
+"""``fairgauge verify``."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.study import Study
+from tests.surveys import ENDS, coin_question, study, tells_all
+from tests.unit.cli.conftest import Run, refused
+
+Files = tuple[Path, Path]
+
+
+def test_json_is_as_promised(fairgauge: Run, files: Files):
+    done = fairgauge("verify", files[0], "--json")
+    asked = Study.from_bytes(files[0].read_bytes())
+    assert done.status == 0
+    assert done.json == {
+        "digest": asked.digest,
+        "private": True,
+        "questions": [
+            {
+                "metric": "recall",
+                "attribute": "sex",
+                "epsilon_declared": 1.1,
+                "epsilon_exact": asked.epsilon,
+                "symbols": 4,
+                "levels": 2,
+            }
+        ],
+    }
+
+
+def test_it_says_what_it_means_for_a_person(fairgauge: Run, files: Files):
+    done = fairgauge("verify", files[0])
+    assert done.status == 0
+    title, digest, verdict, words = done.out.splitlines()
+    assert title == "Survey"
+    assert digest == f"digest {Study.from_bytes(files[0].read_bytes()).digest}"
+    assert verdict == "recall by sex: private. Exact epsilon 1.09861, declared 1.1."
+    # The factor is rounded up: e^1.09861 is a hair below 3.
+    assert words.endswith("can change their odds about your sex and your recall by at most a factor 3.00.")
+
+
+def test_several_questions_do_not_add_up(fairgauge: Run, elsewhere: Path):
+    from tests.samples import RECALL
+
+    (elsewhere / "s.json").write_bytes(study(coin_question(), tells_all("0.5", "0.5", metric=RECALL)).to_bytes())
+    assert "picked by its own coin: the largest epsilon counts" in fairgauge("verify", "s.json").out
+
+
+def lying() -> Study:
+    """A study whose table spends more than it declares."""
+    return study(replace(coin_question(), epsilon="1"))
+
+
+def leaking() -> Study:
+    """A study one of whose symbols is sent by one group only."""
+    half = ROW_SUM // 2
+    rows = ((half, half, 0), (half, 0, half), (half, half, 0), (half, half, 0))
+    return study(replace(coin_question(), channel=Channel(rows, ENDS, 2)))
+
+
+def test_a_study_that_lies_exits_with_1(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "s.json").write_bytes(lying().to_bytes())
+    done = fairgauge("verify", "s.json", "--json")
+    assert done.status == 1
+    assert done.json["private"] is False
+    assert done.json["questions"][0]["epsilon_declared"] == 1.0
+    assert done.json["questions"][0]["epsilon_exact"] == pytest.approx(1.0986123)
+    done = fairgauge("verify", "s.json")
+    assert done.status == 1
+    assert "value by sex: NOT PRIVATE. Exact epsilon 1.09861, declared 1." in done.out
+
+
+def test_a_table_without_privacy_has_no_number(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "s.json").write_bytes(leaking().to_bytes())
+    done = fairgauge("verify", "s.json", "--json")
+    assert done.status == 1
+    assert done.json["questions"][0]["epsilon_exact"] is None
+    assert "there is no privacy in it" in fairgauge("verify", "s.json").out
+
+
+@pytest.mark.parametrize("command", ["simulate", "estimate"])
+def test_other_commands_refuse_a_study_that_lies(fairgauge: Run, elsewhere: Path, command: str):
+    (elsewhere / "s.json").write_bytes(lying().to_bytes())
+    (elsewhere / "p.csv").write_text("group,value,count\nfemale,0,10\n")
+    (elsewhere / "t.json").write_text(json.dumps({"study": lying().digest, "counts": [1, 1]}))
+    rest = ("--population", "p.csv", "-o", "new.json") if command == "simulate" else ("t.json",)
+    done = fairgauge(command, "s.json", *rest)
+    assert done.status == 1
+    assert done.out == ""
+    assert done.err.startswith("fairgauge: s.json: questions[0] (value by sex) declares epsilon 1 but its table has")
+    assert not (elsewhere / "new.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "s.json: document="),
+        (b"not json", "s.json: document="),
+        (b"\xff", "s.json: document="),
+        (b"[]", "s.json: "),
+        (b"{}", "s.json: format="),
+        (b'{"format": 2}', "s.json: format=2: must be 1"),
+    ],
+)
+def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: bytes, text: str):
+    (elsewhere / "s.json").write_bytes(content)
+    assert refused(fairgauge("verify", "s.json"), text)
+
+
+def test_a_missing_file_is_named(fairgauge: Run):
+    assert refused(fairgauge("verify", "nowhere.json"), "study=nowhere.json: cannot be read: No such file or directory")
+    assert refused(fairgauge("verify", "."), "study=.: cannot be read: Is a directory")
+
+
+def test_a_forged_field_cannot_steer_the_terminal(fairgauge: Run, elsewhere: Path):
+    document = json.loads(lying().to_bytes()) | {"title": "\x1b[31mred"}
+    (elsewhere / "s.json").write_text(json.dumps(document))
+    done = fairgauge("verify", "s.json")
+    assert refused(done, "s.json: title=")
+    assert "\x1b" not in done.err
