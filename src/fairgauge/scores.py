@@ -6,8 +6,9 @@ average score over all answers estimates the average of the functional over all 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ Matrix = NDArray[np.float64]
 # Directions of the table below this relative size are rounding noise of its integers, not information.
 _RANK = 1e-9
 # The search for the least favourable prior.
-_TURNS, _PACE = 80, 10.0
+_TURNS, _PACE = 40, 10.0
 # A score counts as unbiased if no input is off by more than this part of the largest target.
 UNBIASED = 1e-9
 # Where abstaining is allowed, designs and plans reckon with this part of the answers.
@@ -92,6 +93,13 @@ class Inputs:
         return functional
 
 
+class Aim(NamedTuple):
+    """A functional and the score chosen for it."""
+
+    functional: Vector
+    score: Vector
+
+
 @dataclass(frozen=True)
 class Decoder:
     """Finds scores for a channel.
@@ -100,11 +108,14 @@ class Decoder:
         channel: The table that clients use.
         shares: The groups' shares, or a guess.
         prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
+        aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
+            the difference of two means is the gap.
     """
 
     channel: Channel
     shares: Vector
     prior: Vector
+    aims: tuple["Aim", ...] = ()
 
     @classmethod
     def even(cls, channel: Channel, shares: Vector) -> "Decoder":
@@ -127,38 +138,50 @@ class Decoder:
         return rows
 
     @cached_property
-    def _solver(self) -> tuple[Matrix, Vector]:
-        """The pseudo-inverse of P D^(-1/2), and D^(-1/2), for D the law of the symbols under the prior."""
-        root = 1 / np.sqrt(self.prior @ self.rows)
-        inverse: Matrix = np.linalg.pinv(self.rows * root, rcond=_RANK).astype(np.float64)
-        return inverse, root
+    def _factors(self) -> tuple[Matrix, Vector, Matrix]:
+        """What the table tells apart: its singular vectors and values, without rounding noise."""
+        left, size, right = np.linalg.svd(self.rows, full_matrices=False)
+        kept = size > _RANK * size[0]
+        return left[:, kept], size[kept], right[kept].T
 
     def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
-        r"""Return the decoder whose scores make the largest worst-case variance of these functionals least.
+        """Return the decoder whose scores make the largest worst-case variance of these functionals least."""
+        return replace(self, prior=self._hardest_prior(functionals))
+
+    def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
+        """Return the decoder with the best score for each of these functionals against its own worst values."""
+        found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
+        return replace(self, aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def _hardest_prior(self, functionals: Sequence[Vector]) -> Vector:
+        r"""Return the prior under which the best scores of these functionals do well against every value.
 
         A channel with more symbols than it can tell inputs apart leaves scores a choice.  The variance is linear in the
         prior and convex in the score, so the best score against the worst values is the best score under
         the prior that is hardest for it.  Exponentiated ascent finds that prior.
         """
-        if np.linalg.matrix_rank(self.rows, tol=_RANK) == self.channel.symbols:
-            return self
+        if len(self._factors[1]) == self.channel.symbols:
+            return self.prior
         points, blocks = self.inputs.points()
         weights = self.inputs.weights(self.shares)
         law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
-        best, least = self, np.inf
-        for turn in range(_TURNS):
-            decoder = Decoder(self.channel, self.shares, law @ points)
-            scores = [s for s in map(decoder.score, functionals) if s is not None]
+        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
+        for _ in range(_TURNS):
+            prior = law @ points
+            scores = [s for s in (self._least_squares(f, prior) for f in functionals) if s is not None]
             if len(scores) < len(functionals):
-                return self
-            worst = max(scores, key=decoder.variance)
-            if (reached := decoder.variance(worst)) < least:
-                best, least = decoder, reached
+                return self.prior
+            worst = max(scores, key=self.variance)
+            reached = self.variance(worst)
+            if reached < least:
+                best, least = prior, reached
+            # A step that went too far overshoots: shorter steps from there.
+            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
             variance = points @ (self.rows @ worst**2) - (points @ (self.rows @ worst)) ** 2
             for b, weight in enumerate(weights):
                 here = blocks == b
                 rise = variance[here] - law[here] @ variance[here] / weight
-                step = _PACE * rise / max(variance[here].max(), 1e-300) / np.sqrt(1 + turn / 20)
+                step = pace * rise / max(variance[here].max(), 1e-300)
                 law[here] *= np.exp(np.clip(step, -2, 2))
                 law[here] *= weight / law[here].sum()
         return best
@@ -170,12 +193,24 @@ class Decoder:
 
         Guarantee: unbiased for the integers of the table to ``UNBIASED``, whatever the clients hold.
         """
-        inverse, root = self._solver
-        score: Vector = root * (inverse @ functional)
-        # One step of refinement takes the residual of the pseudo-inverse to rounding error.
-        score = score + root * (inverse @ (functional - self.rows @ score))
+        if not self.aims:
+            return self._least_squares(functional, self.prior)
+        functionals = np.array([aim.functional for aim in self.aims]).T
+        parts = np.linalg.lstsq(functionals, functional, rcond=None)[0]
+        rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
+        return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
+
+    def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
+        """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
+        left, singular, right = self._factors
+        spread = right / (prior @ self.rows)[:, None]
+        curve = right.T @ spread
+        score = np.zeros(len(spread))
+        # The second turn takes the residual of the first to rounding error.
+        for _ in range(2):
+            score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
         off = np.abs(self.rows @ score - functional).max()
-        return score if off <= UNBIASED * max(np.abs(functional).max(), 1e-300) else None
+        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
 
     def variance(self, score: Vector, *, centre: float | None = None) -> float:
         """Return K times the variance of the average score, with the worst values and the decoder's shares."""

@@ -190,10 +190,43 @@ class TestLeastFavourable:
 
     def test_changes_nothing_where_there_is_no_choice(self):
         even = Decoder.even(random_channel(8), THIRDS)
-        assert even.least_favourable([even.inputs.sum_of(0)]) is even
+        assert even.least_favourable([even.inputs.sum_of(0)]).prior is even.prior
 
     def test_changes_nothing_where_the_channel_cannot_tell(self):
         channel = random_channel(12)
         twins = Channel(tuple(channel.table[:4] * 2), channel.levels, 2)
         even = Decoder.even(twins, THIRDS)
-        assert even.least_favourable([even.inputs.sum_of(0)]) is even
+        assert even.least_favourable([even.inputs.sum_of(0)]).prior is even.prior
+
+
+class TestAimed:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_each_functional_does_at_least_as_well_as_with_one_prior_for_all(self, seed: int):
+        even = Decoder.even(random_channel(16, seed=seed), THIRDS)
+        functionals = [even.inputs.sum_of(0) / 0.3, even.inputs.sum_of(1) / 0.7]
+        aimed, shared = even.aimed(functionals), even.least_favourable(functionals)
+        for functional in functionals:
+            own, common = aimed.score(functional), shared.score(functional)
+            assert own is not None
+            assert common is not None
+            assert aimed.variance(own) <= shared.variance(common) * 1.002
+            assert aimed.rows @ own == pytest.approx(functional, abs=1e-8)
+
+    def test_scores_are_linear_in_their_functionals(self):
+        """Else the gap would not be the difference of the means."""
+        even = Decoder.even(random_channel(16), THIRDS)
+        women, men = even.inputs.sum_of(0) / 0.3, even.inputs.sum_of(1) / 0.7
+        aimed = even.aimed([women, men])
+        first, second, gap = (aimed.score(f) for f in (women, men, women - men))
+        assert first is not None
+        assert second is not None
+        assert gap == pytest.approx(first - second, abs=1e-9)
+        share, both = aimed.score(even.inputs.share_of(0)), aimed.score(women + even.inputs.share_of(0))
+        assert share is not None
+        assert both == pytest.approx(first + share, abs=1e-9)
+        assert aimed.rows @ both == pytest.approx(women + even.inputs.share_of(0), abs=1e-8)
+
+    def test_what_the_channel_cannot_tell_has_no_score(self):
+        channel = random_channel(12)
+        twins = Decoder.even(Channel(tuple(channel.table[:4] * 2), channel.levels, 2), THIRDS)
+        assert twins.aimed([twins.inputs.sum_of(0)]).score(twins.inputs.sum_of(0)) is None

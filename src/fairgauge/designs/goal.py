@@ -84,9 +84,11 @@ class Goal:
     def decoder(self, channel: Channel) -> Decoder:
         """Return the decoder of a channel that serves this goal best."""
         decoder = Decoder.even(channel, self.share_vector)
-        if self.shares_known and not self.abstain:
-            return decoder.least_favourable([f for f, _ in self.wanted(decoder.inputs)])
-        return decoder
+        if not self.shares_known or self.abstain:
+            return decoder
+        wanted = [f for f, _ in self.wanted(decoder.inputs)]
+        # Gaps depend on each other, so they share one prior; a mean may have its own.
+        return decoder.aimed(wanted) if self.target == "means" else decoder.least_favourable(wanted)
 
     def variance(self, channel: Channel) -> float:
         """Return K times the variance of the worst of the wanted numbers; infinite if the channel cannot tell."""

@@ -31,6 +31,15 @@ def levels_needed(goal: Goal, variance: float, levels: int) -> int:
     return 2 * math.ceil(1 / step) + 1
 
 
+def next_count(count: int, needed: int) -> int:
+    """Return how many levels to go on with, so that doubling leads to the number needed.
+
+    Levels that contain the ones before make the best start, and the last step is the dearest.
+    """
+    doublings = math.ceil(math.log2((needed - 1) / (count - 1)))
+    return 2 * math.ceil((needed - 1) / 2**doublings) + 1
+
+
 def squared_slope(goal: Goal) -> float:
     """Return the largest mean squared slope, over the clients, of the wanted functionals."""
     inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)

@@ -23,6 +23,7 @@ import numpy as np
 from fairgauge.designs.pricing import Columns, Price, Pricing
 from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
+from fairgauge.errors import Impossible
 from fairgauge.scores import Inputs, Matrix, Vector
 
 _CLOSE = 5e-3  # stop when the bound says that no channel is better by more than this part
@@ -217,9 +218,12 @@ class Minimax:
             stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * _CLOSE / 4
             if gaps[-1] <= current.value * _CLOSE or stalled or not len(fresh.scores):
                 break
-            columns = Columns.joined(columns, fresh)
             self.program.add(self.coefficients(fresh))
-            weights, duals = self.program.solve()
+            try:
+                weights, duals = self.program.solve()
+            except Impossible:
+                break  # what has been found so far is a good channel, though no longer proven to be the best
+            columns = Columns.joined(columns, fresh)
             current = self.unfolded(duals)
             if len(weights) > _MOST_COLUMNS:
                 costs = np.where(weights > 0, -np.inf, pricing.costs(current, columns))

@@ -13,7 +13,7 @@ from fairgauge.channel import Channel
 from fairgauge.designs.goal import Goal
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
-from fairgauge.designs.levels import even_levels, levels_needed
+from fairgauge.designs.levels import even_levels, levels_needed, next_count
 from fairgauge.designs.minimax import Minimax, Objective, Problem, Solution
 from fairgauge.designs.pricing import Columns
 from fairgauge.designs.randomized_response import randomized_response
@@ -23,9 +23,9 @@ from fairgauge.designs.symmetry import images
 from fairgauge.scores import Decoder, Inputs, Matrix, Vector
 
 EXACT_GROUPS = 6
-# Levels stop here, so that a design takes seconds, not minutes.  It shows only above epsilon 3 or so: there rounding
-# costs more than 1 % where groups are many or their shares are estimated.
-_MOST_INPUTS, _MOST_EQUATIONS = 130, 200
+# Levels stop where the linear program has so many rows, so that a design takes a minute at most.  It shows only above
+# epsilon 4: there rounding costs more than 1 % where groups are many or their shares are estimated.
+_MOST_ROWS = 560
 _SPREAD = 1e-2  # weight of the average over objectives beside their maximum
 _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
@@ -40,9 +40,6 @@ def optimal(goal: Goal, epsilon: Decimal) -> Channel:
 
 def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
     """Solve with more and more levels, each starting from the last, until rounding costs under 1 %."""
-    width = _basis(goal, Inputs(goal.groups, even_levels(3), goal.abstain)).shape[1]
-    inputs = min(_MOST_INPUTS, _MOST_EQUATIONS // width)
-    most = max(3, (inputs // goal.groups - 1) // 2 * 2 + 1)
     count = 3
     coarse: tuple[Inputs, Solution] | None = None
     while True:
@@ -56,10 +53,11 @@ def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
         minimax = Minimax(problem)
         solution = minimax.solve(Columns.joined(feasible, more), _starts(problem, size), hint)
         channel = _assembled(minimax, solution, epsilon)
-        needed = min(levels_needed(goal, goal.variance(channel), count), most)
+        affordable = (_MOST_ROWS * count // minimax.program.rows - 1) // 2 * 2 + 1
+        needed = min(levels_needed(goal, goal.variance(channel), count), affordable)
         if needed <= count:
             return channel
-        count, coarse = min(needed, 2 * count - 1), (problem.inputs, solution)
+        count, coarse = next_count(count, needed), (problem.inputs, solution)
 
 
 def _problem(goal: Goal, epsilon: Decimal, count: int) -> tuple[Problem, float]:

@@ -67,6 +67,7 @@ class Pricing:
         # Scores keep to the directions that some objective sees.  The others change nothing but the duals, which they
         # would lead astray.
         self.seen: Matrix = np.linalg.pinv(combinations, rcond=1e-9) @ combinations
+        self.squares: Matrix = (combinations[:, :, None] * combinations[:, None, :]).reshape(len(combinations), -1)
         self.farthest = _FARTHEST * np.abs(first.scores).max(axis=0)
 
     def gains(self, price: Price, scores: Matrix) -> Matrix:
@@ -81,20 +82,28 @@ class Pricing:
     def search(self, price: Price, starts: Matrix) -> Columns:
         """Return the columns that alternating from these scores leads to."""
         scores = starts @ self.seen
+        patterns = self._best_patterns(price, scores)
+        found = []
         for _ in range(_TURNS):
-            better = self._best_scores(price, self._best_patterns(price, scores), scores)
-            if np.allclose(better, scores, rtol=1e-9, atol=1e-12):
+            # Many ways soon run together, and each needs to be followed only once.
+            _, first = np.unique(np.packbits(patterns > 1, axis=1), axis=0, return_index=True)
+            patterns, scores = patterns[first], scores[first]
+            scores = self._best_scores(price, patterns, scores)
+            better = self._best_patterns(price, scores)
+            going = (better != patterns).any(axis=1)
+            found.append(Columns(patterns[~going], scores[~going]))
+            patterns, scores = better[going], scores[going]
+            if not len(scores):
                 break
-            scores = better
-        return Columns(self._best_patterns(price, scores), scores)
+        return Columns.joined(*found, Columns(patterns, scores))
 
     def _best_patterns(self, price: Price, scores: Matrix) -> Matrix:
         return np.where(self.gains(price, scores) < 0, self.high, 1.0)
 
     def _best_scores(self, price: Price, patterns: Matrix, scores: Matrix) -> Matrix:
         """Return scores that minimise the costs of the patterns, or lower them where that leads out of reach."""
-        curve = np.einsum("no,oi,oj->nij", patterns @ price.weight.T, self.combinations, self.combinations)
         identity = np.eye(len(self.seen))
+        curve = ((patterns @ price.weight.T) @ self.squares).reshape(-1, *identity.shape)
         curve += max(float(np.abs(curve).max()), 1e-300) * (identity - self.seen + 1e-9 * identity)
         pull = 0.5 * (patterns @ price.slope) @ self.seen
         better: Matrix = np.linalg.solve(curve, pull[:, :, None])[:, :, 0]

@@ -35,7 +35,7 @@ class Program:
     def __init__(self, *, ones: int, targets: Vector, limits: Vector, tops: Tops) -> None:
         self.ones, self.targets = ones, targets
         self.equations = ones + len(targets)
-        self._rows = self.equations + len(limits)
+        self.rows = self.equations + len(limits)
         self._free = tops.bound.shape[1] + 1
         infinity = highspy.kHighsInf
         equal = np.concatenate([np.ones(ones), targets])
@@ -105,5 +105,5 @@ class Program:
             self._highs.getInfo().objective_function_value,
             dual[: self.ones],
             dual[self.ones : self.equations],
-            -dual[self.equations : self._rows],
+            -dual[self.equations : self.rows],
         )

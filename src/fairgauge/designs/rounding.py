@@ -8,6 +8,8 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import Impossible
 from fairgauge.scores import Inputs, Matrix
 
+_RAREST = 1e-12
+
 
 def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Channel:
     """Round a table of probabilities to integers that hold epsilon exactly.
@@ -19,6 +21,8 @@ def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Ch
     Guarantee: exact; the check is made on the integers that clients use.
     """
     rows = np.maximum(probabilities, 0)
+    # A solver's rounding error can pass for a symbol, too rare for integers to hold its ratio.
+    rows = rows[:, rows.max(axis=0) > _RAREST]
     rows = rows / rows.sum(axis=1, keepdims=True)
     common = rows.mean(axis=0)
     levels = tuple(round(u * LEVEL_UNIT) for u in inputs.levels.tolist())

@@ -48,7 +48,7 @@ class Ratio:
 class PickedDecoder(Decoder):
     """The decoder of one of several questions, seen from all answers: the last symbol is an answer to another."""
 
-    questions: int
+    questions: int = 1
 
     @cached_property
     def rows(self) -> Matrix:
@@ -117,7 +117,9 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
         gaps = None if found is None else dict(zip(goal.pairs, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
-        decoder=decoder if questions == 1 else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, questions),
+        decoder=decoder
+        if questions == 1
+        else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, questions=questions),
         shares=shares,
         means=_all([ratio(*parts_of) for parts_of in zip(sums, unders, parts, strict=True)]),
         gaps=gaps,

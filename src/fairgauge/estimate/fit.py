@@ -12,7 +12,7 @@ from fairgauge.scores import Decoder, Vector
 
 # Honest answers fall below this less often than this.
 SUSPICIOUS = 1e-3
-_TURNS = 8
+_FULL, _TURNS = 4, 12
 
 
 def fit_p_value(decoder: Decoder, counts: tuple[int, ...]) -> float:
@@ -48,12 +48,13 @@ def _best_likelihood(decoder: Decoder, seen: Vector) -> float:
     rows, answers = decoder.rows, seen.sum()
     mixture = decoder.prior
     bound = np.inf
-    for _ in range(_TURNS):
+    for turn in range(_TURNS):
         # The bound holds for any law above zero.
         law = np.maximum(mixture @ rows, 1e-12)
         steepest = float((rows @ (seen / law)).max()) / answers
         bound = min(bound, float(seen @ np.log(law)) + answers * np.log(steepest))
         scale = np.sqrt(law)
         found, _ = nnls((rows / scale).T, seen / answers / scale)
-        mixture = found / found.sum()
+        # With many answers whole steps arrive at once; with few they would go to and fro for ever.
+        mixture = mixture + (1.0 if turn < _FULL else 0.5) * (found / found.sum() - mixture)
     return bound

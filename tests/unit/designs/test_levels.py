@@ -1,6 +1,7 @@
 """How many levels are enough."""
 
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs import Goal
 from fairgauge.designs.laplace import _best_split, laplace
-from fairgauge.designs.levels import even_levels, levels_needed, squared_slope
+from fairgauge.designs.levels import even_levels, levels_needed, next_count, squared_slope
 
 EVEN = Goal((0.5, 0.5))
 
@@ -50,3 +51,14 @@ def test_a_design_with_twice_the_levels_gains_less_than_one_percent(epsilon: str
     channel = laplace(EVEN, Decimal(epsilon))
     finer = _best_split(EVEN, Decimal(epsilon), 2 * len(channel.levels) - 1)
     assert EVEN.variance(channel) <= 1.01 * EVEN.variance(finer)
+
+
+@pytest.mark.parametrize("needed", [5, 7, 9, 13, 49, 77, 99])
+def test_the_way_to_the_levels_needed_ends_with_doublings(needed: int):
+    way = [3]
+    while way[-1] < needed:
+        way.append(next_count(way[-1], needed))
+    assert way[-1] in (needed, needed + 2)
+    assert all(count % 2 == 1 for count in way)
+    assert all(before < after <= 2 * before - 1 for before, after in pairwise(way))
+    assert all(after in (2 * before - 1, 2 * before - 3) for before, after in pairwise(way[1:]))

@@ -10,8 +10,10 @@ import pytest
 from fairgauge.designs import Goal
 from fairgauge.designs.minimax import _CLOSE, Minimax, Problem, Solution
 from fairgauge.designs.pricing import Columns, Pricing
+from fairgauge.designs.program import Duals, Program
 from fairgauge.designs.randomized_response import randomized_response
-from fairgauge.scores import Matrix
+from fairgauge.errors import Impossible
+from fairgauge.scores import Matrix, Vector
 
 # The package has a function of the same name.
 optimal = sys.modules["fairgauge.designs.optimal"]
@@ -104,3 +106,23 @@ def test_estimated_shares_leave_the_start():
     goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
     simple = goal.variance(randomized_response(goal, Decimal("0.053")))
     assert goal.variance(optimal._minimax(goal, Decimal("0.053"))) < 0.9 * simple
+
+
+@pytest.mark.parametrize("solves", [1, 4])
+def test_a_solver_that_gives_up_leaves_what_it_had_found(monkeypatch: pytest.MonkeyPatch, solves: int):
+    whole_way = solved(Goal((0.3, 0.7), target="means"), "1", 3)[2]
+    left = [solves]
+    solve = Program.solve
+
+    def tiring(self: Program) -> tuple[Vector, Duals]:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Impossible("the linear program of the design ended as kSolveError")
+        return solve(self)
+
+    monkeypatch.setattr(Program, "solve", tiring)
+    problem, minimax, solution, _ = solved(Goal((0.3, 0.7), target="means"), "1", 3)
+    patterns, _, weights = whole(minimax, solution)
+    assert weights @ patterns == pytest.approx(np.ones(problem.inputs.count), abs=1e-10)
+    assert len(solution.weights) == len(solution.columns.scores)
+    assert solution.price.value >= whole_way.price.value * (1 - 1e-9)

@@ -56,12 +56,17 @@ def test_the_search_never_makes_a_score_worse():
     """Also where duals ignore a direction, so that scores would run away."""
     pricing, price = Pricing(COMBINATIONS, 1.0, FIRST), prices(2)
     price = price._replace(weight=price.weight * np.array([[1.0], [0.0], [0.0]]))
-    begin = np.clip(starts(), -pricing.farthest, pricing.farthest)
-    before = np.where(pricing.gains(price, begin) < 0, HIGH, 1.0)
-    found = pricing.search(price, begin)
-    assert (pricing.costs(price, found) <= pricing.costs(price, Columns(before, begin)) + 1e-9).all()
-    assert (np.abs(found.scores) <= pricing.farthest).all()
-    assert np.abs(found.scores[:, 1]).max() == pytest.approx(2 * _FARTHEST)
+    for begin in np.clip(starts(), -pricing.farthest, pricing.farthest)[:, None, :]:
+        before = np.where(pricing.gains(price, begin) < 0, HIGH, 1.0)
+        found = pricing.search(price, begin)
+        assert pricing.costs(price, found).item() <= pricing.costs(price, Columns(before, begin)).item() + 1e-9
+        assert (np.abs(found.scores) <= pricing.farthest).all()
+    assert np.abs(pricing.search(price, starts()).scores[:, 1]).max() == pytest.approx(2 * _FARTHEST)
+
+
+def test_ways_that_run_together_are_followed_once():
+    found = Pricing(COMBINATIONS, 1.0, FIRST).search(prices(2), np.repeat(starts(), 3, axis=0))
+    assert len(found.patterns) < len(starts())
 
 
 def test_scores_keep_to_what_objectives_see():

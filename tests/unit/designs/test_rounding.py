@@ -75,3 +75,9 @@ def test_what_a_row_lacks_goes_to_the_heaviest_column():
     off = np.array(_integers(rows)) - rows * ROW_SUM
     assert np.array(_integers(rows)).sum(axis=1).tolist() == [ROW_SUM] * 6
     assert np.abs(np.delete(off, heaviest, axis=1)).max() < 1
+
+
+def test_a_symbol_too_rare_for_integers_is_left_out():
+    rows = response_rows(6, 1.0)
+    rare = np.column_stack([rows, 1e-18 * rows[:, 0]])
+    assert exact_channel(rare, INPUTS, Decimal(1)).table == exact_channel(rows, INPUTS, Decimal(1)).table
