@@ -42,7 +42,8 @@ def table1_page(results: Results) -> str:
         "*Optimal* is our design, with the same bound and with our default interval. A dash means that no ε is "
         "enough.",
         markdown_table(head, rows),
-        "For the same ε, truly kept, and the same α, the clients that others need as a multiple of the paper's K:",
+        "For the same ε, truly kept, and the same α, the clients that others need as a multiple of the paper's K. "
+        f"A dash means that the paper has no ε there, or one above {MOST}: our design is for smaller ones.",
         markdown_table(_RATIO_HEAD, _ratio_rows(results["clients_needed"])),
     )
 
