@@ -97,6 +97,10 @@ def test_redone_model_is_near_the_printed_one():
     for metric in ("tpr", "fpr"):
         for sex in ("male", "female"):
             assert redone[f"mean_{metric}"][sex] == pytest.approx(printed[f"mean_{metric}"][sex], abs=0.03)
+        assert redone[f"gap_{metric}"] == pytest.approx(printed[f"gap_{metric}"], abs=0.03)
+    everyone = RESULTS["dataset_model_all_trials"]
+    assert everyone["trials"] == printed["trials"]
+    assert round(everyone["mean_samples_per_client"]) == printed["mean_samples_per_client"]
 
 
 @pytest.mark.parametrize("name", FIGURES)
