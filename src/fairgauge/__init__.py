@@ -14,6 +14,7 @@ The data's path, and the room that each step lives in::
       |
     estimate   fairgauge.estimate   group means, the gap between groups, and how sure we are
 
+``fairgauge.audit`` measures from outside what a client gives away, whatever its table says.
 ``fairgauge.cli`` puts a command on each step, and ``fairgauge.errors`` names everything that can go wrong.
 
 The names below load on first use, so ``import fairgauge.client`` on a device loads the standard library
@@ -58,7 +59,9 @@ _HOMES = {
 }
 # Functions are called through their room (fairgauge.simulate.simulate): a package cannot hold a module and a
 # function of the same name, and which of the two one got would depend on what was imported before.
-_ROOMS = frozenset({"channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"})
+_ROOMS = frozenset(
+    {"audit", "channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"}
+)
 
 
 def __getattr__(name: str) -> object:

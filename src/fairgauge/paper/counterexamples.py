@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from fairgauge.paper.attack import allowed_success
 from fairgauge.paper.bounds import PUBLISHED, SOUND, crossovers
 from fairgauge.paper.mechanisms import (
-    LaplaceMechanism,
     ResponseMechanism,
+    drawn_laplace,
     notebook_laplace,
     published_laplace,
     published_response,
@@ -128,13 +128,9 @@ def notebook() -> dict[str, float]:
 
 def printed_crossovers() -> dict[str, float]:
     """The crossovers 0.31 and 2.6 follow from k = 1 and values of 0, not from the allocation that the paper gives."""
-
-    def one(epsilon: float) -> LaplaceMechanism:
-        return LaplaceMechanism(published_laplace(epsilon).group_epsilon, epsilon, k=1.0, worst_square=0.0)
-
     names = ("lower", "upper")
     by_formula = crossovers(published_response, published_laplace)
-    with_one = crossovers(published_response, one)
+    with_one = crossovers(published_response, drawn_laplace)
     found = {f"{name} by the formulas": value for name, value in zip(names, by_formula, strict=True)}
     found |= {f"{name} with k = 1": value for name, value in zip(names, with_one, strict=True)}
     (found["sound M_R below sound M_L up to"],) = crossovers(SOUND["M_R"], SOUND["M_L"])

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from fairgauge.designs import Goal, make_channel
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimate import estimate
+from fairgauge.paper.bounds import SOUND
+from fairgauge.paper.runs import Clients, estimated_means
 from fairgauge.simulate import Cell, Population, simulate, true_values
-from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.study import Attribute, Metric, Question, Study, Target
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
 DOI = "10.24432/C5GG6B"
@@ -34,6 +36,8 @@ SPLITS = 10
 # out, as they are in the authors' notebook.
 LEAST_ROWS, LEAST_OF_A_CLASS = 50, 6
 ROW_FILTER = f"trials with at least {LEAST_ROWS} readings and at least {LEAST_OF_A_CLASS} of either class"
+
+PRIVATE_EPSILON, PRIVATE_CLIENTS = Decimal(1), 10**7
 
 _LYING = 3
 _FEATURES = 8
@@ -203,14 +207,19 @@ def trials_csv(trials: Iterable[Trial]) -> str:
     return "\n".join([*lines, ""])
 
 
-def measure(trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Measure both gaps privately on clients drawn from the trials, each of whom answers one of the two questions."""
+def measure(
+    trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator, target: Target = "gap"
+) -> dict[str, Any]:
+    """Measure both metrics privately on clients drawn from the trials, each of whom answers one of the two questions.
+
+    Group means are None unless they are the target.
+    """
     trials = tuple(trials)
-    name, channel = make_channel(Goal((0.5, 0.5)), epsilon)
+    name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon)
     sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"))
     study = Study(
         "Lying down, by sex",
-        tuple(Question(Metric(m, "0", "1"), sex, "gap", name, str(epsilon), channel) for m in METRICS),
+        tuple(Question(Metric(m, "0", "1"), sex, target, name, str(epsilon), channel) for m in METRICS),
     )
     cells = [cell for m in METRICS for s in SEXES.values() for cell in _cells(trials, m, s, clients // 2, rng)]
     population = Population(tuple(cells))
@@ -223,8 +232,45 @@ def measure(trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.
             "estimate": question.difference(*SEXES.values()),
             "low": low,
             "high": high,
+            "means": question.by_group,
         }
     return found
+
+
+def true_model(trials: Iterable[Trial]) -> dict[str, Any]:
+    """Return the group means and gaps of the trials themselves, from which clients are drawn."""
+    trials = tuple(trials)
+    return _means_and_gaps({m: {s: float(np.mean(values_of(trials, m, s))) for s in SEXES.values()} for m in METRICS})
+
+
+def private_models(trials: Iterable[Trial], *, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
+    """Return what one private measurement says of the model: with sound M_R and M_L, and with the optimal design.
+
+    The layout is that of the model's own group means and gaps.
+    """
+    trials, half = tuple(trials), PRIVATE_CLIENTS // 2
+    about = {
+        "unit": "one private measurement of clients drawn from the trials; half of them answer for each metric",
+        "epsilon": float(PRIVATE_EPSILON),
+        "clients": PRIVATE_CLIENTS,
+    }
+    sound = {}
+    for name, allocation in SOUND.items():
+        means = {}
+        for metric in METRICS:
+            values = [2 * np.array(values_of(trials, metric, sex)) - 1 for sex in SEXES.values()]
+            drawn = Clients.resampled(values, half // 2, 1, rng)
+            found = (1 + estimated_means(allocation(float(PRIVATE_EPSILON)), drawn, rng)[0]) / 2
+            means[metric] = dict(zip(SEXES.values(), map(float, found), strict=True))
+        sound[name] = _means_and_gaps(means)
+    measured = measure(trials, epsilon=PRIVATE_EPSILON, clients=PRIVATE_CLIENTS, rng=rng, target="means")
+    optimal = _means_and_gaps({metric: measured[metric]["means"] for metric in METRICS})
+    return {"sound": about | sound, "optimal": about | {"optimal": optimal}}
+
+
+def _means_and_gaps(means: dict[str, dict[str, float]]) -> dict[str, Any]:
+    gaps = {f"gap_{metric}": abs(found["male"] - found["female"]) for metric, found in means.items()}
+    return {f"mean_{metric}": found for metric, found in means.items()} | gaps
 
 
 def _cells(trials: tuple[Trial, ...], metric: str, sex: str, clients: int, rng: np.random.Generator) -> Iterable[Cell]:

@@ -158,8 +158,9 @@ def _e6() -> Erratum:
         f"{n['upper by the formulas']:.2f} for the upper bounds. With sound privacy M_R is better up to "
         f"{n['sound M_R below sound M_L up to']:.2f}.",
         f"At ε = 0.31 the MSE of M_R is {n['MSE of M_R over that of M_L at 0.31']:.2f} times that of M_L, not equal "
-        f"to it. We find {n['lower with k = 1']:.3f} and {n['upper with k = 1']:.3f} if changed clients get noise "
-        "of k = 1 and all values are 0, which may be how the figure was drawn.",
+        "to it. We looked for a reading that gives the printed crossovers and found one, which may be how the "
+        "figure was drawn: if changed clients get noise of k = 1, and all values are 0, the lines cross at "
+        f"{n['lower with k = 1']:.3f} and {n['upper with k = 1']:.3f}.",
         f"The advice on which mechanism to use is off for ε between 0.31 and {n['lower by the formulas']:.2f} and "
         f"between 2.6 and {n['upper by the formulas']:.2f}.",
         "printed_crossovers",

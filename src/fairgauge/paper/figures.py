@@ -4,7 +4,6 @@ Colours are Okabe and Ito's, and no line depends on its colour alone.
 """
 
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from fairgauge.paper.bounds import Allocation, crossovers
 from fairgauge.paper.mechanisms import (
     LaplaceMechanism,
     Published,
+    drawn_laplace,
     published_laplace,
     published_response,
     sound_laplace,
@@ -23,7 +23,6 @@ from fairgauge.paper.mechanisms import (
 )
 from fairgauge.paper.privacy import exact_loss
 from fairgauge.paper.runs import Clients, estimated_gaps
-from fairgauge.paper.tables import printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +44,7 @@ _STYLE: Any = {
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
+    "hatch.linewidth": 0.6,
     "svg.hashsalt": "fairgauge",
     "svg.fonttype": "path",
 }
@@ -82,25 +82,28 @@ def _mse_against_epsilon(figure: "Figure") -> None:
     _band(left, published_response, BLUE, "-", "M_R opt.")
     _band(left, published_laplace, RED, "--", "M_L opt.")
     _band(left, sound_laplace, GREEN, ":", "M_L, k = 2")
-    for crossing in crossovers(published_response, published_laplace):
-        y = published_response(crossing).gap_variance() / (2 * _GROUP)
-        left.plot(crossing, y, "o", color=BLACK, markersize=4)
-        left.annotate(f"{crossing:.2f}", (crossing, y), (2, 9), textcoords="offset points")
-    for number, crossing in enumerate(printed()["crossovers"]["M_R below M_L opt for epsilon between"]):
-        label = None if number else "crossovers as printed"
-        left.axvline(crossing, color="#777777", linewidth=0.9, linestyle=(0, (1, 2)), label=label)
+    _mark_crossovers(left, published_laplace, BLACK, (3, 9), "they cross, by these bounds")
+    _mark_crossovers(left, drawn_laplace, "white", (-24, -11), "they cross as printed: k = 1, v = 0")
     left.set(title="As published: ε is what is claimed", ylabel="MSE of the gap (v in [−1, 1])")
     _band(right, sound_response, BLUE, "-", "M_R, sound")
     _band(right, sound_laplace, GREEN, ":", "M_L, k = 2, sound")
-    grid = [Decimal(e) for e in ("0.05", "0.1", "0.2", "0.35", "0.6", "1", "1.6", "2.5", "4", "6")]
-    best = [frontier.spread_of(e).variance / (2 * _GROUP) for e in grid]
-    right.plot([float(e) for e in grid], best, "s-", color=ORANGE, markersize=3.5, label="optimal design")
+    best = [frontier.spread_of(e).variance / (2 * _GROUP) for e in frontier.SHOWN]
+    right.plot([float(e) for e in frontier.SHOWN], best, "s-", color=ORANGE, markersize=3.5, label="optimal design")
     right.set(title="Corrected: ε is what is true")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log", xlabel="ε", ylim=(1e-7, 5))
         axes.set_xticks([0.1, 0.3, 1, 3, 8], ["0.1", "0.3", "1", "3", "8"])
         axes.minorticks_off()
         axes.legend(loc="lower left")
+
+
+def _mark_crossovers(axes: "Axes", laplace: Allocation, fill: str, offset: tuple[float, float], label: str) -> None:
+    """Mark where M_R as published and a reading of M_L have the same MSE."""
+    found = np.array(crossovers(published_response, laplace))
+    heights = [published_response(epsilon).gap_variance() / (2 * _GROUP) for epsilon in found]
+    axes.plot(found, heights, "o", color=BLACK, markerfacecolor=fill, markersize=4.5, zorder=3, label=label)
+    for epsilon, height in zip(found, heights, strict=True):
+        axes.annotate(f"{epsilon:.2f}", (epsilon, height), offset, textcoords="offset points")
 
 
 def _band(axes: "Axes", allocation: Allocation, colour: str, style: str, label: str) -> None:
@@ -155,21 +158,31 @@ def _errors(mechanism: Published, minority: float, clients: float) -> tuple[floa
 def _contours(figure: "Figure") -> None:
     """Figure 3 of the paper: the MSE of M_L over ε1 and ε2, with the claimed and the truly private region."""
     e1, e2 = np.meshgrid(np.linspace(0, 2, 160), np.linspace(0.1, 2, 160))
-    # Where Theorem 2 promises ε = ε2: left of a line for k = 2, and on a line for k = 2/3.
-    panels: tuple[tuple[float, str, Callable[[float], float]], ...] = (
-        (2.0, "k = 2: claimed and true", lambda e: e / 2),
-        (2 / 3, "k = 2/3: claimed, true nowhere", _on_the_line),
+    heights = np.linspace(0.1, 2, 50)
+    # Where Theorem 2 promises ε = ε2: left of a line for k = 2, and on a line only for k = 2/3.
+    panels = (
+        (2.0, "k = 2: private where claimed", np.zeros_like(heights), heights / 2),
+        (2 / 3, "k = 2/3: claimed on the line, private nowhere", np.log(3) - heights / 2, np.log(3) - heights / 2),
     )
-    for axes, (k, title, border) in zip(figure.subplots(1, 2, sharey=True), panels, strict=True):
+    for axes, (k, title, left, right) in zip(figure.subplots(1, 2, sharey=True), panels, strict=True):
         mechanisms = [LaplaceMechanism(a, b, k=k) for a, b in zip(e1.ravel(), e2.ravel(), strict=True)]
         mse = np.array([m.gap_variance() for m in mechanisms]).reshape(e1.shape) / (2 * _GROUP)
         true = np.array([exact_loss(m).epsilon <= m.value_epsilon + 1e-9 for m in mechanisms]).reshape(e1.shape)
         axes.contourf(e1, e2, true, levels=[0.5, 1.5], colors=[GREEN], alpha=0.4)
+        axes.fill_betweenx(heights, left, right, facecolor="none", edgecolor=RED, hatch="//", linewidth=0)
         levels = np.arange(-3.4, 0, 0.2)
         drawn = axes.contour(e1, e2, np.log10(mse), levels=levels, colors="#444444", linewidths=0.8, linestyles="solid")
-        axes.clabel(drawn, levels=levels[:-4], fmt=lambda level: f"{10**level:.2g}", fontsize=7, inline_spacing=2)
-        heights = np.linspace(0.1, 2, 50)
-        axes.plot([border(height) for height in heights], heights, "--", color=RED, linewidth=2.2)
+        # Labels one above the other, away from the edges; below ε2 = 0.3 the lines are too close for them.
+        at = e1[0].searchsorted(1.5)
+        places = [(1.5, float(np.interp(-level, -np.log10(mse[:, at]), e2[:, at]))) for level in levels]
+        axes.clabel(
+            drawn,
+            fmt=lambda level: f"{10**level:.2g}",
+            fontsize=7,
+            inline_spacing=2,
+            manual=[place for place in places if 0.3 < place[1] < 1.95],
+        )
+        axes.plot(right, heights, "--", color=RED, linewidth=2.2)
         axes.set(
             title=title,
             xlabel="ε1 (group)",
@@ -181,22 +194,18 @@ def _contours(figure: "Figure") -> None:
         axes.grid(visible=False)
     figure.axes[0].set_ylabel("ε2 (value) = ε")
     handles = [
+        _patch("claimed ε-private", facecolor="none", edgecolor=RED, hatch="///"),
         _line(RED, "--", "the paper's allocation"),
-        _patch(GREEN, 0.4, "truly ε-private"),
+        _patch("truly ε-private", facecolor=GREEN, alpha=0.4),
         _line("#444444", "-", "MSE of the gap, n = 10⁴ each"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def _on_the_line(epsilon: float) -> float:
-    """Return the only ε1 for which Theorem 2 promises ε = ε2 with k = 2/3."""
-    return float(np.log(3) - epsilon / 2)
-
-
-def _patch(colour: str, alpha: float, label: str) -> "Patch":
+def _patch(label: str, **look: Any) -> "Patch":
     from matplotlib.patches import Patch
 
-    return Patch(color=colour, alpha=alpha, linewidth=0, label=label)
+    return Patch(label=label, linewidth=0, **look)
 
 
 def _line(colour: str, style: Literal["-", "--", ":"], label: str) -> "Line2D":

@@ -16,6 +16,8 @@ from fairgauge.paper.bounds import CONFIDENCE
 GOAL = Goal((0.5, 0.5))
 # Epsilons at which channels are made first; between two of them the least epsilon for an error is then found.
 GRID = (*(LEAST_EPSILON * 2**i for i in range(13)), Decimal("6.3"), Decimal(8))
+# Epsilons at which it is compared with the published mechanisms.
+SHOWN = tuple(Decimal(e) for e in ("0.05", "0.1", "0.2", "0.35", "0.6", "1", "1.6", "2.5", "4", "6"))
 # A larger epsilon would promise privacy in name only.
 MOST = GRID[-1]
 

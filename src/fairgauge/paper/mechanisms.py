@@ -201,6 +201,11 @@ def notebook_laplace(epsilon: float) -> LaplaceMechanism:
     return LaplaceMechanism(published.group_epsilon, epsilon, k=2.0, kept_k=min(published.k, 2.0))
 
 
+def drawn_laplace(epsilon: float) -> LaplaceMechanism:
+    """Return M_L with which the crossovers come out that the paper prints: k = 1, and all values 0 (erratum E6)."""
+    return LaplaceMechanism(published_laplace(epsilon).group_epsilon, epsilon, k=1.0, worst_square=0.0)
+
+
 def sound_response(epsilon: float, *, groups: int = 2) -> ResponseMechanism:
     """Return the best M_R that is ε-private: ε2 = ε and ε1 = ln((e^ε + 1)/2).
 

@@ -42,7 +42,8 @@ def table1_page(results: Results) -> str:
         "*Optimal* is our design, with the same bound and with our default interval. A dash means that no ε is "
         "enough.",
         markdown_table(head, rows),
-        "For the same ε, truly kept, and the same α, the clients that others need as a multiple of the paper's K:",
+        "For the same ε, truly kept, and the same α, the clients that others need as a multiple of the paper's K. "
+        f"A dash means that the paper has no ε there, or one above {MOST}: our design is for smaller ones.",
         markdown_table(_RATIO_HEAD, _ratio_rows(results["clients_needed"])),
     )
 
@@ -154,7 +155,20 @@ def dataset_page(results: Results) -> str:
         "answers one of the two questions with one symbol; the intervals have confidence 0.99 and hold at any "
         "number of answers.",
         markdown_table(["clients", "ε", "metric", "true gap", "estimate", "interval"], private),
+        f"Group means and gaps from {dataset.PRIVATE_CLIENTS:,} clients at ε = {dataset.PRIVATE_EPSILON}, truly kept: "
+        "one measurement with each mechanism, ours designed for the means.",
+        markdown_table(["", "true", "M_R sound", "M_L sound", "optimal"], _private_rows(results)),
     )
+
+
+def _private_rows(results: Results) -> Iterable[list[str]]:
+    """Yield each mean and each gap of the trials, and as measured by every mechanism."""
+    sound, optimal = (results[section]["dataset_model"] for section in ("sound", "optimal"))
+    models = [results["dataset_clients"], sound["M_R"], sound["M_L"], optimal["optimal"]]
+    for metric in dataset.METRICS:
+        for sex in dataset.SEXES.values():
+            yield [f"mean {metric}, {sex}", *(f"{m[f'mean_{metric}'][sex]:.4f}" for m in models)]
+        yield [f"gap of the {metric}", *(f"{m[f'gap_{metric}']:.4f}" for m in models)]
 
 
 def errata_page(errata: Sequence[Erratum]) -> str:

@@ -66,7 +66,13 @@ class Clients:
 
 
 def estimated_gaps(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Values:
-    """Return the signed gap that each run of a published mechanism estimates.
+    """Return the signed gap that each run of a published mechanism estimates."""
+    means = estimated_means(mechanism, clients, rng)
+    return np.asarray(means[:, 0] - means[:, 1], dtype=np.float64)
+
+
+def estimated_means(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Values:
+    """Return the two group means that each run of a published mechanism estimates, one row per run.
 
     Guarantee: exact; the estimates have the law that drawing every client would give them.
     """
@@ -77,8 +83,7 @@ def estimated_gaps(mechanism: Published, clients: Clients, rng: np.random.Genera
         own, other = _sums(mechanism, kept, changed, clients.values[group], rng)
         sums[:, group] += own
         sums[:, 1 - group] += other
-    means = sums / (mechanism.attenuation * clients.sizes)
-    return np.asarray(means[:, 0] - means[:, 1], dtype=np.float64)
+    return mechanism.means(sums, clients.sizes)
 
 
 def _sums(

@@ -54,3 +54,13 @@ def test_all_parts_but_the_dataset_are_redone_without_it(
 def test_an_unknown_part_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     assert run(monkeypatch, "paper", "table3") == 2
     assert "table3" in capsys.readouterr().err
+
+
+def test_a_data_file_that_is_not_there_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert run(monkeypatch, "paper", "-o", str(tmp_path / "out"), "--data", str(tmp_path / "nowhere.zip")) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "--data" in shown
+    assert "nowhere.zip" in shown
+    assert not (tmp_path / "out").exists()

@@ -88,4 +88,16 @@ def test_measuring_covers_the_true_gaps():
     for metric in dataset.METRICS:
         assert found[metric]["low"] < found[metric]["true_gap"] < found[metric]["high"]
         assert found[metric]["high"] - found[metric]["low"] < 0.05
+        assert found[metric]["means"] is None
     assert found["tpr"]["true_gap"] == pytest.approx(0.165, abs=0.01)
+
+
+def test_private_models_find_the_means_and_gaps_of_the_trials():
+    trials = dataset.bundled_trials()
+    truth = dataset.true_model(trials)
+    found = dataset.private_models(trials, rng=np.random.default_rng(1))
+    assert truth["gap_tpr"] == pytest.approx(0.165, abs=0.01)
+    for model in (found["sound"]["M_R"], found["sound"]["M_L"], found["optimal"]["optimal"]):
+        for name, value in truth.items():
+            # Ten standard errors of the least precise of them.
+            assert model[name] == pytest.approx(value, abs=0.015)

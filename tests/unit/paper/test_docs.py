@@ -10,6 +10,7 @@ from fairgauge.paper import frontier, pages, tables
 from fairgauge.paper.bounds import PUBLISHED, SOUND
 from fairgauge.paper.errata import errata
 from fairgauge.paper.figures import FIGURES
+from fairgauge.paper.publish import figure_results
 
 DOCS = Path(__file__).parents[3] / "docs"
 SHOWN = DOCS / "paper"
@@ -60,6 +61,29 @@ def test_results_have_every_section_in_the_printed_layout():
             assert set(value) <= set(RESULTS[key]), key
 
 
+@pytest.mark.parametrize("section", ["sound", "optimal"])
+def test_other_privacy_has_the_same_sections_as_the_printed_figures(section: str):
+    sections = {key for key, value in tables.printed().items() if isinstance(value, dict)}
+    assert set(RESULTS[section]) == sections
+    names = {"sound": {"M_R", "M_L"}, "optimal": {"optimal"}}[section]
+    for key in ("table2_error", "dataset_model"):
+        assert names <= set(RESULTS[section][key])
+    for model in (RESULTS[section]["dataset_model"][name] for name in names):
+        for name, shown_value in RESULTS["dataset_clients"].items():
+            assert model[name] == pytest.approx(shown_value, abs=0.01)
+
+
+def test_crossovers_are_current_and_on_the_page():
+    found = figure_results()
+    for where in (lambda r: r, lambda r: r["sound"], lambda r: r["optimal"]):
+        for name, value in where(found)["crossovers"].items():
+            shown_value = where(RESULTS)["crossovers"][name]
+            assert shown_value == (value if isinstance(value, str) else pytest.approx(value, rel=1e-9))
+    text = (DOCS / "paper.md").read_text(encoding="utf-8")
+    for pair in found["crossovers"].values():
+        assert isinstance(pair, str) or all(f"{epsilon:.2f}" in text for epsilon in pair)
+
+
 def test_measured_intervals_hold_the_true_gaps():
     for measured in RESULTS["dataset_measured"]:
         for metric in ("tpr", "fpr"):
@@ -73,6 +97,10 @@ def test_redone_model_is_near_the_printed_one():
     for metric in ("tpr", "fpr"):
         for sex in ("male", "female"):
             assert redone[f"mean_{metric}"][sex] == pytest.approx(printed[f"mean_{metric}"][sex], abs=0.03)
+        assert redone[f"gap_{metric}"] == pytest.approx(printed[f"gap_{metric}"], abs=0.03)
+    everyone = RESULTS["dataset_model_all_trials"]
+    assert everyone["trials"] == printed["trials"]
+    assert round(everyone["mean_samples_per_client"]) == printed["mean_samples_per_client"]
 
 
 @pytest.mark.parametrize("name", FIGURES)
