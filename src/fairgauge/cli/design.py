@@ -10,8 +10,9 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_epsilon, read_goal, read_groups, read_metric, write_bytes
 from fairgauge.cli.show import err, out, privacy_sentence, show_json
 from fairgauge.designs import AUTO, make_channel
+from fairgauge.designs.levels import WORTH, rounding_cost
 from fairgauge.errors import InvalidInput
-from fairgauge.estimate.estimands import estimands_of
+from fairgauge.estimate.estimands import estimands_of, goal_of
 from fairgauge.study import Question, Study
 
 
@@ -62,6 +63,8 @@ def design(
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
+        if len(channel.levels) > 2 and (cost := _rounding(question)) > WORTH:
+            out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
 
 def _tells(question: Question) -> dict[str, bool]:
@@ -73,6 +76,12 @@ def _tells(question: Question) -> dict[str, bool]:
         "the overall mean": found.overall is not None,
     }
     return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
+
+
+def _rounding(question: Question) -> float:
+    """Return what rounding values to levels adds to the variance, as a part."""
+    goal = goal_of(question)
+    return rounding_cost(goal, goal.variance(question.channel), len(question.channel.levels))
 
 
 def _described(question: Question) -> dict[str, Any]:

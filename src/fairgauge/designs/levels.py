@@ -22,13 +22,21 @@ def even_levels(count: int) -> Vector:
 
 def levels_needed(goal: Goal, variance: float, levels: int) -> int:
     """Return how many levels keep the cost of rounding under 1 %, given the variance reached with some levels."""
-    slope = squared_slope(goal)
-    cost = slope * (2 / (levels - 1)) ** 2 / 8
-    without = max(variance - cost, variance / 3)
-    if cost <= WORTH * without:
+    if rounding_cost(goal, variance, levels) <= WORTH:
         return levels
-    step = math.sqrt(0.8 * WORTH * without * 8 / slope)
+    step = math.sqrt(0.8 * WORTH * _without_rounding(goal, variance, levels) * 8 / squared_slope(goal))
     return 2 * math.ceil(1 / step) + 1
+
+
+def rounding_cost(goal: Goal, variance: float, levels: int) -> float:
+    """Return what rounding to so many levels adds to the variance, as a part of what it would be without."""
+    without = _without_rounding(goal, variance, levels)
+    return squared_slope(goal) * (2 / (levels - 1)) ** 2 / 8 / without
+
+
+def _without_rounding(goal: Goal, variance: float, levels: int) -> float:
+    """Return the variance without rounding; the estimate is rough where rounding is most of it."""
+    return max(variance - squared_slope(goal) * (2 / (levels - 1)) ** 2 / 8, variance / 3)
 
 
 def next_count(count: int, needed: int) -> int:
@@ -37,7 +45,7 @@ def next_count(count: int, needed: int) -> int:
     Levels that contain the ones before make the best start, and the last step is the dearest.
     """
     doublings = math.ceil(math.log2((needed - 1) / (count - 1)))
-    return 2 * math.ceil((needed - 1) / 2**doublings) + 1
+    return 2 * math.ceil((needed - 1) / 2.0**doublings) + 1
 
 
 def squared_slope(goal: Goal) -> float:

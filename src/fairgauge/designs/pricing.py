@@ -68,7 +68,7 @@ class Pricing:
         # would lead astray.
         self.seen: Matrix = np.linalg.pinv(combinations, rcond=1e-9) @ combinations
         self.squares: Matrix = (combinations[:, :, None] * combinations[:, None, :]).reshape(len(combinations), -1)
-        self.farthest = _FARTHEST * np.abs(first.scores).max(axis=0)
+        self.farthest: Vector = _FARTHEST * np.abs(first.scores).max(axis=0)
 
     def gains(self, price: Price, scores: Matrix) -> Matrix:
         """Return what each input would gain or lose from a column with such a score."""
@@ -103,10 +103,10 @@ class Pricing:
     def _best_scores(self, price: Price, patterns: Matrix, scores: Matrix) -> Matrix:
         """Return scores that minimise the costs of the patterns, or lower them where that leads out of reach."""
         identity = np.eye(len(self.seen))
-        curve = ((patterns @ price.weight.T) @ self.squares).reshape(-1, *identity.shape)
-        curve += max(float(np.abs(curve).max()), 1e-300) * (identity - self.seen + 1e-9 * identity)
-        pull = 0.5 * (patterns @ price.slope) @ self.seen
-        better: Matrix = np.linalg.solve(curve, pull[:, :, None])[:, :, 0]
+        curve: NDArray[np.float64] = ((patterns @ price.weight.T) @ self.squares).reshape(-1, *identity.shape)
+        curve = curve + max(float(np.abs(curve).max()), 1e-300) * (identity - self.seen + 1e-9 * identity)
+        pull: Matrix = 0.5 * (patterns @ price.slope) @ self.seen
+        better = np.linalg.solve(curve, pull[:, :, None])[:, :, 0].astype(np.float64)
         beyond = (np.abs(better) > self.farthest).any(axis=1)
         better[beyond] = self._descended(scores[beyond], curve[beyond], pull[beyond])
         return better
