@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.collector.openapi import openapi
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import StoreError
 from fairgauge.study import Study
@@ -154,8 +155,10 @@ def read_all(connection: socket.socket) -> bytes:
         b"POST /studies/" + STUDY.digest.encode() + b"/answers HTTP/1.1\r\nHost: x\r\n"
         b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
         b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nX-A: ",
+        b"POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: ",
     ],
-    ids=["headers", "body", "body-of-nothing"],
+    ids=["headers", "body", "body-of-nothing", "second-headers", "trailers"],
 )
 def test_a_slow_request_is_cut_off(hasty: ServerProcess, drip: bytes):
     with connect(hasty) as slow:
@@ -177,6 +180,29 @@ def test_a_slow_request_is_told_why(hasty: ServerProcess):
         head, _, body = read_all(slow).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert json.loads(body)["type"] == "urn:fairgauge:problem:too-slow"
+
+
+def test_empty_lines_before_a_request_gain_no_time(hasty: ServerProcess):
+    with connect(hasty) as slow:
+        begun = time.monotonic()
+        try:
+            while time.monotonic() < begun + 8:
+                slow.sendall(b"\r\n")
+                time.sleep(0.1)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert time.monotonic() - begun < 6
+
+
+def test_whoever_does_not_read_is_dropped(hasty: ServerProcess):
+    one = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+    count, size = 1000, len(json.dumps(openapi()))
+    with connect(hasty) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
+        deaf.sendall(one * count)
+        time.sleep(4)
+        assert len(read_all(deaf)) < count * size / 2
+    assert asyncio.run(send(hasty.port, STUDY, 1)) == [200]
 
 
 def test_large_headers_are_refused(hasty: ServerProcess):

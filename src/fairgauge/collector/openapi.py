@@ -45,7 +45,8 @@ def _paths() -> dict[str, Document]:
                 "showStudy",
                 "Show a study",
                 "Anyone may ask. The body is the exact bytes that the digest is of. The header Fairgauge-Signature "
-                f"has the collector's signature, and Fairgauge-Admission says whether a ticket is needed. {_ANY_ORIGIN}",
+                "has the collector's signature, and Fairgauge-Admission says whether a ticket is needed. "
+                f"{_ANY_ORIGIN}",
                 {"200": _json({"type": "object"}), "304": {"description": "Not changed."}},
                 "no-study", "too-many",
             )
