@@ -7,9 +7,10 @@ that has waited longest for the other side makes room: whoever sends whole reque
 """
 
 import asyncio
+from collections import deque
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairgauge.collector.config import Limits
 from fairgauge.collector.problems import MEDIA_TYPE, Problem
@@ -62,12 +63,15 @@ class HurriedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the first request."""
         super().connection_made(transport)
+        self._cycles: deque[RequestResponseCycle] = deque()
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
         self.crowd.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Forget the connection, and tell every request on it; uvicorn tells the last one only."""
         self.crowd.waiting.pop(self, None)
+        for cycle in self._cycles:
+            cycle.disconnected = True
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -88,6 +92,7 @@ class HurriedProtocol(HttpToolsProtocol):
         """Headers are done; the clock goes on for the body."""
         self._in_headers, self._in_body = False, True
         super().on_headers_complete()
+        self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
@@ -97,6 +102,7 @@ class HurriedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the rest of this one is still on its way."""
+        self._cycles.popleft()
         super().on_response_complete()
         if not self._in_body and self in self.connections and self not in self.crowd.waiting:
             self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
