@@ -22,8 +22,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known
-	$(BIN)/python examples/first-study/run.py
+run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
+	$(BIN)/python examples/first-study/run.py $(ARGS)
 
 test: $(STAMP)  ## Run every test
 	$(BIN)/python -m pytest -n auto $(ARGS)

@@ -4,6 +4,7 @@ import sys
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -183,12 +184,9 @@ class TestOpen:
 
     @pytest.fixture(autouse=True)
     def clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Noon(datetime):
-            @classmethod
-            def now(cls, tz: Any = None) -> "datetime":
-                return datetime(2026, 11, 15, 12, 0, 0, 999_999, tzinfo=UTC)
-
-        monkeypatch.setattr(sys.modules["fairgauge.client.answer"], "datetime", Noon)
+        noon = datetime(2026, 11, 15, 12, 0, 0, 999_999, tzinfo=UTC)
+        stopped = SimpleNamespace(now=noon.astimezone)
+        monkeypatch.setattr(sys.modules["fairgauge.client.answer"], "datetime", stopped)
 
     @pytest.mark.parametrize(
         ("opens", "closes"),

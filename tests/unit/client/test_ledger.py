@@ -45,9 +45,9 @@ class TestAnswer:
         assert ledger.spent() == {"": COST}
 
     def test_a_study_that_is_not_open_costs_nothing(self, ledger: Ledger) -> None:
-        for moments in ({"opens": "2999-01-01T00:00:00Z"}, {"closes": "2001-01-01T00:00:00Z"}):
+        for study in (replace(STUDY, opens="2999-01-01T00:00:00Z"), replace(STUDY, closes="2001-01-01T00:00:00Z")):
             with pytest.raises(CannotAnswer, match="this device's clock"):
-                ledger.answer(replace(STUDY, **moments), PROFILE)
+                ledger.answer(study, PROFILE)
         assert (ledger.spent(), ledger.pending()) == ({}, [])
 
     def test_an_answer_outlives_its_study(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

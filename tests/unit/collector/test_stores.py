@@ -73,9 +73,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path:
             with closing(sqlite3.connect(tmp_path / "gauge.db")) as connection, connection:
                 connection.execute(insert.format("?, ?"), (study.digest, study.to_bytes()))
         else:
-            connection = await asyncpg.connect(address)
-            await connection.execute(insert.format("$1, $2"), study.digest, study.to_bytes())
-            await connection.close()
+            postgres = await asyncpg.connect(address)
+            await postgres.execute(insert.format("$1, $2"), study.digest, study.to_bytes())
+            await postgres.close()
 
     async def today() -> list[Published]:
         store = await open_store(address)
