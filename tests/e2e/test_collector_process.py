@@ -1,4 +1,4 @@
-"""A collector as a process: how it starts, how it stops, and what rude strangers and a full disk do to it."""
+"""A collector as a process: how it starts, how it stops, and what rude strangers do to it."""
 
 import asyncio
 import json
@@ -286,56 +286,3 @@ def test_nothing_about_senders_is_logged_or_stored(hasty: ServerProcess):
         told = json.loads(line)
         assert set(told) <= allowed
         assert told["hour"].endswith(":00:00Z")
-
-
-# ---------------------------------------------------------------------------- a full disk
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 6 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("only root can make a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def test_a_full_disk_refuses_and_recovers(tmp_path: Path, small_disk: Path):
-    path = f"/studies/{STUDY.digest}/answers"
-    acknowledged: set[str] = set()
-
-    async def fill(port: int) -> tuple[int, bytes]:
-        async with Wire(port) as wire:
-            while True:
-                ids = [secrets.token_bytes(16) for _ in range(500)]
-                lines = b"\n".join(answer_bytes(STUDY.digest, id_, 1) for id_ in ids)
-                status, body = await wire.request("POST", path, lines, kind="application/x-ndjson")
-                if status != 200:
-                    return status, body
-                assert json.loads(body)["accepted"] == 500
-                acknowledged.update(id_.hex() for id_ in ids)
-
-    async def state(port: int, token: str) -> tuple[int, set[str]]:
-        async with Wire(port) as wire:
-            tally = json.loads((await wire.request("GET", f"/studies/{STUDY.digest}/tally", token=token))[1])
-            export = (await wire.request("GET", f"/studies/{STUDY.digest}/export", token=token))[1]
-            return sum(tally["counts"]), {json.loads(line)["id"] for line in export.splitlines()}
-
-    with ServerProcess(tmp_path, f"sqlite:///{small_disk / 'gauge.db'}") as server:
-        publish(server, STUDY)
-        ballast = small_disk / "ballast"
-        ballast.write_bytes(b"x" * 2**21)
-        status, body = asyncio.run(fill(server.port))
-        assert (status, json.loads(body)["type"]) == (507, "urn:fairgauge:problem:full")
-        assert acknowledged
-        assert asyncio.run(state(server.port, server.token)) == (len(acknowledged), acknowledged)
-        ballast.unlink()
-        assert asyncio.run(send(server.port, STUDY, 3)) == [200] * 3
-        assert asyncio.run(state(server.port, server.token))[0] == len(acknowledged) + 3
-        server.kill()
-        server.start().wait_until_ready()
-        count, ids = asyncio.run(state(server.port, server.token))
-        assert (count, len(ids), acknowledged - ids) == (len(acknowledged) + 3, len(acknowledged) + 3, set())
