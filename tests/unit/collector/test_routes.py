@@ -337,6 +337,18 @@ def test_times_are_kept_as_hours(ask):
     ask(scene, clock=lambda: 1767225600.0 + 3600 + 1234.5)
 
 
+def test_metrics_tell_no_time(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        await desk.answer(STUDY, ID, 1)
+        text = (await desk.get("/metrics")).text
+        assert 'fairgauge_answers_total{outcome="accepted"} 1.0' in text
+        values = [float(line.split()[-1]) for line in text.splitlines() if not line.startswith("#")]
+        assert max(values) < 1e6, "seconds since 1970 are more"
+
+    ask(scene)
+
+
 def test_a_stopping_collector_says_so(ask):
     async def scene(desk: Desk) -> None:
         await desk.publish(STUDY)
