@@ -22,8 +22,8 @@ def killed_collectors() -> Iterator[Line]:
     """Kill collectors, and the database under one, while answers arrive and are sent again."""
     own = new_postgres()
     runs: dict[str, Callable[[Path], tuple[Sent, Count]]] = {
-        "collector on SQLite": lambda at: kill_collectors(at, new_store("sqlite", at), STUDY, kills=KILLS),
-        "collector on PostgreSQL": lambda at: kill_collectors(at, new_database(), STUDY, kills=KILLS),
+        "a collector on SQLite": lambda at: kill_collectors(at, new_store("sqlite", at), STUDY, kills=KILLS),
+        "a collector on PostgreSQL": lambda at: kill_collectors(at, new_database(), STUDY, kills=KILLS),
         "one of two collectors on PostgreSQL": lambda at: kill_collectors(
             at, new_database(), STUDY, kills=KILLS, processes=2
         ),
@@ -39,13 +39,13 @@ def killed_collectors() -> Iterator[Line]:
 
 def killed_clients() -> Iterator[Line]:
     """Kill clients at random moments while they answer, and start them again."""
-    for kind in ("sqlite", "postgresql"):
-        with tempfile.TemporaryDirectory(prefix="fairgauge-kills-") as name:
-            folder = Path(name)
+    for name, kind in (("SQLite", "sqlite"), ("PostgreSQL", "postgresql")):
+        with tempfile.TemporaryDirectory(prefix="fairgauge-kills-") as place:
+            folder = Path(place)
             answers, left, killed = kill_clients(folder, new_store(kind, folder), STUDY, kills=KILLS)
         if left.rows != len(answers):
             raise AssertionError(f"{len(answers)} clients left {left.rows} answers")
-        yield _line(f"client, sending to a collector on {kind}", killed, f"{len(answers)} clients", left)
+        yield _line(f"clients of a collector on {name}", killed, f"{len(answers)} clients", left)
 
 
 def killed_everywhere() -> Iterator[Line]:
@@ -64,4 +64,4 @@ def _line(victim: str, kills: int, load: str, left: Count) -> Line:
         raise AssertionError("the tally is not the rows")
     wrong = left.lost + left.altered + left.unknown
     value = f"{kills} kills: {load}, {left.lost} lost, {left.rows - left.tally} counted twice"
-    return Line(f"kill -9 of a {victim}".replace("a one", "one"), value, "acknowledged", wrong / left.rows, "0")
+    return Line(f"kill -9 of {victim}", value, "acknowledged", wrong / left.rows, "0")

@@ -205,7 +205,7 @@ def kill_clients(
 
         while killed < kills:
             numbers = range(len(answers), len(answers) + clients)
-            for in_time, found in pool.map(live, numbers, [chance.uniform(0, 0.06) for _ in numbers]):
+            for in_time, found in pool.map(live, numbers, [chance.uniform(0, 0.15) for _ in numbers]):
                 killed += in_time
                 answers.append(found)
         assert server.stop() == 0
