@@ -129,12 +129,10 @@ def main() -> None:
     for name in wanted:
         if name not in TOPICS:
             parser.error(f"there is no topic {name}: choose from {', '.join(TOPICS)}")
-    found = read_results()
-    for name in track(wanted, "Measuring", console=Console(stderr=True)):
-        found[name] = list(TOPICS[name]())
-    found = {name: found[name] for name in TOPICS if name in found}
-    show({name: found[name] for name in wanted})
-    write_results(found)
+    found = {name: list(TOPICS[name]()) for name in track(wanted, "Measuring", console=Console(stderr=True))}
+    show(found)
+    known = read_results() | found
+    write_results({name: known[name] for name in TOPICS if name in known})
 
 
 def show(found: dict[str, list[Line]]) -> None:

@@ -58,7 +58,7 @@ def _paths() -> dict[str, Document]:
                 "Close a study and seal it",
                 "No answer is taken after this. Closing again changes nothing.",
                 {"200": _json(_ref("Summary"))},
-                "not-allowed", "no-study", "too-many",
+                "not-allowed", "no-study", "too-many", "full",
                 role="operator",
             )
         },
@@ -99,7 +99,7 @@ def _publish() -> Document:
             "201": _json(_ref("Summary"), "Published."),
             "200": _json(_ref("Summary"), "It was published before."),
         },
-        "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many",
+        "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many", "full",
         role="operator",
     )  # fmt: skip
     found["parameters"] = [_query("admission", {"enum": ["open", "tickets"], "default": "open"}, "Who may answer.")]
