@@ -22,8 +22,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known
-	$(BIN)/python examples/first-study/run.py
+run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
+	$(BIN)/python examples/first-study/run.py $(ARGS)
 
 test: $(STAMP)  ## Run every test
 	$(BIN)/python -m pytest -n auto $(ARGS)
@@ -34,8 +34,8 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: $(STAMP)  ## Measure speed against peers, as ratios
-	$(BIN)/python bench/run.py $(ARGS)
+bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" measures some topics only
+	$(BIN)/python -m bench.run $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
 	$(BIN)/python -m bench.coverage --write $(ARGS)

@@ -1,11 +1,13 @@
 """A tiny collector on loopback that records every request and says what it is told to say."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ class Recorder:
 
 
 @contextmanager
-def recorder() -> Iterator[Recorder]:
-    """Run a recorder until the block is over."""
+def recorder(certificate: Path | None = None) -> Iterator[Recorder]:
+    """Run a recorder until the block is over; over TLS if there is a certificate with its key."""
     found = Recorder()
 
     class Handler(BaseHTTPRequestHandler):
@@ -78,6 +80,11 @@ def recorder() -> Iterator[Recorder]:
 
     with Server(("127.0.0.1", 0), Handler) as server:
         found.url = f"http://127.0.0.1:{server.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            found.url = found.url.replace("http:", "https:")
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:

@@ -1,17 +1,28 @@
-"""A whole study on one machine: plan, design, answer, count, estimate, with a truth to compare against.
+"""A whole study on one machine: plan, design, publish, answer, estimate, with a truth to compare against.
 
 Run it with `make run`.  The population is invented; its gap is known, which in real life it is not.
+The collector is a real one, on this machine only; `make run ARGS=--stay` keeps it running to look around.
 """
 
+import argparse
+import json
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
+from service import Service, running_service
 
-from fairgauge import Attribute, Metric, Population, Question, Study
-from fairgauge.client import answer
+from fairgauge import Attribute, Metric, Population, Question, Study, client
 from fairgauge.designs import Goal, make_channel
 from fairgauge.estimate import estimate
 from fairgauge.plan import plan
@@ -22,69 +33,137 @@ HERE = Path(__file__).parent
 OUT = Path("build/first-study")
 EPSILON = Decimal(1)
 CONFIDENCE = 0.99
+RECALL = Metric("recall", "0", "1")
+SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+GOAL = Goal((0.5, 0.5))
+
+console = Console(highlight=False, soft_wrap=True)
 
 
 def main() -> None:
-    """Show the path of the data from plan to estimate."""
-    console = Console(highlight=False, soft_wrap=True)
+    """Follow the data from the plan to the estimate."""
+    parser = argparse.ArgumentParser(description="Run a whole study on a simulated population whose gap is known.")
+    parser.add_argument("--devices", type=int, default=3000, help="how many devices answer over HTTP")
+    parser.add_argument("--stay", action="store_true", help="keep the collector running until Ctrl-C")
+    options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     population = Population.from_csv(HERE / "population.csv")
-    recall = Metric("recall", "0", "1")
-    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
-    goal = Goal((0.5, 0.5))
 
+    error = make_plan(population)
+    study = make_study()
+    with tempfile.TemporaryDirectory(prefix="first-study-") as name, running_service(Path(name)) as service:
+        publish(service, study)
+        few = population.rescaled(options.devices)
+        answer_all(service, study, few, Path(name))
+        look(service, study, few)
+        ask_everyone(study, population)
+        compare_with_the_paper(population, error)
+        say_where_to_look(service, study, stay=options.stay)
+
+
+def make_plan(population: Population) -> float:
+    """Find out what the answers will be able to tell before anyone is asked."""
     console.print("[bold]1. Plan.[/] What can so many devices tell?")
     with console.status("Designing channels ..."):
-        planned = plan(goal, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, unit=recall.scale)
-        draw_plan(
-            OUT / "plan.svg", goal, population.clients, confidence=CONFIDENCE, interval="finite", unit=recall.scale
-        )
+        planned = plan(GOAL, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, unit=RECALL.scale)
+        picture = OUT / "plan.svg"
+        draw_plan(picture, GOAL, population.clients, confidence=CONFIDENCE, interval="finite", unit=RECALL.scale)
     error = planned.row("optimal").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
+    return error
 
+
+def make_study() -> Study:
+    """Make the document that everyone can check."""
     console.print("[bold]2. Design.[/] A table of integers randomises every answer.")
-    name, channel = make_channel(goal, EPSILON)
-    study = Study("Does the model serve women and men alike?", (Question(recall, sex, "gap", name, "1", channel),))
-    (OUT / "study.json").write_bytes(study.to_bytes())
-    console.print(
-        f"   {name}: {channel.symbols} symbols, {len(study.to_bytes()):,} bytes, digest {study.digest[:16]}..."
-    )
+    name, channel = make_channel(GOAL, EPSILON)
+    study = Study("Does the model serve women and men alike?", (Question(RECALL, SEX, "gap", name, "1", channel),))
+    document = study.to_bytes()
+    (OUT / "study.json").write_bytes(document)
+    console.print(f"   {name}: {channel.symbols} symbols, {len(document):,} bytes, digest {study.digest[:16]}...")
     console.print(f"   Exact epsilon, from the integers: {channel.epsilon!r}")
+    return study
 
-    console.print("[bold]3. Answer.[/] A device checks the study, then sends one random symbol and nothing else.")
-    sent = answer(study, {"group": "female", "values": {"recall": 0.83}})
-    console.print(f"   {sent.to_bytes().decode()}")
 
-    console.print("[bold]4. Count.[/] The collector needs only how often each symbol came.")
+def publish(service: Service, study: Study) -> None:
+    """Put the study where devices find it; from now on nobody can change it."""
+    console.print("[bold]3. Publish.[/] A collector is running on this machine: fairgauge serve, with SQLite.")
+    service.ask("/studies", study.to_bytes())
+    console.print(f"   {service.url}/studies/{study.digest}")
+
+
+def answer_all(service: Service, study: Study, population: Population, folder: Path) -> None:
+    """Let every device answer the study once, remember that in a ledger, and deliver the answer over HTTP."""
+    console.print("[bold]4. Answer.[/] A device checks the study, then sends one random symbol and nothing else.")
+    fetched = client.load_study(f"{service.url}/studies/{study.digest}")
+
+    def answer(number: int, profile: Mapping[str, Any]) -> tuple[client.Answer, str]:
+        ledger = client.Ledger(folder / f"device-{number}.ledger")
+        found = ledger.answer(fetched, profile, limit=EPSILON)
+        return found, client.deliver(ledger, found, service.url)
+
+    with ThreadPoolExecutor(16) as pool:
+        done = pool.map(answer, *zip(*enumerate(profiles(population)), strict=True))
+        watched = track(
+            done, "   Devices", population.clients, console=console, transient=True, disable=not console.is_terminal
+        )
+        heard = list(watched)
+    console.print(f"   {heard[0][0].to_bytes().decode()}")
+    receipts = Counter(receipt for _, receipt in heard)
+    console.print(f"   {receipts['accepted']:,} answers are counted; each device has a ledger of its own.")
+
+
+def profiles(population: Population) -> Iterator[dict[str, Any]]:
+    """Yield what each device knows about its owner."""
+    for cell in population.cells:
+        for _ in range(cell.count):
+            yield {"group": {SEX.name: cell.group}, "values": {RECALL.name: cell.value}}
+
+
+def look(service: Service, study: Study, population: Population) -> None:
+    """Ask the collector what the answers say."""
+    console.print("[bold]5. Estimate.[/] What the collector says, beside the truth that it cannot see.")
+    told = service.ask(f"/studies/{study.digest}/estimate?confidence={CONFIDENCE}")
+    (OUT / "collected.json").write_bytes(told)
+    compare(json.loads(told), study, population)
+
+
+def ask_everyone(study: Study, population: Population) -> None:
+    """Simulate the answers of all devices exactly, and read them the same way."""
+    console.print(f"[bold]6. And if all {population.clients:,} devices answer?[/] (Simulated, exactly.)")
     tally = simulate(study, population, np.random.default_rng(2022))
     (OUT / "tally.json").write_bytes(tally.to_bytes())
-    console.print(f"   {list(tally.counts)}")
+    compare(estimate(study, tally, confidence=CONFIDENCE).to_dict(), study, population)
 
-    console.print("[bold]5. Estimate.[/]")
-    gap = estimate(study, tally, confidence=CONFIDENCE)["recall"].gap
+
+def compare(told: Mapping[str, Any], study: Study, population: Population) -> None:
+    """Show an estimate beside the truth."""
     truth = true_values(study, population)[0].gaps["female", "male"]
-    if gap is None:
-        raise SystemExit("The study gave no estimate.")
-    found = gap.interval
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 3), show_header=False)
+    gap = told["questions"][0]["gap"]
+    table = Table(box=None, padding=(0, 3, 0, 3), show_header=False)
     table.add_row("true gap (female - male)", f"{truth:+.4f}")
-    table.add_row("estimate", f"{found.estimate:+.4f}")
-    table.add_row(f"{CONFIDENCE:.0%} interval", f"{found.low:+.4f} to {found.high:+.4f}")
+    table.add_row("estimate", f"{gap['estimate']:+.4f}")
+    table.add_row(f"{CONFIDENCE:.0%} interval", f"{gap['low']:+.4f} to {gap['high']:+.4f}")
     console.print(table)
-    inside = "holds" if found.low <= truth <= found.high else "MISSES (it may, once in a hundred studies)"
-    console.print(f"   The interval {inside} the truth.")
+    holds = gap["low"] <= truth <= gap["high"]
+    console.print(f"   The interval {'holds' if holds else 'MISSES (it may, once in a hundred studies)'} the truth.")
+    if gap["low"] <= 0 <= gap["high"]:
+        console.print("   It holds 0, too: so few answers cannot tell whether there is a gap.")
 
+
+def compare_with_the_paper(population: Population, error: float) -> None:
+    """Say how many devices the source paper's mechanisms need."""
     console.print(
-        "[bold]6. And with the mechanisms of the paper,[/] made private, planned as the paper plans (Chebyshev)?"
+        "[bold]7. And with the mechanisms of the paper,[/] made private, planned as the paper plans (Chebyshev)?"
     )
     with console.status("Planning ..."):
         theirs = plan(
-            goal,
+            GOAL,
             epsilon=EPSILON,
             error=error,
             confidence=CONFIDENCE,
             interval="chebyshev",
-            unit=recall.scale,
+            unit=RECALL.scale,
             designs=["randomized-response", "laplace"],
         )
     for row in theirs.rows:
@@ -93,7 +172,23 @@ def main() -> None:
             console.print(
                 f"   {row.design:<20} {row.clients:>12,} devices for the same ±{error:.4f}: {times:.0f} times as many"
             )
-    console.print(f"\nThe study, its tally and a picture of the plan are in {OUT}/.")
+
+
+def say_where_to_look(service: Service, study: Study, *, stay: bool) -> None:
+    """Name the files; and if asked to, wait while people look around in the collector."""
+    console.print(f"\n{OUT}/ has the study, a picture of the plan, the collector's estimate and the simulated tally.")
+    if not stay:
+        console.print("The collector stops now. To keep it running and look around: make run ARGS=--stay")
+        return
+    one = f"{service.url}/studies/{study.digest}"
+    console.print(f"The collector goes on. Token of its operator: {service.token}")
+    console.print(f"   anyone may see   {one}")
+    for part in ("tally", "estimate"):
+        console.print(f"   with the token   curl -H 'Authorization: Bearer {service.token}' {one}/{part}")
+    console.print("Ctrl-C ends it.")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        signal.pause()
 
 
 if __name__ == "__main__":

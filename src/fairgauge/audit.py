@@ -15,7 +15,7 @@ True
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -245,6 +245,7 @@ def audit_study(
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
+    study = replace(study, opens=None, closes=None)  # people audit a study before it opens, and after it has closed
     pairs = [(question, pair) for question in study.questions for pair in _worst_profiles(study, question)]
     each = 1 - (1 - confidence) / len(pairs)
 

@@ -1,12 +1,18 @@
-"""Kill a collector, or its database, at random moments under load, and count what is left."""
+"""Kill a collector, its database, or clients, at random moments under load, and count what is left."""
 
 import asyncio
 import random
 import secrets
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fairgauge.client import Answer, Ledger
 from fairgauge.collector.stores import open_store
 from fairgauge.study import Study
 from tests.collecting.servers import SERVE, ServerProcess
@@ -166,3 +172,42 @@ def kill_database(
         sent = asyncio.run(_storm([server], study, kills, restart, senders=senders))
         assert server.stop() == 0
     return sent, asyncio.run(_count(store, study, sent))
+
+
+def kill_clients(
+    folder: Path, store: str, study: Study, *, kills: int, clients: int = 4
+) -> tuple[list[Answer], Count, int]:
+    """Kill clients while they answer, and run each again to its end, until so many were killed in time.
+
+    Returns:
+        Every client's answer as its ledger has it, what is left in the store, and how many were killed.
+    """
+    document = folder / "study.json"
+    document.write_bytes(study.to_bytes())
+    chance, killed = random.Random(2), 0
+    answers: list[Answer] = []
+    with ServerProcess(folder, store) as server, ThreadPoolExecutor(clients) as pool:
+        publish(server, study)
+
+        def live(number: int, moment: float) -> tuple[bool, Answer]:
+            """Run a client that is killed some moments after it begins to use its ledger; then run it again."""
+            ledger = folder / f"ledger-{number}"
+            command = [sys.executable, "-m", "fairgauge.client", str(document), "--group", "female"]
+            command += ["--value", "recall=1", "--ledger", str(ledger), "--send", f"http://127.0.0.1:{server.port}"]
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+                while not ledger.exists() and process.poll() is None:
+                    time.sleep(0.0005)
+                time.sleep(moment)
+                process.kill()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            found = Ledger(ledger).answer(study, {"group": None, "values": {}})  # it has one, so nothing is drawn
+            return process.returncode == -signal.SIGKILL, found
+
+        while killed < kills:
+            numbers = range(len(answers), len(answers) + clients)
+            for in_time, found in pool.map(live, numbers, [chance.uniform(0, 0.15) for _ in numbers]):
+                killed += in_time
+                answers.append(found)
+        assert server.stop() == 0
+    sent = Sent({bytes.fromhex(a.id): a.symbol for a in answers}, {bytes.fromhex(a.id) for a in answers})
+    return answers, asyncio.run(_count(store, study, sent)), killed

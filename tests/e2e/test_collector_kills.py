@@ -1,13 +1,13 @@
 """kill -9 under load: nothing acknowledged is lost, nothing is counted twice, and the tally is the rows.
 
-``bench/collector.py`` runs the same for longer.
+``bench/kills.py`` runs the same for longer.
 """
 
 from pathlib import Path
 
 import pytest
 
-from tests.collecting.kills import Count, Sent, kill_collectors, kill_database
+from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
 from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
@@ -25,6 +25,15 @@ def check(sent: Sent, count: Count) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_collector_loses_nothing(kind: str, tmp_path: Path):
     check(*kill_collectors(tmp_path, new_store(kind, tmp_path), sample_study(), kills=3))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_killed_client_is_counted_once(kind: str, tmp_path: Path):
+    answers, count, killed = kill_clients(tmp_path, new_store(kind, tmp_path), sample_study(), kills=4)
+    assert killed >= 4
+    assert (count.lost, count.altered, count.unknown) == (0, 0, 0), "what arrived is what the ledgers hold"
+    assert count.rows == count.tally == len(answers)
+    assert count.tally_is_rows
 
 
 HASTY = (

@@ -53,8 +53,8 @@ def lose_the_first_reply(server: Recorder) -> None:
     server.reply = reply
 
 
-def drive(server: Recorder, folder: Path, **plan: Any) -> list[dict[str, Any]]:
-    """Run the driver and return its reports."""
+def drive(server: Recorder, folder: Path, *, patience: float | None = 300, **plan: Any) -> list[dict[str, Any]]:
+    """Run the driver for so many seconds at most, and return its reports."""
     study = folder / "study.json"
     study.write_bytes(STUDY.to_bytes())
     full = {"url": server.url, "study": str(study), "folder": str(folder), "client": "ours", "stride": 1, **plan}
@@ -64,7 +64,7 @@ def drive(server: Recorder, folder: Path, **plan: Any) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=None if EVERY else 300,
+        timeout=None if EVERY else patience,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -86,6 +86,12 @@ def test_a_study_is_audited_with_the_inputs_that_its_tables_tell_apart():
     assert not found[0].caught
 
 
+def test_a_study_is_audited_before_it_opens():
+    study = replace(sample_study(), opens="2999-01-01T00:00:00Z")
+    (found,) = audit_study(study, samples=2000)
+    assert 0.5 < found.finding.epsilon < 1.1
+
+
 def test_every_question_is_audited_and_all_bounds_hold_together():
     calls: list[float] = []
     found = audit_study(two_questions(), samples=400, confidence=0.9, progress=calls.append)

@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -64,10 +65,12 @@ def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = Non
     Raises:
         InvalidInput: If the ticket is not one.
         NotPrivate: If a table spends more than the study declares.
-        CannotAnswer: If the profile does not fit the study; the text never holds the group or a value.
+        CannotAnswer: If the study is not open by this device's clock, or the profile does not fit the study; the
+            text never holds the group or a value.
     """
     if ticket is not None:
         check_ticket(ticket)
+    _check_open(study)
     study.check_privacy()
     check_profile(profile)
     groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
@@ -93,6 +96,15 @@ def check_ticket(ticket: str) -> None:
     """Refuse what cannot be a ticket, without showing it: a ticket is worth an answer to whoever reads it."""
     if not _is_hexadecimal(ticket, digits=2 * ID_BYTES):
         raise InvalidInput("ticket", "not shown", "must be 32 lower-case hexadecimal digits")
+
+
+def _check_open(study: Study) -> None:
+    """Refuse a study before it opens and from when it closes: nobody would count what it costs to answer."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # as studies write moments, so that text compares as time
+    if study.opens is not None and now < study.opens:
+        raise CannotAnswer(f"the study opens at {study.opens}, and this device's clock says {now}")
+    if study.closes is not None and now >= study.closes:
+        raise CannotAnswer(f"the study closed at {study.closes}, and this device's clock says {now}")
 
 
 def _groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:

@@ -36,7 +36,7 @@ class Patience:
         tries: How often to try in all.
         first: The longest first wait, in seconds.
         longest: The longest wait of all, also if the collector asks for more.
-        timeout: How many seconds the collector may be silent.
+        timeout: How many seconds the collector may be silent; a try ends after three times as long.
     """
 
     tries: int = 8

@@ -1,16 +1,21 @@
 """One request over HTTP or HTTPS that says nothing about the device, and gives up in time."""
 
 import time
-from http.client import HTTPException, HTTPMessage
-from typing import NamedTuple
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
+from io import BufferedReader, RawIOBase
+from socket import socket
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from fairgauge.errors import CannotSend, InvalidInput
 
 # The operating system's and the library's names and versions would tell devices apart.
 HEADERS = {"User-Agent": "fairgauge", "Accept": "application/json"}
+# How many timeouts a request may take as a whole.
+TIMEOUTS = 3
 
 
 class Response(NamedTuple):
@@ -19,6 +24,53 @@ class Response(NamedTuple):
     status: int
     headers: HTTPMessage
     body: bytes
+
+
+class _HurriedReader(RawIOBase):
+    """Reads until a deadline: a socket's own timeout starts anew with every byte."""
+
+    def __init__(self, connected: socket, raw: RawIOBase, deadline: float) -> None:
+        self._socket, self._raw, self._deadline = connected, raw, deadline
+        self._timeout = connected.gettimeout()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._socket.settimeout(left if self._timeout is None else min(left, self._timeout))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _HurriedResponse(HTTPResponse):
+    """A response whose last byte must be here by a deadline, whether it is one of the headers or of the body."""
+
+    def __init__(self, deadline: float, connected: socket, **more: Any) -> None:
+        super().__init__(connected, **more)
+        self.fp = BufferedReader(_HurriedReader(connected, self.fp.detach(), deadline))
+
+
+def _hurried(kind: type[HTTPConnection], host: str, *, timeout: float, **more: Any) -> HTTPConnection:
+    connection = kind(host, timeout=timeout, **more)
+    deadline = time.monotonic() + TIMEOUTS * timeout
+    connection.response_class = partial(_HurriedResponse, deadline)  # type: ignore[assignment]
+    return connection
+
+
+class _Http(HTTPHandler):
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(partial(_hurried, HTTPConnection), req)
+
+
+class _Https(HTTPSHandler):
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(partial(_hurried, HTTPSConnection), req)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -46,14 +98,15 @@ def request(url: str, *, body: bytes | None = None, timeout: float, most: int) -
     Args:
         url: The address.
         body: JSON to post.
-        timeout: Seconds that the other side may be silent; as a whole, reading may take three times as long.
+        timeout: Seconds that the other side may be silent; a reply must be here as a whole three times as long after
+            the start, however it drips.
         most: How many bytes are read; what comes after them is left.
 
     Raises:
         CannotSend: If nothing came back.  A status such as 404 is something.
     """
     headers = HEADERS if body is None else {**HEADERS, "Content-Type": "application/json"}
-    opener = build_opener(_NoRedirects)
+    opener = build_opener(_NoRedirects, _Http, _Https)
     opener.addheaders = []
     problem: Exception
     try:
@@ -62,7 +115,7 @@ def request(url: str, *, body: bytes | None = None, timeout: float, most: int) -
         except HTTPError as error:
             response = error
         with response:
-            return Response(response.status, response.headers, _read(response, 3 * timeout, most))
+            return Response(response.status, response.headers, _read(response, most))
     except (OSError, HTTPException, ValueError) as caught:
         problem = caught
     raise CannotSend(f"{place(url)} does not answer ({_reason(problem)})")
@@ -77,13 +130,11 @@ def place(url: str) -> str:
         return "the address"
 
 
-def _read(response: HTTPError, seconds: float, most: int) -> bytes:
-    """Read up to a number of bytes from a server that may send them one by one."""
-    deadline, found = time.monotonic() + seconds, b""
+def _read(response: HTTPError, most: int) -> bytes:
+    """Read up to a number of bytes, also of a response that is cut off."""
+    found = b""
     while len(found) < most and (part := response.read1(most - len(found))):
         found += part
-        if time.monotonic() > deadline:
-            raise TimeoutError("timed out")
     return found
 
 

@@ -8,6 +8,7 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
+from fairgauge.collector.origins import SHARED, is_shared, preflight
 from fairgauge.collector.problems import Problem, problem_of
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
@@ -37,6 +38,8 @@ def make_app(collector: Collector) -> "Guard":
         Route(f"{one}/answers", AnswersEndpoint(collector), methods=["POST"]),
         Route("/studies", studies.publish_or_list, methods=["GET", "POST"]),
         Route(one, studies.show, methods=["GET"]),
+        Route(f"{one}/answers", preflight("POST"), methods=["OPTIONS"]),
+        Route(one, preflight("GET"), methods=["OPTIONS"]),
         Route(f"{one}/close", studies.close, methods=["POST"]),
         Route(f"{one}/sealed", studies.sealed, methods=["GET"]),
         Route(f"{one}/tally", results.tally, methods=["GET"]),
@@ -80,13 +83,14 @@ class Guard:
             return
         scope["app"] = self
         started = False
+        headers = [*_HEADERS, *SHARED] if is_shared(scope["method"], scope["path"]) else _HEADERS
 
         async def watched(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.request(message["status"])
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                message["headers"] = [*message.get("headers", []), *headers]
             await send(message)
 
         try:

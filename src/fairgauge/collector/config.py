@@ -16,7 +16,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_lines: int = 10_000
     study_bytes: int = 2**23
     header_bytes: int = 16_384
-    read_seconds: float = 10.0  # from a request's first byte to its last
+    read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
     idle_seconds: float = 30.0  # between two requests
     connections: int = 4096  # beyond, the connection that waited longest is closed
     waiting: int = 100_000  # answers that wait for a commit; beyond, senders are told to come again

@@ -11,6 +11,7 @@ Document = dict[str, Any]
 _DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _COUNT = {"type": "integer", "minimum": 0}
 _MOMENT = {"type": "string", "format": "date-time"}
+_ANY_ORIGIN = "Web pages of any origin may do this (CORS), without credentials."
 _NUMBERS = {"type": "object", "required": ["estimate", "low", "high"]}
 
 
@@ -44,7 +45,8 @@ def _paths() -> dict[str, Document]:
                 "showStudy",
                 "Show a study",
                 "Anyone may ask. The body is the exact bytes that the digest is of. The header Fairgauge-Signature "
-                "has the collector's signature, and Fairgauge-Admission says whether a ticket is needed.",
+                "has the collector's signature, and Fairgauge-Admission says whether a ticket is needed. "
+                f"{_ANY_ORIGIN}",
                 {"200": _json({"type": "object"}), "304": {"description": "Not changed."}},
                 "no-study", "too-many",
             )
@@ -56,7 +58,7 @@ def _paths() -> dict[str, Document]:
                 "Close a study and seal it",
                 "No answer is taken after this. Closing again changes nothing.",
                 {"200": _json(_ref("Summary"))},
-                "not-allowed", "no-study", "too-many",
+                "not-allowed", "no-study", "too-many", "full",
                 role="operator",
             )
         },
@@ -97,7 +99,7 @@ def _publish() -> Document:
             "201": _json(_ref("Summary"), "Published."),
             "200": _json(_ref("Summary"), "It was published before."),
         },
-        "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many",
+        "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many", "full",
         role="operator",
     )  # fmt: skip
     found["parameters"] = [_query("admission", {"enum": ["open", "tickets"], "default": "open"}, "Who may answer.")]
@@ -123,7 +125,7 @@ def _answers() -> Document:
         "Send one answer, or a batch",
         "One answer as application/json gives `{\"status\": \"accepted\"}`, or `duplicate` if the same answer was "
         "counted before. A batch as application/x-ndjson has one answer a line and gives counts, and an error for each "
-        "line that was refused. The response comes after what it acknowledges is stored durably.",
+        f"line that was refused. The response comes after what it acknowledges is stored durably. {_ANY_ORIGIN}",
         {"200": _json({"oneOf": [_ref("Receipt"), _ref("BatchReceipt")]})},
         "bad-answer", "bad-ticket", "no-study", "too-slow", "conflict", "closed", "too-large", "bad-media-type",
         "too-early", "too-many",
@@ -261,6 +263,7 @@ def _schemas() -> Document:
         ),
         "Summary": _object(
             study=_DIGEST,
+            title=text,
             admission={"enum": ["open", "tickets"]},
             published=_MOMENT,
             status={"enum": ["open", "closed", "sealed"]},

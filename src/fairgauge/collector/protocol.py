@@ -1,14 +1,16 @@
 """A connection that must hurry up.
 
-uvicorn keeps half-sent requests open for as long as the sender likes, and reads headers of any size.  Here every
-request has a deadline from its first byte to its last, headers have a size, and when there are too many connections
-the one that has waited longest without a complete request makes room: whoever sends whole requests is served.
+uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, and holds a response
+for as long as nobody reads it.  Here every request has a deadline from its first byte to its last, which no byte in
+between moves; headers have a size; whoever stops reading is dropped; and when there are too many connections the one
+that has waited longest for the other side makes room: whoever sends whole requests is served.
 """
 
 import asyncio
+from collections import deque
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairgauge.collector.config import Limits
 from fairgauge.collector.problems import MEDIA_TYPE, Problem
@@ -17,7 +19,7 @@ SWEEP_SECONDS = 0.5
 
 
 class Crowd:
-    """The connections of one server; those without a complete request, the longest waiting first."""
+    """The connections of one server; those that wait for the other side, the longest waiting first."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -27,7 +29,7 @@ class Crowd:
         self._sweeping: asyncio.TimerHandle | None = None
 
     def wait_for(self, connection: "HurriedProtocol", seconds: float) -> None:
-        """Give a connection so many seconds to send a complete request."""
+        """Give the other side so many seconds to send a complete request, or to read what it was sent."""
         self.waiting.pop(connection, None)
         self.waiting[connection] = connection.loop.time() + seconds
         if self._sweeping is None:
@@ -61,12 +63,15 @@ class HurriedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the first request."""
         super().connection_made(transport)
+        self._cycles: deque[RequestResponseCycle] = deque()
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
         self.crowd.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Forget the connection, and tell every request on it; uvicorn tells the last one only."""
         self.crowd.waiting.pop(self, None)
+        for cycle in self._cycles:
+            cycle.disconnected = True
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -87,6 +92,7 @@ class HurriedProtocol(HttpToolsProtocol):
         """Headers are done; the clock goes on for the body."""
         self._in_headers, self._in_body = False, True
         super().on_headers_complete()
+        self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
@@ -96,13 +102,30 @@ class HurriedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the rest of this one is still on its way."""
+        self._cycles.popleft()
         super().on_response_complete()
-        if not self._in_body and not self.transport.is_closing() and self not in self.crowd.waiting:
+        if not self._in_body and self in self.connections and self not in self.crowd.waiting:
+            self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
+
+    def pause_writing(self) -> None:
+        """Start the clock of a response that nobody reads."""
+        super().pause_writing()
+        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+
+    def resume_writing(self) -> None:
+        """Stop it, now that the response is being read; the clock of a request that is on its way goes on."""
+        super().resume_writing()
+        if self._in_headers or self._in_body:
+            return
+        self.crowd.waiting.pop(self, None)
+        if self.cycle.response_complete:
             self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
 
     def give_up(self) -> None:
-        """End a connection whose request did not arrive in time."""
-        if self._in_headers or (self._in_body and not self.cycle.response_started):
+        """End a connection whose request did not arrive in time, or whose response was not read."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()  # closing would wait for it to be read
+        elif self._in_headers or (self._in_body and not self.cycle.response_started):
             self._refuse(Problem("too-slow", f"A request must arrive within {self.crowd.limits.read_seconds:g} s."))
         elif not self.transport.is_closing():
             self.transport.close()
@@ -115,6 +138,7 @@ class HurriedProtocol(HttpToolsProtocol):
         head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write(head.encode() + body)
         self.transport.close()
+        self.crowd.wait_for(self, self.crowd.limits.read_seconds)  # to read this
 
 
 def make_protocol(limits: Limits) -> tuple[type[HurriedProtocol], Crowd]:

@@ -104,6 +104,7 @@ class Collector:
             self.signer.sign("study", document),
             self.bucket(),
             None if study.closes is None else int(seconds_of(study.closes)),
+            title=study.title,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)

@@ -1,6 +1,10 @@
 """Answering: what a device sends, when it refuses, and that no refusal says anything about the person."""
 
+import sys
 import traceback
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -171,3 +175,40 @@ class TestRefusals:
         study = parse(sample_study(sample_question(epsilon="1.09")).to_bytes())
         with pytest.raises(NotPrivate):
             answer(study, FEMALE)
+
+
+class TestOpen:
+    """A study is answered from when it opens until it closes, by the device's clock."""
+
+    NOON = "2026-11-15T12:00:00Z"
+
+    @pytest.fixture(autouse=True)
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        noon = datetime(2026, 11, 15, 12, 0, 0, 999_999, tzinfo=UTC)
+        stopped = SimpleNamespace(now=noon.astimezone)
+        monkeypatch.setattr(sys.modules["fairgauge.client.answer"], "datetime", stopped)
+
+    @pytest.mark.parametrize(
+        ("opens", "closes"),
+        [(None, None), (NOON, None), ("2026-11-15T11:59:59Z", "2026-11-15T12:00:01Z"), (None, "9999-12-31T23:59:59Z")],
+    )
+    def test_while_it_is_open(self, opens: str | None, closes: str | None) -> None:
+        study = replace(sample_study(), opens=opens, closes=closes)
+        assert answer(study, FEMALE).study == study.digest
+
+    @pytest.mark.parametrize(
+        ("opens", "closes", "said"),
+        [
+            ("2026-11-15T12:00:01Z", None, "opens at 2026-11-15T12:00:01Z"),
+            ("2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z", "opens at 2026-12-01T00:00:00Z"),
+            (None, NOON, "closed at 2026-11-15T12:00:00Z"),
+            ("1999-01-01T00:00:00Z", "2001-01-01T00:00:00Z", "closed at 2001-01-01T00:00:00Z"),
+        ],
+    )
+    def test_at_other_times_nothing_is_drawn(
+        self, opens: str | None, closes: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("secrets.randbelow", lambda _: pytest.fail("a coin was tossed"))
+        with pytest.raises(CannotAnswer) as caught:
+            answer(replace(sample_study(), opens=opens, closes=closes), FEMALE)
+        assert str(caught.value) == f"the study {said}, and this device's clock says {self.NOON}"

@@ -1,11 +1,19 @@
 """Sending: the same bytes until they are counted, when to stop, how long to wait, and what is said about the device."""
 
 import re
+import socket
+import threading
 import time
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.client import Answer, Ledger, Patience, deliver, send
 from fairgauge.client.delivery import retry_after
@@ -101,11 +109,62 @@ class TestSend:
         with pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
             send(ANSWER, server.url, patience=Patience(tries=1, timeout=0.1))
 
+    @pytest.mark.parametrize("drip", [b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"])
+    def test_a_reply_that_drips_is_given_up(self, drip: bytes) -> None:
+        with dripping(drip) as url:
+            begun = time.monotonic()
+            with pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
+                send(ANSWER, url, patience=Patience(tries=1, timeout=0.2))
+        assert 0.5 < time.monotonic() - begun < 3
+
+    def test_over_tls(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        certificate = make_certificate(tmp_path / "certificate.pem")
+        with recorder(certificate) as server:
+            with pytest.raises(CannotSend, match="certificate verify failed"):
+                send(ANSWER, server.url, patience=AT_ONCE)
+            assert server.heard == []
+            monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+            assert send(ANSWER, server.url, patience=AT_ONCE) == "accepted"
+            assert server.bodies == [ANSWER.to_bytes()]
+
     @pytest.mark.parametrize("url", ["example.org", "file:///etc", "https://me:word@example.org", "https://a b", ""])
     def test_an_address_that_is_none(self, url: str) -> None:
         with pytest.raises(InvalidInput, match="must be an address such as") as caught:
             send(ANSWER, url)
         assert "word" not in str(caught.value)
+
+
+@contextmanager
+def dripping(start: bytes) -> Iterator[str]:
+    """A server that says this at once, and then one more letter every 20 ms."""
+
+    def drip(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(start)
+            for _ in range(300):
+                time.sleep(0.02)
+                connection.sendall(b"a")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=lambda: drip(listener.accept()[0]))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
+def make_certificate(path: Path) -> Path:
+    """Write a key and a certificate of 127.0.0.1 that signs itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path.write_bytes(key.private_bytes(*form) + builder.sign(key, hashes.SHA256()).public_bytes(form[0]))
+    return path
 
 
 class TestWaiting:

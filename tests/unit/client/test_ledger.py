@@ -44,6 +44,18 @@ class TestAnswer:
         assert {answer.to_bytes() for answer in again} == {first.to_bytes()}
         assert ledger.spent() == {"": COST}
 
+    def test_a_study_that_is_not_open_costs_nothing(self, ledger: Ledger) -> None:
+        for study in (replace(STUDY, opens="2999-01-01T00:00:00Z"), replace(STUDY, closes="2001-01-01T00:00:00Z")):
+            with pytest.raises(CannotAnswer, match="this device's clock"):
+                ledger.answer(study, PROFILE)
+        assert (ledger.spent(), ledger.pending()) == ({}, [])
+
+    def test_an_answer_outlives_its_study(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+        study = replace(STUDY, closes="2999-01-01T00:00:00Z")
+        first = ledger.answer(study, PROFILE)
+        monkeypatch.setattr(module, "answer", lambda *_, **__: pytest.fail("it was drawn again"))
+        assert ledger.answer(study, PROFILE) == first
+
     def test_what_is_remembered_needs_no_profile_and_no_budget(self, ledger: Ledger) -> None:
         first = ledger.answer(STUDY, PROFILE)
         laters: list[dict[str, Any]] = [{"group": None, "values": {}}, {"group": "male", "values": {"recall": 1}}]

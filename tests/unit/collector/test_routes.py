@@ -46,6 +46,8 @@ def test_a_study_comes_back_byte_by_byte_and_signed(ask):
         made = await desk.publish(STUDY)
         assert (made.status_code, made.headers["location"]) == (201, ONE)
         assert (await desk.publish(STUDY)).status_code == 200
+        (listed,) = (await desk.get("/studies")).json()["studies"]
+        assert (listed["study"], listed["title"]) == (STUDY.digest, STUDY.title)
         shown = await desk.get(ONE, token="")
         assert shown.content == STUDY.to_bytes()
         assert shown.headers["etag"] == f'"{STUDY.digest}"'
@@ -53,6 +55,45 @@ def test_a_study_comes_back_byte_by_byte_and_signed(ask):
         assert signature_is_good(key, "study", shown.content, shown.headers["fairgauge-signature"])
         assert not signature_is_good(key, "seal", shown.content, shown.headers["fairgauge-signature"])
         assert not signature_is_good(key, "study", shown.content + b" ", shown.headers["fairgauge-signature"])
+
+    ask(scene)
+
+
+def test_web_pages_of_other_origins_may_do_what_devices_do_and_nothing_else(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        page = {"origin": "https://app.example"}
+
+        async def allowed(method: str, path: str) -> object:
+            return (await desk.client.request(method, path, headers=page)).headers.get("access-control-allow-origin")
+
+        assert await allowed("GET", ONE) == "*"
+        json_kind = {"content-type": "application/json"}
+        for body in (answer_bytes(STUDY.digest, ID, 1), b"nonsense"):  # a page must be able to read refusals
+            told = await desk.client.post(f"{ONE}/answers", content=body, headers=page | json_kind)
+            assert told.headers["access-control-allow-origin"] == "*"
+            assert "Retry-After" in told.headers["access-control-expose-headers"]
+            assert "access-control-allow-credentials" not in told.headers
+        assert await allowed("GET", "/studies/unknown") == "*"
+        for method, path in (
+            ("GET", "/studies"), ("POST", "/studies"), ("POST", ONE), ("GET", f"{ONE}/answers"), ("GET", "/metrics"),
+            ("POST", f"{ONE}/close"), ("GET", f"{ONE}/tally"), ("GET", f"{ONE}/estimate"), ("GET", f"{ONE}/export"),
+            ("OPTIONS", "/studies"), ("OPTIONS", f"{ONE}/close"), ("OPTIONS", f"{ONE}/tally"), ("GET", "/healthz"),
+        ):  # fmt: skip
+            assert await allowed(method, path) is None, (method, path)
+
+    ask(scene)
+
+
+@pytest.mark.parametrize(("path", "method"), [(ONE, "GET"), (f"{ONE}/answers", "POST")])
+def test_browsers_that_ask_first_are_told(ask, path: str, method: str):
+    async def scene(desk: Desk) -> None:
+        asked = {"origin": "https://app.example", "access-control-request-method": method}
+        told = await desk.client.options(path, headers={**asked, "access-control-request-headers": "content-type"})
+        assert (told.status_code, told.content) == (204, b"")
+        assert told.headers["access-control-allow-origin"] == "*"
+        assert told.headers["access-control-allow-methods"] == method
+        assert told.headers["access-control-allow-headers"] == "Content-Type"
 
     ask(scene)
 
@@ -93,7 +134,7 @@ def test_the_openapi_document_has_every_route(tmp_path: Path, ask):
             (route.path, method)
             for route in make_app(desk.collector).router.routes
             if isinstance(route, Route)
-            for method in (route.methods or set()) - {"HEAD"}
+            for method in (route.methods or set()) - {"HEAD", "OPTIONS"}  # HTTP's own business
         }
         described = {
             (path, method.upper())
@@ -294,6 +335,18 @@ def test_times_are_kept_as_hours(ask):
         assert found["arrivals"] == [{"start": "2026-01-01T01:00:00Z", "answers": 1}]
 
     ask(scene, clock=lambda: 1767225600.0 + 3600 + 1234.5)
+
+
+def test_metrics_tell_no_time(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        await desk.answer(STUDY, ID, 1)
+        text = (await desk.get("/metrics")).text
+        assert 'fairgauge_answers_total{outcome="accepted"} 1.0' in text
+        values = [float(line.split()[-1]) for line in text.splitlines() if not line.startswith("#")]
+        assert max(values) < 1e6, "seconds since 1970 are more"
+
+    ask(scene)
 
 
 def test_a_stopping_collector_says_so(ask):

@@ -3,14 +3,18 @@
 import asyncio
 import sqlite3
 import subprocess
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
 from fairgauge.collector.stores.sqlite import SqliteStore
 from tests.collecting.servers import new_database, new_store, postgres
+from tests.samples import sample_study
 
 KINDS = ["sqlite", "postgresql"]
 
@@ -52,6 +56,37 @@ def test_a_mixed_group_is_told_apart_and_counted_once(kind: str, tmp_path: Path)
         await store.close()
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    address, study = new_store(kind, tmp_path), replace(sample_study(), title='Zwölf "Fragen" \\ ?')
+    module = "sqlite" if kind == "sqlite" else "postgres"
+    every = migrations(module)
+    insert = "INSERT INTO studies (digest, document, admission, signature, published) VALUES ({}, 'open', 'x', 0)"
+
+    async def as_it_was() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(f"fairgauge.collector.stores.{module}.migrations", lambda _: every[:1])
+            await (await open_store(address)).close()
+        if kind == "sqlite":
+            with closing(sqlite3.connect(tmp_path / "gauge.db")) as connection, connection:
+                connection.execute(insert.format("?, ?"), (study.digest, study.to_bytes()))
+        else:
+            postgres = await asyncpg.connect(address)
+            await postgres.execute(insert.format("$1, $2"), study.digest, study.to_bytes())
+            await postgres.close()
+
+    async def today() -> list[Published]:
+        store = await open_store(address)
+        found = await store.studies()
+        await store.close()
+        return found
+
+    asyncio.run(as_it_was())
+    for _ in range(2):
+        (kept,) = asyncio.run(today())
+        assert (kept.digest, kept.title) == (study.digest, study.title)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -88,6 +88,7 @@ async def key(request: Request) -> Response:
 def _summary(collector: Collector, kept: Published) -> dict[str, object]:
     return {
         "study": kept.digest,
+        "title": kept.title,
         "admission": kept.admission,
         "published": moment_of(kept.published),
         "status": "sealed" if kept.sealed else "open" if kept.closed is None else "closed",

@@ -47,6 +47,7 @@ class Published:
     number: int = 0
     closed: int | None = None
     sealed: bool = False
+    title: str = ""
 
 
 class Store(Protocol):

@@ -57,7 +57,7 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed FROM studies"
+    "seal IS NOT NULL AS sealed, title FROM studies"
 )
 
 T = TypeVar("T")
@@ -111,10 +111,12 @@ class PostgresStore:
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
-            "INSERT INTO studies (digest, document, admission, signature, published, closes) "
-            "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING number"
+            "INSERT INTO studies (digest, document, admission, signature, published, closes, title) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING number"
         )
-        values = (study.digest, study.document, study.admission, study.signature, study.published, study.closes)
+        values = (
+            study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
+        )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 
     async def study(self, digest: str) -> Published | None:

@@ -41,7 +41,8 @@ _WRITER_SETTINGS = (
     "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
 )
 _STUDY = (
-    "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL FROM studies"
+    "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title "
+    "FROM studies"
 )
 
 P = ParamSpec("P")
@@ -247,16 +248,18 @@ def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]
 
 def _publish(connection: sqlite3.Connection, study: Published) -> bool:
     sql = (
-        "INSERT INTO studies (digest, document, admission, signature, published, closes) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING"
+        "INSERT INTO studies (digest, document, admission, signature, published, closes, title) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
-    values = (study.digest, study.document, study.admission, study.signature, study.published, study.closes)
+    values = (
+        study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
+    )  # fmt: skip
     return connection.execute(sql, values).rowcount == 1
 
 
-def _published(row: tuple[str, bytes, str, str, int, int | None, int, int | None, int]) -> Published:
-    digest, document, admission, signature, published, closes, number, closed, sealed = row
-    return Published(digest, document, admission, signature, published, closes, number, closed, bool(sealed))
+def _published(row: tuple[str, bytes, str, str, int, int | None, int, int | None, int, str]) -> Published:
+    digest, document, admission, signature, published, closes, number, closed, sealed, title = row
+    return Published(digest, document, admission, signature, published, closes, number, closed, bool(sealed), title)
 
 
 def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int) -> list[int]:
