@@ -67,6 +67,9 @@ function decimal(text) {
   return fraction(BigInt(whole + places), 10n ** BigInt(places.length));
 }
 
+/** Tell whether a fraction is at most a limit, a decimal in a string. */
+export const atMost = (amount, limit) => compare(amount, decimal(limit)) <= 0n;
+
 /** Return what a person or a program gave as a number, exactly; null if it is none. */
 function exact(value) {
   if (value instanceof Ratio) return fraction(value.part, value.whole);
@@ -132,7 +135,7 @@ function atanh(n, d, bits) {
  * which there are far fewer than 2^20, so the logarithm is between `sum` and `sum + 2^20` in units of 2^-bits.  If both
  * ends round to the same decimal, that is the decimal; otherwise more bits tell.
  */
-function logBound(high, low) {
+export function logBound(high, low) {
   if (high === low) return fraction(0n);
   const { n, d } = toFraction(toDecimal(fraction(high, low), "up"));
   let doublings = 0n;
@@ -146,7 +149,7 @@ function logBound(high, low) {
 }
 
 /** Return a fraction whose denominator is a power of ten as a plain decimal. */
-function plain({ n, d }) {
+export function plain({ n, d }) {
   const places = d.toString().length - 1;
   const digits = n.toString().padStart(places + 1, "0");
   return places ? `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, "") : digits;
@@ -197,7 +200,7 @@ export class Channel {
 
   /** Tell whether the privacy loss is at most epsilon, a decimal in a string; never wrongly true. */
   within(epsilon) {
-    return this.epsilon !== null && compare(this.epsilon, decimal(epsilon)) <= 0n;
+    return this.epsilon !== null && atMost(this.epsilon, epsilon);
   }
 
   /**
@@ -832,7 +835,7 @@ function checkLifetime(charges, past, limit) {
     const met = past.filter(([name]) => account === "" || name === "" || name === account);
     const before = met.reduce((sum, [, spent]) => add(sum, decimal(spent)), fraction(0n));
     const after = add(before, decimal(cost));
-    if (compare(after, decimal(limit)) > 0n) {
+    if (!atMost(after, limit)) {
       throw new CannotAnswer(
         `${account || "the group"} has cost epsilon ${roundedUp(before, 6)} on this device; an answer would ` +
           `make it ${roundedUp(after, 6)}, and the limit is ${limit}`,
