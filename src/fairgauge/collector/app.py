@@ -8,6 +8,7 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
+from fairgauge.collector.pages import take_part
 from fairgauge.collector.problems import Problem, problem_of
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
@@ -43,6 +44,8 @@ def make_app(collector: Collector) -> "Guard":
         Route(f"{one}/arrivals", results.arrivals, methods=["GET"]),
         Route(f"{one}/estimate", results.estimate, methods=["GET"]),
         Route(f"{one}/export", results.export, methods=["GET"]),
+        Route(f"{one}/take-part", take_part.show, methods=["GET"]),
+        Route("/static/{name}", take_part.asset, methods=["GET"]),
         Route("/key", studies.key, methods=["GET"]),
         Route("/healthz", health.alive, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),
@@ -86,7 +89,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.request(message["status"])
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                headers = message.get("headers", [])
+                given = {name for name, _ in headers}  # a page has a policy of its own
+                message["headers"] = [*headers, *(pair for pair in _HEADERS if pair[0] not in given)]
             await send(message)
 
         try:

@@ -224,7 +224,9 @@ export class Channel {
       return [row, row, 0n];
     }
     const { n, d } = position;
-    if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) throw new CannotAnswer("the value is outside the range of the study");
+    if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) {
+      throw new CannotAnswer("the value is outside the range of the study");
+    }
     const floor = floorDivide(n, d);
     const size = this.levels.length;
     const over = this.levels.findIndex((level) => level > floor);
@@ -300,7 +302,9 @@ const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: 
  */
 function readJson(bytes) {
   const size = `${bytes.length} bytes`;
-  if (bytes.length > LONGEST_DOCUMENT) throw new BadStudy("document", size, `must be at most ${LONGEST_DOCUMENT} bytes`);
+  if (bytes.length > LONGEST_DOCUMENT) {
+    throw new BadStudy("document", size, `must be at most ${LONGEST_DOCUMENT} bytes`);
+  }
   const bad = () => new BadStudy("document", size, "must be JSON in UTF-8");
   let text;
   try {
@@ -407,7 +411,7 @@ const NOT_TEXT = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff\u2028\u2029\u202a-\u2
 const SPACE_AROUND = /^[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]|[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/u;
 
 /** Read a study from bytes, strictly, and check that every table spends at most the epsilon it declares. */
-export async function parseStudy(bytes) {
+export async function parseStudy(bytes, admission = null) {
   const study = readStudy(readJson(bytes));
   study.digest = await digestOf(study.bytes);
   checkPrivacy(study);
@@ -415,6 +419,8 @@ export async function parseStudy(bytes) {
   study.epsilon = study.questions.map(({ channel }) => channel.epsilon).reduce((a, b) => (compare(a, b) < 0n ? b : a));
   /** By how much an answer can change anyone's odds at most: e to the epsilon, exactly. */
   study.loss = study.questions.map(({ channel }) => channel.loss).reduce((a, b) => (compare(a, b) < 0n ? b : a));
+  /** Who may answer, as the collector said: "open", "tickets", or null if it did not.  No digest vouches for it. */
+  study.admission = admission;
   return Object.freeze(study);
 }
 
@@ -437,14 +443,14 @@ const called = ({ metric, attribute }, index) => `questions[${index}] (${metric.
  */
 export async function loadStudy(source, { digest = null, timeout = 20 } = {}) {
   const expected = digest === null ? [] : [digest];
-  let bytes = source;
+  let [bytes, admission] = [source, null];
   if (!(source instanceof Uint8Array)) {
     const url = new URL(source, globalThis.location?.href);
     const pinned = /\/studies\/([0-9a-f]{64})\/?$/.exec(url.pathname);
     if (pinned) expected.push(pinned[1]);
-    bytes = await fetchStudy(url, timeout);
+    [bytes, admission] = await fetchStudy(url, timeout);
   }
-  const study = await parseStudy(bytes);
+  const study = await parseStudy(bytes, admission);
   for (const name of expected) {
     if (study.digest !== name) throw new BadStudy("digest", study.digest, `must be ${name}: this is another study`);
   }
@@ -459,7 +465,8 @@ async function fetchStudy(url, timeout) {
   try {
     const headers = { Accept: "application/json" };
     response = await fetch(url, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
-    if (response.ok) return await readUpTo(response, LONGEST_DOCUMENT + 1); // one more: parsing refuses it
+    const admission = response.headers.get("Fairgauge-Admission");
+    if (response.ok) return [await readUpTo(response, LONGEST_DOCUMENT + 1), admission]; // one more: parsing refuses it
   } catch {
     throw new InvalidInput("study", url.origin, "cannot be read: it does not answer");
   }
@@ -614,7 +621,8 @@ function checkDecimal(field, value) {
 }
 
 function checkMoment(field, value) {
-  const moment = typeof value === "string" && /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && new Date(value);
+  const sound = typeof value === "string" && /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
+  const moment = sound ? new Date(value) : null;
   if (!moment || Number.isNaN(moment.getTime()) || moment.toISOString() !== value.replace("Z", ".000Z")) {
     throw new BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z");
   }
@@ -644,9 +652,9 @@ export function position({ name, low, high }, value) {
  * It remembers nothing: whoever calls it twice for one person spends twice.  `Memory.answer` answers each study once.
  * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
  *
- * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group where
- *   the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number (which
- *   counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
+ * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
+ *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
+ *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
  * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
  */
 export function randomise(study, profile, { ticket = null, bits = secureBits } = {}) {
@@ -809,7 +817,7 @@ export class Memory {
 const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer; nothing was sent");
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
-/** Return what an answer costs each attribute, the most that any question about it spends: [[attribute, epsilon]...]. */
+/** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
 function chargesOf(study, profile) {
   const named = isObject(profile.group);
   const costs = new Map();
