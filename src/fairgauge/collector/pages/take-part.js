@@ -54,7 +54,8 @@ function refuse(error) {
 }
 
 function sentence(text) {
-  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+  const start = /^[a-z]+ /.test(text) ? text[0].toUpperCase() : text[0]; // "format=2" stays as it is
+  return `${start}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 function list(words) {
@@ -99,26 +100,13 @@ function odds({ loss }) {
   const rows = [["before", 50], ["after, at most", after]];
   const spoken = `Someone who thought 50 to 50 whether you belong to one group or the other thinks at most ${after} to ` +
     `${100 - after} after seeing your answer.`;
-  const ns = "http://www.w3.org/2000/svg";
-  const draw = (tag, attributes, text = "") => {
-    const element = document.createElementNS(ns, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.textContent = text;
-    return element;
-  };
-  const svg = draw("svg", { viewBox: "0 0 440 74", role: "img", "aria-label": spoken });
-  rows.forEach(([name, percent], i) => {
-    const y = 4 + 38 * i;
-    const width = 2.9 * percent;
-    svg.append(
-      draw("text", { x: 0, y: y + 18, class: "tick" }, name),
-      draw("rect", { x: 110, y, width: 290, height: 28, rx: 3, class: "rest" }),
-      draw("rect", { x: 110, y, width, height: 28, rx: 3, class: i ? "most" : "half" }),
-      draw("text", { x: 110 + width - 8, y: y + 19, class: "inside", "text-anchor": "end" }, `${percent}`),
-      draw("text", { x: 392, y: y + 19, class: "outside", "text-anchor": "end" }, `${100 - percent}`),
-    );
+  const bars = rows.map(([name, percent], i) => {
+    const most = make("span", { className: i ? "most" : "half" }, String(percent));
+    most.style.width = `${percent}%`;
+    return [make("span", {}, name), make("div", { className: "bar" }, most, make("span", { className: "rest" }, String(100 - percent)))];
   });
-  return [make("figcaption", {}, spoken), svg];
+  const picture = make("div", { className: "bars", role: "img", "aria-label": spoken }, ...bars.flat());
+  return [make("figcaption", {}, spoken), picture];
 }
 
 // ------------------------------------------------------------------------------------------------ the form
@@ -163,6 +151,7 @@ function ask(study) {
 function field(element, target, name, read) {
   const complaint = make("p", { className: "complaint", id: `complaint-${name}` });
   element.append(complaint);
+  target.setAttribute("aria-describedby", `${target.getAttribute("aria-describedby") ?? ""} ${complaint.id}`.trim());
   const check = () => {
     let text = "";
     try {
@@ -172,10 +161,10 @@ function field(element, target, name, read) {
     }
     complaint.textContent = text;
     target.setAttribute("aria-invalid", String(Boolean(text)));
-    if (text) target.setAttribute("aria-errormessage", complaint.id);
     return !text;
   };
-  element.addEventListener("change", () => complaint.textContent && check());
+  // While typing, not when the field is left: the button would move away under the finger that presses it.
+  element.addEventListener("input", () => complaint.textContent && check());
   return { element, read, check, focus: () => (target.querySelector?.("input") ?? target).focus() };
 }
 
@@ -232,7 +221,7 @@ function counts(input, number) {
   const fill = () => {
     if (part.value.trim() && whole.value.trim()) {
       input.value = `${part.value.trim()}/${whole.value.trim()}`;
-      input.dispatchEvent(new Event("change", { bubbles: true }));
+      input.dispatchEvent(new Event("input", { bubbles: true }));
     }
   };
   part.oninput = fill;
@@ -284,7 +273,7 @@ function review(study, answer, record) {
       : `These ${bytes.length} bytes, and nothing else that you entered: the study’s name, ${answer.id === ticketGiven ? "your ticket" : "a random number that keeps your answer from being counted twice"}, and the symbol.`;
   get("ready-more").textContent = delivered || refused
     ? ""
-    : "As with every page that you open, the collector’s computer sees your network address and your browser’s name while you send it. The symbol was drawn once and is stored in this browser: sending it again, or another visit, sends the same one.";
+    : "As with every page that you open, the collector’s computer sees your network address and your browser’s name while you send it. The symbol was drawn once and is stored in this browser: sending it again, or another visit, sends the same one. If you would rather not send it, close this page.";
   show("send-buttons", record.state === "pending");
   get("send").onclick = () => submit(study, answer);
   get("status").textContent = "";
@@ -317,6 +306,7 @@ function closedNow({ opens, closes }) {
 }
 
 async function main() {
+  get("unable").remove();
   get("status").textContent = "Checking the study on this device…";
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
   const record = await memory.recall(study.digest);
