@@ -97,6 +97,11 @@ def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Cha
     assert [line for line in missed(client(change)) if name in line]
 
 
+def replayed(bits: list[str]) -> Callable[[int], int]:
+    given = iter(bits)
+    return lambda _: int(next(given))
+
+
 def test_what_javascript_says_python_says(client: OpenClient) -> None:
     """JavaScript makes up studies, draws and answers; Python, which knows nothing of how, checks each of them."""
     made: list[dict[str, Any]] = client().evaluate(
@@ -159,9 +164,8 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
         question = study.questions[0]
         assert question.channel.epsilon_bound == Decimal(one["epsilon"])
         for draw in one["draws"]:
-            bits = iter(draw["bits"])
             position = None if draw["value"] is None else question.metric.position(draw["value"])
-            assert question.channel.draw(draw["group"], position, bits=lambda _, b=bits: int(next(b))) == draw["symbol"]
+            assert question.channel.draw(draw["group"], position, bits=replayed(draw["bits"])) == draw["symbol"]
         answer = Answer.from_bytes(one["sent"].encode())
         assert answer.to_bytes().decode() == one["sent"]
         assert answer.study == study.digest

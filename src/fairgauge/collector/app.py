@@ -45,7 +45,7 @@ def make_app(collector: Collector) -> "Guard":
         Route(f"{one}/estimate", results.estimate, methods=["GET"]),
         Route(f"{one}/export", results.export, methods=["GET"]),
         Route(f"{one}/take-part", take_part.show, methods=["GET"]),
-        Route("/static/{name}", take_part.asset, methods=["GET"]),
+        *(Route(f"/static/{name}", take_part.asset, methods=["GET"]) for name in take_part.ASSETS),
         Route("/key", studies.key, methods=["GET"]),
         Route("/healthz", health.alive, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),

@@ -58,7 +58,8 @@ def test_a_study_comes_back_byte_by_byte_and_signed(ask):
 
 
 READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
-EVERYONE_MAY = [ONE, "/key", "/healthz", "/readyz", "/openapi.json"]
+SCRIPTS = [f"/static/{name}" for name in ("fairgauge-client.js", "take-part.js", "take-part.css")]
+EVERYONE_MAY = [ONE, f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):

@@ -11,18 +11,14 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.collector.problems import Problem
 from fairgauge.collector.routes.access import collector_of
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
-# Each name is an address: /static/fairgauge-client.js is the module that other sites may import.
-ASSETS = {
-    "fairgauge-client.js": _STATIC / "fairgauge-client.js",
-    "take-part.css": _PAGES / "take-part.css",
-    "take-part.js": _PAGES / "take-part.js",
-}
+# What is served as /static/...: the module, which other sites may import, and what the page needs beside it.
+_FILES = (_STATIC / "fairgauge-client.js", _PAGES / "take-part.js", _PAGES / "take-part.css")
+ASSETS = {path.name: path for path in _FILES}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -42,9 +38,7 @@ async def show(request: Request) -> Response:
 
 async def asset(request: Request) -> Response:
     """Give a script or a style sheet to anyone, on any site: they hold nothing private."""
-    path = ASSETS.get(request.path_params["name"])
-    if path is None:
-        raise Problem("not-found", "See /openapi.json for what there is.")
+    path = ASSETS[request.url.path.rpartition("/")[2]]
     data, digest = _read(path)
     headers = {
         "ETag": f'"{digest}"',
