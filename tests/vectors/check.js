@@ -36,14 +36,22 @@ export async function check(client, vectors) {
     same(`log ${high}/${low}`, trimmed(client.plain(client.logBound(BigInt(high), BigInt(low)))), trimmed(bound));
   }
   for (const [high, low, epsilon, wanted] of vectors.within) {
-    same(`within ${high}/${low} ${epsilon}`, client.atMost(client.logBound(BigInt(high), BigInt(low)), epsilon), wanted);
+    same(
+      `within ${high}/${low} ${epsilon}`,
+      client.atMost(client.logBound(BigInt(high), BigInt(low)), epsilon),
+      wanted,
+    );
   }
   for (const [low, high, value, wanted] of vectors.positions) {
     let found = null;
     try {
       found = client.position({ name: "m", low, high }, value);
     } catch (error) {
-      same("a position's refusal", [error.name, error.message], ["CannotAnswer", `m must be a number from ${low} to ${high}`]);
+      same(
+        "a position's refusal",
+        [error.name, error.message],
+        ["CannotAnswer", `m must be a number from ${low} to ${high}`],
+      );
     }
     const equal = found && wanted && found.n * BigInt(wanted[1]) === found.d * BigInt(wanted[0]);
     if (found || wanted) same(`position of ${value} in ${low}..${high}`, Boolean(equal), true);

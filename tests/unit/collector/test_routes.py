@@ -58,7 +58,9 @@ def test_a_study_comes_back_byte_by_byte_and_signed(ask):
 
 
 READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
-SCRIPTS = [f"/static/{name}" for name in ("fairgauge-client.js", "take-part.js", "take-part.css")]
+SCRIPTS = [
+    f"/static/{name}" for name in ("fairgauge-client.js", *(f"take-part{end}" for end in (".js", "-fields.js", ".css")))
+]
 EVERYONE_MAY = [ONE, f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
 
 

@@ -17,8 +17,8 @@ _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 # What is served as /static/...: the module, which other sites may import, and what the page needs beside it.
-_FILES = (_STATIC / "fairgauge-client.js", _PAGES / "take-part.js", _PAGES / "take-part.css")
-ASSETS = {path.name: path for path in _FILES}
+_FILES = ("take-part.js", "take-part-fields.js", "take-part.css")
+ASSETS = {"fairgauge-client.js": _STATIC / "fairgauge-client.js", **{name: _PAGES / name for name in _FILES}}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -505,7 +505,11 @@ function readStudy(document) {
   asked.forEach((pair, i) => {
     if (asked.indexOf(pair) < i) throw new BadStudy(`questions[${i}]`, "the same again", "must be asked once");
   });
-  for (const [field, moment] of [["opens", opens], ["closes", closes]]) if (moment !== null) checkMoment(field, moment);
+  for (const [field, moment] of [
+    ["opens", opens],
+    ["closes", closes],
+  ])
+    if (moment !== null) checkMoment(field, moment);
   if (opens !== null && closes !== null && opens >= closes) {
     throw new BadStudy("closes", closes, `must be after opens, which is ${opens}`);
   }
@@ -701,7 +705,10 @@ function channelInput({ metric, attribute, channel }, group, value) {
   if (index === -1) throw new CannotAnswer(`${attribute.name} must be one of ${attribute.groups.join(", ")}`);
   const place = value === null ? null : position(metric, value);
   if (!channel.abstain) {
-    for (const [name, found] of [[attribute.name, index], [metric.name, place]]) {
+    for (const [name, found] of [
+      [attribute.name, index],
+      [metric.name, place],
+    ]) {
       if (found === null) {
         throw new CannotAnswer(`${name} has no value on this device and the study does not allow abstaining`);
       }
@@ -741,7 +748,11 @@ export class Memory {
           checkProfile(profile);
           checkStudyLimit(study, limits.study);
           const charges = chargesOf(study, profile);
-          checkLifetime(charges, past.flatMap((record) => record.charges), limits.lifetime);
+          checkLifetime(
+            charges,
+            past.flatMap((record) => record.charges),
+            limits.lifetime,
+          );
           const fresh = randomise(study, profile, { ticket });
           store.add({ ...fresh, state: "pending", charges });
           return fresh;
