@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route
 
+from fairgauge import __version__
 from fairgauge.client import Answer
 from fairgauge.simulate import Cell
 from fairgauge.study import Metric, Study
@@ -308,11 +309,12 @@ def test_another_site_can_import_the_module(collector: Collecting, visitor: Open
 
 
 def test_the_module_asks_nothing_of_anyone(client: OpenClient) -> None:
-    """It imports nothing, uses no insecure randomness, and evaluates no text."""
+    """It imports nothing, uses no insecure randomness, and evaluates no text; its version is the package's."""
     source = client().evaluate("fetch('/static/fairgauge-client.js').then((response) => response.text())")
     code = "\n".join(line for line in source.splitlines() if not line.strip().startswith(("*", "/*", "//")))
     for word in ("import ", "Math.random", "eval(", "Function(", "innerHTML", "localStorage", "cookie"):
         assert word not in code
+    assert f"Version {__version__}." in source
 
 
 def test_texts_of_errors_hold_neither_group_nor_value(client: OpenClient) -> None:
