@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Error, Page, Route, expect
 
 from fairgauge.collector.pages.take_part import POLICY
 from fairgauge.study import Attribute, Metric, Study
-from tests.browser.conftest import Collecting, OpenVisitor
+from tests.browser.conftest import CHROMIUM, FLAGS, Collecting, OpenVisitor
 from tests.browser.relay import Relay, relay
 from tests.browser.visitor import Visitor, barriers
 from tests.samples import RECALL, SEX, THREE_LEVELS, sample_question, sample_study
@@ -50,6 +53,18 @@ def shown(page: Page) -> bytes:
 def send(page: Page) -> None:
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+
+def kill(profile: Path) -> None:
+    """Kill the browser that uses a profile, as a crash or the system would: it gets no chance to write anything."""
+    mine = [
+        one for one in psutil.process_iter(["cmdline"]) if f"--user-data-dir={profile}" in (one.info["cmdline"] or [])
+    ]
+    assert mine
+    for process in mine:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(mine, timeout=10)
 
 
 def posted(person: Visitor) -> list[bytes | None]:
@@ -187,6 +202,29 @@ class TestEndToEnd:
         assert sum(collector.counts(study)) == 1
         person.check_quiet()
 
+    def test_what_a_study_says_is_text_and_never_markup(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        mark = "<img src=x onerror=alert(1)>"
+        study = new_study(mark, attribute=Attribute(f"a{mark}", (f"b{mark}", f"c{mark}")))
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        expect(page.get_by_role("heading", level=1)).to_have_text(mark)
+        expect(page.get_by_role("radio").first).to_have_accessible_name(f"b{mark}")
+        assert page.locator("img").count() == 0
+        person.check_quiet()
+
+    def test_nothing_typed_comes_back_with_the_page(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Back")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        page.goto(person.url + "/healthz")
+        page.go_back()
+        expect(page.locator("#form")).to_be_visible()
+        assert page.get_by_label("Your recall").input_value() == ""
+        assert page.locator("input:checked").count() == 0
+
 
 class TestOnce:
     def test_a_second_visit_shows_the_same_answer_and_sends_nothing(
@@ -223,6 +261,26 @@ class TestOnce:
         assert posted(person) == []
         send(page)
         assert posted(person) == [body]
+
+    def test_a_browser_that_is_killed_remembers(self, browser: Browser, collector: Collecting, tmp_path: Path) -> None:
+        study = new_study("Killed")
+        path = collector.publish(study)
+        found = []
+        for end in ("killed", "closed"):
+            context = browser.browser_type.launch_persistent_context(tmp_path, executable_path=CHROMIUM, args=FLAGS)
+            page = context.new_page()
+            page.goto(f"{collector.url}{path}/take-part")
+            if end == "killed":
+                fill(page)
+                page.get_by_role("button", name="Randomise").click()
+            found.append(shown(page))
+            if end == "killed":
+                kill(tmp_path)
+                with suppress(Error):
+                    page.wait_for_event("crash", timeout=5000)
+            else:
+                context.close()
+        assert found[0] == found[1]
 
     def test_two_tabs_at_once_draw_once(self, collector: Collecting, visitor: OpenVisitor) -> None:
         study = new_study("Two tabs")
@@ -381,10 +439,12 @@ class TestRefusals:
         [
             ({"study": "1"}, "spends epsilon 1.098613, and this device allows 1 a study"),
             ({"lifetime": "2"}, "animal has cost epsilon 1.098613 on this device; an answer would make it 2.197225"),
+            ({"lifetime": 2}, "lifetime=2: must be a number from 0 up in quotes"),
+            ({"lifetme": "2"}, "limits=lifetme: must be study or lifetime"),
         ],
     )
     def test_the_limits_of_a_person(
-        self, collector: Collecting, visitor: OpenVisitor, limits: dict[str, str], reason: str
+        self, collector: Collecting, visitor: OpenVisitor, limits: dict[str, object], reason: str
     ) -> None:
         first, second = (collector.publish(new_study(f"Limits {i}")) for i in range(2))
         page = visitor().open(first + "/take-part")

@@ -739,7 +739,7 @@ export class Memory {
    */
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
-    for (const [name, limit] of Object.entries(limits)) checkDecimal(name, limit);
+    checkLimits(limits);
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
@@ -838,6 +838,15 @@ function chargesOf(study, profile) {
     costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
   }
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
+}
+
+function checkLimits(limits) {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (name !== "study" && name !== "lifetime") throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (typeof limit !== "string" || limit.length > LONGEST_DECIMAL || !/^[0-9]+(?:\.[0-9]+)?$/.test(limit)) {
+      throw new InvalidInput(name, limit, 'must be a number from 0 up in quotes, such as "2.5"');
+    }
+  }
 }
 
 function checkStudyLimit(study, limit) {
