@@ -506,6 +506,33 @@ class TestTickets:
         randomise(page)
         send(page)
 
+    def test_another_ticket_takes_the_same_symbol(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Wrong ticket")
+        collector.publish(study, admission="tickets")
+        person = visitor()
+        page = open_form(person, study, fragment=f"#ticket={'0' * 32}")
+        fill(page)
+        first = json.loads(randomise(page))
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_contain_text("does not accept the ticket")
+        assert barriers(page) == []
+        ticket = collector.ticket(study)
+        page.get_by_label("Your ticket").fill(ticket)
+        page.get_by_role("button", name="Use this ticket").click()
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
+        assert json.loads(shown(page)) == {**first, "id": ticket}
+        send(page)
+        assert collector.counts(study)[first["symbol"]] == 1
+        # What was counted keeps its ticket.
+        refused = page.evaluate(
+            """async (answer) => {
+                const { Memory } = await import("/static/fairgauge-client.js");
+                return new Memory().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
+            }""",
+            {**first, "id": ticket},
+        )
+        assert refused == "only an answer that was refused gets another ticket"
+
 
 class TestPage:
     def test_the_policy_is_strict_and_the_page_is_not_kept(self, collector: Collecting) -> None:

@@ -185,9 +185,25 @@ function review(study, answer, { state }) {
   ]);
   get("memory").replaceChildren(...lines.flat());
   show("send-buttons", state === "pending");
+  show("again", state === "refused" && study.admission === "tickets");
+  if (!get("again").hidden) offerTicket(study, answer);
   get("send").onclick = () => submit(study, answer);
   get("status").textContent = "";
   show("ready");
+}
+
+/** Let a person whose ticket was refused give another one; the symbol stays the same. */
+function offerTicket(study, answer) {
+  const field = ticketField("");
+  get("again-field").replaceChildren(field.element);
+  get("again").onsubmit = async (event) => {
+    event.preventDefault();
+    if (!field.check()) return field.focus();
+    const renewed = await memory.useTicket(answer, field.read());
+    get("sending").textContent = "";
+    review(study, renewed, await memory.recall(study.digest));
+    get("ready-title").focus();
+  };
 }
 
 /** Return title, text and small print for each state of an answer. */

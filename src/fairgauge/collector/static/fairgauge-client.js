@@ -788,6 +788,19 @@ export class Memory {
     });
   }
 
+  /** Give an answer that was refused another ticket, and return it: the symbol stays, since it is drawn once. */
+  async useTicket(answer, ticket) {
+    checkTicket(ticket);
+    return this.#change((store, done) => {
+      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+        done(() => {
+          if (found?.state !== "refused") throw new CannotAnswer("only an answer that was refused gets another ticket");
+          store.put({ ...found, id: ticket, state: "pending" });
+          return answerIn({ ...found, id: ticket });
+        });
+    });
+  }
+
   /** Do everything or nothing; what `done` returns is handed out when it is stored. */
   async #change(work) {
     const database = await this.#open();
