@@ -23,7 +23,8 @@ export function sentence(text) {
 /** A part of the form: its element, how to read it, and how to complain about it. */
 function field(element, target, name, read) {
   const complaint = make("p", { className: "complaint", id: `complaint-${name}` });
-  element.append(complaint);
+  if (target === element) element.append(complaint);
+  else target.after(complaint);
   target.setAttribute("aria-describedby", `${target.getAttribute("aria-describedby") ?? ""} ${complaint.id}`.trim());
   const check = () => {
     let text = "";

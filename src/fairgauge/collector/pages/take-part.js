@@ -10,6 +10,7 @@ import {
 } from "./fairgauge-client.js";
 import { groupField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
 
+const MOST_LISTED = 6; // more groups than this are only counted
 const PATIENCE = { tries: 4, first: 1, longest: 20 };
 
 const memory = new Memory();
@@ -29,12 +30,22 @@ function show(id, visible = true) {
   get(id).hidden = !visible;
 }
 
-/** Say why the page goes no further. */
+const MEANINGS = {
+  NotPrivate: "The study would reveal more about you than it says.",
+  BadStudy: "What came is not the study that this address names.",
+  BadTable: "What came is not the study that this address names.",
+  InvalidInput: "The study could not be loaded. Please try again later.",
+};
+
+/** Say why the page goes no further: what it means for a person, then what exactly was found. */
 function refuse(error) {
   const known = error instanceof FairgaugeError;
-  const reason = known ? sentence(error.message) : "This page has a fault. Nothing was sent.";
+  const meaning = known ? (MEANINGS[error.name] ?? "") : "This page has a fault.";
+  const detail = known ? sentence(error.message) : "";
   get("status").textContent = "";
-  get("problem").replaceChildren(make("h2", {}, "This page will not answer"), make("p", {}, reason));
+  get("problem").replaceChildren(make("h2", {}, "This page will not answer"));
+  for (const text of [`${meaning} Nothing was sent.`.trim(), detail])
+    if (text) get("problem").append(make("p", {}, text));
   for (const id of ["privacy", "form"]) show(id, false);
   show("problem");
   if (!known) throw error;
@@ -44,6 +55,7 @@ function list(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
+const among = ({ name, groups }) => (groups.length > MOST_LISTED ? `${groups.length} groups by ${name}` : list(groups));
 const unique = (items, key) => [...new Map(items.map((item) => [key(item), item])).values()];
 
 // ------------------------------------------------------------------------------------------- what is asked
@@ -51,7 +63,7 @@ function describe(study) {
   document.title = `Take part · ${study.title}`;
   get("title").textContent = study.title;
   const asked = study.questions.map(
-    ({ metric, attribute }) => `Does the model’s ${metric.name} differ between ${list(attribute.groups)}?`,
+    ({ metric, attribute }) => `Does the model’s ${metric.name} differ between ${among(attribute)}?`,
   );
   get("asks").textContent = asked.length > 1 ? "" : asked[0];
   if (asked.length > 1)

@@ -457,8 +457,8 @@ export async function loadStudy(source, { digest = null, timeout = 20 } = {}) {
   return study;
 }
 
-// Nothing that tells one person from another goes along, and nobody sends us elsewhere.
-const DISCREET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+// Nothing that tells one person from another goes along, not even the tag of a cached copy; nobody sends us elsewhere.
+const DISCREET = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
 
 async function fetchStudy(url, timeout) {
   let response;
@@ -838,7 +838,7 @@ export class Memory {
 }
 
 // A browser that cannot remember would answer again on the next visit.
-const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer; nothing was sent");
+const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer");
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
 /** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
@@ -906,7 +906,7 @@ const NO = {
 export async function send(answer, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
   const base = new URL(url, globalThis.location?.href);
   const target = `${base.href.replace(/\/$/, "")}/studies/${answer.study}/answers`;
-  const request = { ...DISCREET, method: "POST", cache: "no-store", body: answerBytes(answer) };
+  const request = { ...DISCREET, method: "POST", body: answerBytes(answer) };
   request.headers = { "Content-Type": "application/json", Accept: "application/json" };
   for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
     let [asked, problem] = [0, `${base.origin} does not answer`];
