@@ -289,6 +289,25 @@ def test_a_folded_coin_is_caught(client: OpenClient) -> None:
     assert not is_fair(client(("if (number < limit) return number;", "return number % limit;")))
 
 
+# --------------------------------------------------------------------------------------------------- memory
+def test_a_client_that_forgets_to_look_still_draws_no_second_answer(client: OpenClient) -> None:
+    """The memory takes one answer for each study, whatever the code before it does."""
+    first, second, kept = client(("if (found) return answerIn(found);", "")).evaluate(
+        """async (text) => {
+            const client = await import("/static/fairgauge-client.js");
+            const study = await client.parseStudy(new TextEncoder().encode(text));
+            const memory = new client.Memory();
+            const profile = { group: "female", values: { recall: "0.5", error: "0" } };
+            const first = await memory.answer(study, profile);
+            const second = await memory.answer(study, profile).catch((error) => error.name);
+            return [first, second, await memory.pending()];
+        }""",
+        TWO.to_bytes().decode(),
+    )
+    assert second == "CannotAnswer"
+    assert kept == [first]
+
+
 # ------------------------------------------------------------------------------------------------ elsewhere
 def test_another_site_can_import_the_module(collector: Collecting, visitor: OpenVisitor) -> None:
     """A web app on its own address imports the module from the collector and answers a study that it holds."""

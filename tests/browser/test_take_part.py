@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from fairgauge.collector.pages.take_part import POLICY
+from fairgauge.collector.pages.take_part import ASSETS, POLICY
 from fairgauge.study import Attribute, Metric, Study
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting, OpenVisitor
 from tests.browser.relay import Relay, relay
@@ -119,6 +120,10 @@ class TestEndToEnd:
         assert f"content-length: {len(body)}".encode() in headers
         assert [name for name in (b"cookie", b"referer", b"authorization") if name in headers] == []
         assert b"cookie" not in wire.sent.lower()
+        one = f"/studies/{study.digest}"
+        assert sorted(re.findall(r"^(?:GET|POST) (\S+) HTTP", wire.sent.decode(), re.MULTILINE)) == sorted(
+            [one, f"{one}/take-part", f"{one}/answers", *(f"/static/{name}" for name in ASSETS)]
+        )
 
         # Nor is anything kept: not in the page, the address, the memory, or the browser's own stores.
         (record,) = remembered(page)
@@ -465,12 +470,15 @@ class TestRefusals:
         assert reason in found[0]
         assert found[1:] == [None, 1]
 
-    def test_a_study_that_is_over_asks_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
-        study = replace(new_study("Over"), closes="2020-01-01T00:00:00Z")
-        collector.publish(study)
-        page = visitor().open(f"/studies/{study.digest}/take-part")
-        expect(page.get_by_text("The study closed on")).to_be_visible()
-        assert page.locator("#form").is_hidden()
+    def test_a_study_that_is_over_or_to_come_asks_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        person = visitor()
+        over = replace(new_study("Over"), closes="2020-01-01T00:00:00Z")
+        to_come = replace(new_study("To come"), opens="2999-01-01T00:00:00Z")
+        for study, text in ((over, "The study closed on"), (to_come, "The study opens on")):
+            collector.publish(study)
+            page = person.open(f"/studies/{study.digest}/take-part")
+            expect(page.get_by_text(text)).to_be_visible()
+            assert page.locator("#form").is_hidden()
 
 
 def remembered_nothing(page: Page) -> bool:
