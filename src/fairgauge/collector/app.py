@@ -9,6 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
 from fairgauge.collector.origins import SHARED, is_shared, preflight
+from fairgauge.collector.pages import take_part
 from fairgauge.collector.problems import Problem, problem_of
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
@@ -46,6 +47,8 @@ def make_app(collector: Collector) -> "Guard":
         Route(f"{one}/arrivals", results.arrivals, methods=["GET"]),
         Route(f"{one}/estimate", results.estimate, methods=["GET"]),
         Route(f"{one}/export", results.export, methods=["GET"]),
+        Route(f"{one}/take-part", take_part.show, methods=["GET"]),
+        *(Route(f"/static/{name}", take_part.asset, methods=["GET"]) for name in take_part.ASSETS),
         Route("/key", studies.key, methods=["GET"]),
         Route("/healthz", health.alive, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),
@@ -90,7 +93,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.request(message["status"])
-                message["headers"] = [*message.get("headers", []), *headers]
+                own = message.get("headers", [])
+                given = {name for name, _ in own}  # a page has a policy of its own
+                message["headers"] = [*own, *(pair for pair in headers if pair[0] not in given)]
             await send(message)
 
         try:

@@ -1,9 +1,11 @@
 """This interface as an OpenAPI 3.1 document, from which docs/collector-api.md is made."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from fairgauge import __version__
+from fairgauge.collector.pages.take_part import ASSETS
 from fairgauge.collector.problems import KINDS, MEDIA_TYPE, URN
 
 Document = dict[str, Any]
@@ -52,6 +54,15 @@ def _paths() -> dict[str, Document]:
             )
         },
         f"{one}/answers": {"post": _answers()},
+        f"{one}/take-part": {
+            "get": _operation(
+                "takePart",
+                "Show the page where a person takes part in a browser",
+                "Anyone may ask. The browser randomises the answer and sends it as a device does.",
+                {"200": _text("text/html", "The page.")},
+                "no-study", "too-many",
+            )
+        },
         f"{one}/close": {
             "post": _operation(
                 "closeStudy",
@@ -67,6 +78,7 @@ def _paths() -> dict[str, Document]:
         f"{one}/arrivals": {"get": _result("arrivals", "Show how many answers came in each hour", "Arrivals")},
         f"{one}/estimate": {"get": _estimate()},
         f"{one}/export": {"get": _export()},
+        **{f"/static/{name}": {"get": _asset(name)} for name in ASSETS},
         "/key": {
             "get": _operation(
                 "key", "Show the collector's public key", "Anyone may ask.", {"200": _json(_ref("Key"))}, "bad-request"
@@ -79,7 +91,7 @@ def _paths() -> dict[str, Document]:
                 "metrics",
                 "Numbers for Prometheus",
                 "",
-                {"200": {"description": "Metrics.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+                {"200": _text("text/plain", "Metrics.")},
                 "bad-request", "too-many",
                 role="reader",
             )
@@ -88,6 +100,19 @@ def _paths() -> dict[str, Document]:
             "get": _operation("openapi", "This document", "", {"200": _json({"type": "object"})})
         },
     }  # fmt: skip
+
+
+def _asset(name: str) -> Document:
+    words = {".js": ("text/javascript", "A script"), ".css": ("text/css", "A style sheet")}
+    kind, what = words[name[name.rindex(".") :]]
+    described = (
+        "The client as one module without dependencies, for any web app: any site may import it. "
+        "The header ETag has the SHA-256 of its bytes."
+        if name == "fairgauge-client.js"
+        else ""
+    )
+    good = {"200": _text(kind, f"{what}."), "304": {"description": "Not changed."}}
+    return _operation(re.sub(r"\W", "_", name), f"{what} of the page where a person takes part", described, good)
 
 
 def _publish() -> Document:
@@ -210,6 +235,10 @@ def _query(name: str, schema: Document, description: str) -> Document:
 
 def _json(schema: Document, description: str = "Fine.") -> Document:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _text(kind: str, description: str) -> Document:
+    return {"description": description, "content": {kind: {"schema": {"type": "string"}}}}
 
 
 def _problem(kind: str) -> Document:

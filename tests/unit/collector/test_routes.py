@@ -99,7 +99,10 @@ def test_browsers_that_ask_first_are_told(ask, path: str, method: str):
 
 
 READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
-EVERYONE_MAY = [ONE, "/key", "/healthz", "/readyz", "/openapi.json"]
+SCRIPTS = [
+    f"/static/{name}" for name in ("fairgauge-client.js", *(f"take-part{end}" for end in (".js", "-fields.js", ".css")))
+]
+EVERYONE_MAY = [ONE, f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):

@@ -1,0 +1,949 @@
+/**
+ * fairgauge-client.js: answer a fairgauge study in a browser; one random symbol is all that leaves the page.
+ *
+ *   import { loadStudy, Memory, deliver } from "https://collector.example/static/fairgauge-client.js";
+ *   const study = await loadStudy("https://collector.example/studies/1f0c…");
+ *   const memory = new Memory();
+ *   const answer = await memory.answer(study, { group: { sex: "female" }, values: { recall: "0.83" } });
+ *   await deliver(memory, answer, "https://collector.example");
+ *
+ * It does what fairgauge.client does in Python, and the two share test vectors: the same study has the same digest and
+ * the same epsilon, the same random bits give the same symbol, and what one refuses the other refuses.  Integers are
+ * BigInt and values are fractions: no float touches anything private.  Texts of errors never hold a group or a value.
+ *
+ * Version 0.1.0.  Apache-2.0.  No dependencies.
+ */
+
+// ---------------------------------------------------------------------------------------------------- errors
+/** The root of everything that is thrown here on purpose. */
+export class FairgaugeError extends Error {
+  get name() {
+    return this.constructor.name;
+  }
+}
+
+/** An input breaks a rule: "epsilon=-1: must be above 0". */
+export class InvalidInput extends FairgaugeError {
+  constructor(field, value, rule) {
+    super(`${field}=${shown(value)}: ${rule}`);
+    Object.assign(this, { field, value, rule });
+  }
+}
+
+/** A study document is malformed, or another one than was asked for. */
+export class BadStudy extends InvalidInput {}
+
+/** A channel's table is malformed. */
+export class BadTable extends InvalidInput {}
+
+/** A table spends more privacy than the study declares, or than the person allows. */
+export class NotPrivate extends FairgaugeError {}
+
+/** The page refuses to answer. */
+export class CannotAnswer extends FairgaugeError {}
+
+/** The answer was not delivered; the memory keeps it, and the same bytes may be sent again. */
+export class CannotSend extends FairgaugeError {}
+
+/** The collector refused the answer for good. */
+export class AnswerRefused extends CannotSend {}
+
+function shown(value) {
+  const text = value instanceof Map ? "an object" : Array.isArray(value) ? "an array" : String(value);
+  const plain = text.replace(NOT_TEXT, "\uFFFD") || "''";
+  return plain.length <= 60 ? plain : `${plain.slice(0, 57)}...`;
+}
+
+// ------------------------------------------------------------------------------------------ exact arithmetic
+const DIGITS = 50;
+
+const floorDivide = (n, d) => (n < 0n && n % d !== 0n ? n / d - 1n : n / d); // d > 0
+const fraction = (n, d = 1n) => ({ n, d });
+const compare = (a, b) => a.n * b.d - b.n * a.d; // its sign
+
+/** Return the fraction that a plain decimal such as "-0.25" is. */
+function decimal(text) {
+  const [whole, places = ""] = text.split(".");
+  return fraction(BigInt(whole + places), 10n ** BigInt(places.length));
+}
+
+/** Tell whether a fraction is at most a limit, a decimal in a string. */
+export const atMost = (amount, limit) => compare(amount, decimal(limit)) <= 0n;
+
+/** Return what a person or a program gave as a number, exactly; null if it is none. */
+function exact(value) {
+  if (value instanceof Ratio) return fraction(value.part, value.whole);
+  if (!["string", "number", "bigint"].includes(typeof value)) return null;
+  const match = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(value).trim());
+  if (!match) return null;
+  const [, sign, whole, places = "", power = "0"] = match;
+  if (!(whole + places)) return null;
+  if (Math.abs(Number(power)) > 400) return null;
+  const exponent = Number(power) - places.length;
+  const n = BigInt(whole + places) * (sign === "-" ? -1n : 1n);
+  return exponent < 0 ? fraction(n, 10n ** BigInt(-exponent)) : fraction(n * 10n ** BigInt(exponent));
+}
+
+/** A value that was counted: `ratio(83, 100)` is exactly 83/100. */
+class Ratio {
+  constructor(part, whole) {
+    Object.assign(this, { part, whole });
+  }
+}
+
+/** Return the exact ratio of two integers, given as numbers, BigInts or texts, to be used as a value. */
+export function ratio(part, whole) {
+  const [n, d] = [part, whole].map((count) => (/^\d{1,400}$/.test(String(count)) ? BigInt(count) : null));
+  if (n === null || !d) throw new CannotAnswer("a ratio must be of two integers from 0 up, the second above 0");
+  return new Ratio(n, d);
+}
+
+/** Return { c, e } with the fraction = c * 10^e, rounded to 50 digits: "up", or "nearest" with ties to even. */
+function toDecimal({ n, d }, rounding) {
+  let e = n.toString().length - d.toString().length - DIGITS;
+  for (;;) {
+    const [top, bottom] = e < 0 ? [n * 10n ** BigInt(-e), d] : [n, d * 10n ** BigInt(e)];
+    let c = top / bottom;
+    if (c >= 10n ** BigInt(DIGITS)) {
+      e += 1;
+      continue;
+    }
+    const rest = 2n * (top % bottom);
+    if (rounding === "up" ? rest > 0n : rest > bottom || (rest === bottom && c % 2n === 1n)) c += 1n;
+    return { c, e };
+  }
+}
+
+const toFraction = ({ c, e }) => (e < 0 ? fraction(c, 10n ** BigInt(-e)) : fraction(c * 10n ** BigInt(e)));
+
+/** Return floor(2^bits * atanh(n / d)) for 0 <= n/d <= 1/3, at most a few hundred too low. */
+function atanh(n, d, bits) {
+  let power = (n << bits) / d;
+  let sum = 0n;
+  for (let k = 1n; power > 0n; k += 2n) {
+    sum += power / k;
+    power = (power * n * n) / (d * d);
+  }
+  return sum;
+}
+
+/**
+ * Return an upper bound of ln(high / low), for high >= low > 0, that is within about 1e-49: as a fraction.
+ *
+ * It is the very number that Python's client computes: the quotient rounded up to 50 digits, its logarithm rounded to
+ * the nearest 50 digits, and one step up from there.  Sums below round down by less than 1 in each of their terms, of
+ * which there are far fewer than 2^20, so the logarithm is between `sum` and `sum + 2^20` in units of 2^-bits.  If both
+ * ends round to the same decimal, that is the decimal; otherwise more bits tell.
+ */
+export function logBound(high, low) {
+  if (high === low) return fraction(0n);
+  const { n, d } = toFraction(toDecimal(fraction(high, low), "up"));
+  let doublings = 0n;
+  while (n >= d << (doublings + 1n)) doublings += 1n;
+  const scaled = d << doublings; // 1 <= n / scaled < 2
+  for (let bits = 384n; ; bits *= 2n) {
+    const sum = 2n * (atanh(n - scaled, n + scaled, bits) + doublings * atanh(1n, 3n, bits));
+    const [below, above] = [sum, sum + (1n << 20n)].map((end) => toDecimal(fraction(end, 1n << bits), "nearest"));
+    if (below.c === above.c && below.e === above.e) return toFraction({ c: below.c + 1n, e: below.e });
+  }
+}
+
+/** Return a fraction whose denominator is a power of ten as a plain decimal. */
+export function plain({ n, d }) {
+  const places = d.toString().length - 1;
+  const digits = n.toString().padStart(places + 1, "0");
+  return places ? `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, "") : digits;
+}
+
+/** Return a number from 0 up with so many places, rounded up: for people, who must not be told too little. */
+export function roundedUp({ n, d }, places) {
+  const scale = 10n ** BigInt(places);
+  return plain(fraction(-floorDivide(-n * scale, d), scale));
+}
+
+// -------------------------------------------------------------------------------------------------- randomness
+/** Return a uniform integer of so many bits from the browser's secure source. */
+export function secureBits(count) {
+  const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(count / 8)));
+  const number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  return number >> BigInt(8 * bytes.length - count);
+}
+
+/** Return a uniform integer from 0 to below a limit; draws above it are thrown away, since folding them is biased. */
+export function secureBelow(limit, bits = secureBits) {
+  const size = limit.toString(2).length;
+  for (;;) {
+    const number = Number(bits(size));
+    if (number < limit) return number;
+  }
+}
+
+const hexadecimal = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// ----------------------------------------------------------------------------------------------------- channel
+const ROW_BITS = 53;
+const ROW_SUM = 1n << 53n;
+const LEVEL_UNIT = 1n << 30n;
+
+/** A validated table of integers, what it costs in privacy, and how to draw from it. */
+export class Channel {
+  constructor(table, levels, groups, abstain) {
+    checkLevels(levels);
+    if (typeof abstain !== "boolean") throw new BadTable("abstain", abstain, "must be true or false");
+    checkTable(table, groups * levels.length + Number(abstain));
+    Object.assign(this, { table, levels, groups, abstain, loss: largestRatio(table) });
+    this.symbols = table[0].length;
+    /** The exact epsilon, rounded up at its 50th digit; null if a symbol excludes an input. */
+    this.epsilon = this.loss && logBound(this.loss.n, this.loss.d);
+    Object.freeze(this);
+  }
+
+  /** Tell whether the privacy loss is at most epsilon, a decimal in a string; never wrongly true. */
+  within(epsilon) {
+    return this.epsilon !== null && atMost(this.epsilon, epsilon);
+  }
+
+  /**
+   * Draw the symbol to send; null for the group's index or for the position (v * 2^30, a fraction) abstains.
+   *
+   * Everyone uses two draws of 53 bits in the same order: the first rounds the value to a level, also where it is on
+   * one or missing; the second picks the symbol, the first whose running sum exceeds it.
+   */
+  draw(group, position, bits = secureBits) {
+    const [below, above, threshold] = this.#neighbours(group, position);
+    const row = bits(ROW_BITS) < threshold ? above : below;
+    const drawn = bits(ROW_BITS);
+    let sum = 0n;
+    return row.findIndex((weight) => (sum += weight) > drawn);
+  }
+
+  #neighbours(group, position) {
+    if (group === null || position === null) {
+      if (!this.abstain) throw new CannotAnswer("the study does not allow abstaining");
+      const row = this.table.at(-1);
+      return [row, row, 0n];
+    }
+    const { n, d } = position;
+    if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) {
+      throw new CannotAnswer("the value is outside the range of the study");
+    }
+    const floor = floorDivide(n, d);
+    const size = this.levels.length;
+    const over = this.levels.findIndex((level) => level > floor);
+    const index = over < 0 ? size - 1 : over;
+    const [low, high] = [this.levels[index - 1], this.levels[index]];
+    const threshold = (ROW_SUM * (n - low * d)) / ((high - low) * d);
+    return [this.table[group * size + index - 1], this.table[group * size + index], threshold];
+  }
+}
+
+function checkLevels(levels) {
+  levels.forEach((level, i) => {
+    if (typeof level !== "bigint") throw new BadTable(`levels[${i}]`, level, "must be an integer");
+  });
+  if (levels.length < 2) throw new BadTable("levels", levels, "must be at least 2");
+  if (levels[0] !== -LEVEL_UNIT || levels.at(-1) !== LEVEL_UNIT) {
+    throw new BadTable("levels", levels, "must go from -2^30 to 2^30");
+  }
+  for (let i = 1; i < levels.length; i += 1) {
+    if (levels[i - 1] >= levels[i]) throw new BadTable(`levels[${i}]`, levels[i], "must be above the level before it");
+  }
+}
+
+function checkTable(table, rows) {
+  if (table.length !== rows) {
+    throw new BadTable("table", `${table.length} rows`, `must have ${rows}: groups x levels, and one to abstain`);
+  }
+  const symbols = table[0].length;
+  if (symbols < 2) throw new BadTable("table[0]", `${symbols} symbols`, "must have at least 2");
+  table.forEach((row, i) => {
+    if (row.length !== symbols) {
+      throw new BadTable(`table[${i}]`, `${row.length} symbols`, `must have ${symbols} like the first row`);
+    }
+    let sum = 0n;
+    row.forEach((weight, j) => {
+      if (typeof weight !== "bigint" || weight < 0n) {
+        throw new BadTable(`table[${i}][${j}]`, weight, "must be an integer from 0 up");
+      }
+      sum += weight;
+    });
+    if (sum !== ROW_SUM) throw new BadTable(`table[${i}]`, sum, "must sum to exactly 2^53");
+  });
+  for (let j = 0; j < symbols; j += 1) {
+    if (table.every((row) => row[j] === 0n)) {
+      throw new BadTable(`table[0..${rows - 1}][${j}]`, 0, "must not be 0 in every row: leave the symbol out");
+    }
+  }
+}
+
+/** Return the largest ratio within a column, or null where a column mixes zero and non-zero. */
+function largestRatio(table) {
+  let largest = fraction(1n);
+  for (let j = 0; j < table[0].length; j += 1) {
+    let [high, low] = [table[0][j], table[0][j]];
+    for (const row of table) {
+      if (row[j] > high) high = row[j];
+      if (row[j] < low) low = row[j];
+    }
+    if (low === 0n) return null;
+    if (compare(fraction(high, low), largest) > 0n) largest = fraction(high, low);
+  }
+  return largest;
+}
+
+// ------------------------------------------------------------------------------------------------ strict JSON
+const LONGEST_DOCUMENT = 2 ** 23;
+const DEEPEST = 100;
+const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/**
+ * Read an object from JSON without guessing: integers become BigInt, objects become Map, and duplicate keys, numbers
+ * with a fraction and whatever else `JSON.parse` would let pass are refused.
+ */
+function readJson(bytes) {
+  const size = `${bytes.length} bytes`;
+  if (bytes.length > LONGEST_DOCUMENT) {
+    throw new BadStudy("document", size, `must be at most ${LONGEST_DOCUMENT} bytes`);
+  }
+  const bad = () => new BadStudy("document", size, "must be JSON in UTF-8");
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw bad();
+  }
+  let at = 0;
+
+  const take = (pattern) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) at = pattern.lastIndex;
+    return match;
+  };
+  const [blank, number, other] = [/[ \t\n\r]*/y, /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y, /NaN|-?Infinity/y];
+  const [word, run] = [/true|false|null/y, /[^"\\\u0000-\u001f]*/y];
+  const escape = /\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))/y;
+  const next = (wanted) => {
+    take(blank);
+    if (text[at] !== wanted) return false;
+    at += 1;
+    return true;
+  };
+
+  const string = () => {
+    let found = "";
+    for (;;) {
+      found += take(run)[0];
+      if (text[at] === '"') break;
+      const match = take(escape);
+      if (!match) throw bad();
+      found += match[1] ? ESCAPES[match[1]] : String.fromCharCode(parseInt(match[2], 16));
+    }
+    at += 1;
+    return found;
+  };
+
+  const value = (depth) => {
+    if (depth > DEEPEST) throw bad();
+    if (next('"')) return string();
+    if (next("{")) return object(depth);
+    if (next("[")) return array(depth);
+    const found = take(word);
+    if (found) return { true: true, false: false, null: null }[found[0]];
+    if (take(other)) throw new BadStudy("document", "a number", "must hold no number but integers");
+    const digits = take(number);
+    if (!digits || digits[1].length > 4300) throw bad();
+    if (digits[2] || digits[3]) throw new BadStudy("document", digits[0], "must hold no number but integers");
+    return BigInt(digits[1]);
+  };
+
+  const array = (depth) => {
+    const items = [];
+    if (next("]")) return items;
+    do items.push(value(depth + 1));
+    while (next(","));
+    if (!next("]")) throw bad();
+    return items;
+  };
+
+  const object = (depth) => {
+    const pairs = [];
+    if (next("}")) return new Map();
+    do {
+      if (!next('"')) throw bad();
+      const key = string();
+      if (!next(":")) throw bad();
+      pairs.push([key, value(depth + 1)]);
+    } while (next(","));
+    if (!next("}")) throw bad();
+    const members = new Map();
+    for (const [key, item] of pairs) {
+      if (members.has(key)) throw new BadStudy(key, item, "must be given once");
+      members.set(key, item);
+    }
+    return members;
+  };
+
+  const document = value(0);
+  take(blank);
+  if (at < text.length) throw bad();
+  if (!(document instanceof Map)) throw new BadStudy("document", document, "must be an object");
+  return document;
+}
+
+/** Return canonical JSON (RFC 8785) of what our documents hold: integers, texts, booleans, null, arrays and objects. */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "bigint") return value.toString();
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+}
+
+// ------------------------------------------------------------------------------------------------------- study
+const FORMAT = 1n;
+const LONGEST_TEXT = 200;
+const LONGEST_DECIMAL = 32;
+const [MOST_GROUPS, MOST_QUESTIONS, MOST_SYMBOLS] = [64, 64, 4096];
+const DECIMAL = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+// Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
+const NOT_TEXT = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const SPACE_AROUND = /^[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]|[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/u;
+
+/** Read a study from bytes, strictly, and check that every table spends at most the epsilon it declares. */
+export async function parseStudy(bytes, admission = null) {
+  const study = readStudy(readJson(bytes));
+  study.digest = await digestOf(study.bytes);
+  checkPrivacy(study);
+  /** The most that an answer costs, since only one question is answered: { n, d }, as in `channel.epsilon`. */
+  study.epsilon = study.questions.map(({ channel }) => channel.epsilon).reduce((a, b) => (compare(a, b) < 0n ? b : a));
+  /** By how much an answer can change anyone's odds at most: e to the epsilon, exactly. */
+  study.loss = study.questions.map(({ channel }) => channel.loss).reduce((a, b) => (compare(a, b) < 0n ? b : a));
+  /** Who may answer, as the collector said: "open", "tickets", or null if it did not.  No digest vouches for it. */
+  study.admission = admission;
+  return Object.freeze(study);
+}
+
+function checkPrivacy(study) {
+  study.questions.forEach((question, index) => {
+    if (question.channel.within(question.epsilon)) return;
+    const { epsilon } = question.channel;
+    const spent = epsilon ? `epsilon ${roundedUp(epsilon, 17)}` : "no finite epsilon";
+    throw new NotPrivate(`${called(question, index)} declares epsilon ${question.epsilon} but its table has ${spent}`);
+  });
+}
+
+const called = ({ metric, attribute }, index) => `questions[${index}] (${metric.name} by ${attribute.name})`;
+
+/**
+ * Load a study and check its form, its digest and the exact epsilon of its tables.
+ *
+ * @param source An address, or the document itself as a Uint8Array.
+ * @param digest The study that is expected.  An address that ends in /studies/ and a digest expects that one.
+ */
+export async function loadStudy(source, { digest = null, timeout = 20 } = {}) {
+  const expected = digest === null ? [] : [digest];
+  let [bytes, admission] = [source, null];
+  if (!(source instanceof Uint8Array)) {
+    const url = new URL(source, globalThis.location?.href);
+    const pinned = /\/studies\/([0-9a-f]{64})\/?$/.exec(url.pathname);
+    if (pinned) expected.push(pinned[1]);
+    [bytes, admission] = await fetchStudy(url, timeout);
+  }
+  const study = await parseStudy(bytes, admission);
+  for (const name of expected) {
+    if (study.digest !== name) throw new BadStudy("digest", study.digest, `must be ${name}: this is another study`);
+  }
+  return study;
+}
+
+// Nothing that tells one person from another goes along, not even the tag of a cached copy; nobody sends us elsewhere.
+const DISCREET = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
+
+async function fetchStudy(url, timeout) {
+  let response;
+  try {
+    const headers = { Accept: "application/json" };
+    response = await fetch(url, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
+    const admission = response.headers.get("Fairgauge-Admission");
+    if (response.ok) return [await readUpTo(response, LONGEST_DOCUMENT + 1), admission]; // one more: parsing refuses it
+  } catch {
+    throw new InvalidInput("study", url.origin, "cannot be read: it does not answer");
+  }
+  throw new InvalidInput("study", url.origin, `must give a study, but has HTTP status ${response.status}`);
+}
+
+async function readUpTo(response, most) {
+  const [parts, reader] = [[], response.body.getReader()];
+  let size = 0;
+  for (let part = await reader.read(); !part.done && size < most; part = await reader.read()) {
+    parts.push(part.value);
+    size += part.value.length;
+  }
+  reader.cancel().catch(() => {});
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+async function digestOf(bytes) {
+  if (!globalThis.crypto?.subtle) {
+    throw new CannotAnswer("this browser checks studies on secure pages only: open the page with https");
+  }
+  return hexadecimal(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+}
+
+function readStudy(document) {
+  const number = document.has("format") ? document.get("format") : "nothing";
+  if (number !== FORMAT) throw new BadStudy("format", number, `must be ${FORMAT}`);
+  const names = ["format", "title", "questions", "opens", "closes", "contact"];
+  const [, title, listed, opens, closes, contact] = members(document, names);
+  const questions = asArray("questions", listed).map((item, i) => at(`questions[${i}]`, () => readQuestion(item)));
+  checkText("title", title);
+  if (questions.length < 1 || questions.length > MOST_QUESTIONS) {
+    throw new BadStudy("questions", `${questions.length} questions`, `must be from 1 to ${MOST_QUESTIONS}`);
+  }
+  const asked = questions.map(({ metric, attribute }) => JSON.stringify([metric.name, attribute.name]));
+  asked.forEach((pair, i) => {
+    if (asked.indexOf(pair) < i) throw new BadStudy(`questions[${i}]`, "the same again", "must be asked once");
+  });
+  for (const [field, moment] of [
+    ["opens", opens],
+    ["closes", closes],
+  ])
+    if (moment !== null) checkMoment(field, moment);
+  if (opens !== null && closes !== null && opens >= closes) {
+    throw new BadStudy("closes", closes, `must be after opens, which is ${opens}`);
+  }
+  if (contact !== null) checkText("contact", contact);
+  const written = { format: FORMAT, title, questions: questions.map(asWritten), opens, closes, contact };
+  return { title, questions, opens, closes, contact, bytes: new TextEncoder().encode(canonical(written)) };
+}
+
+const asWritten = ({ channel: { levels, abstain, table }, ...rest }) => ({ ...rest, levels, abstain, table });
+
+function readQuestion(document) {
+  const names = ["metric", "attribute", "target", "design", "epsilon", "levels", "abstain", "table"];
+  const [metric, attribute, target, design, epsilon, levels, abstain, table] = asObject(document, names);
+  const question = { metric: at("metric", () => readMetric(metric)), target, design, epsilon };
+  question.attribute = at("attribute", () => readAttribute(attribute));
+  const rows = asArray("table", table).map((row, i) => asArray(`table[${i}]`, row));
+  const groups = question.attribute.groups.length;
+  question.channel = new Channel(rows, asArray("levels", levels), groups, abstain);
+  if (target !== "gap" && target !== "means") throw new BadStudy("target", target, 'must be "gap" or "means"');
+  checkText("design", design);
+  checkDecimal("epsilon", epsilon);
+  if (decimal(epsilon).n <= 0n) throw new BadStudy("epsilon", epsilon, "must be above 0");
+  if (question.channel.symbols > MOST_SYMBOLS) {
+    throw new BadStudy("table", `${question.channel.symbols} symbols`, `must be at most ${MOST_SYMBOLS}`);
+  }
+  return question;
+}
+
+function readMetric(document) {
+  const [name, low, high] = asObject(document, ["name", "low", "high"]);
+  checkText("name", name);
+  checkDecimal("low", low);
+  checkDecimal("high", high);
+  if (compare(decimal(low), decimal(high)) >= 0n) {
+    throw new BadStudy("high", high, `must be above low, which is ${low}`);
+  }
+  return { name, low, high };
+}
+
+function readAttribute(document) {
+  const [name, listed, known] = asObject(document, ["name", "groups", "shares"]);
+  const shares = known === null ? null : asArray("shares", known);
+  const groups = asArray("groups", listed);
+  checkText("name", name);
+  if (groups.length < 2 || groups.length > MOST_GROUPS) {
+    throw new BadStudy("groups", `${groups.length} groups`, `must be from 2 to ${MOST_GROUPS}`);
+  }
+  groups.forEach((group, i) => {
+    checkText(`groups[${i}]`, group);
+    if (groups.indexOf(group) < i) throw new BadStudy(`groups[${i}]`, group, "must be listed once");
+  });
+  if (shares !== null) checkShares(shares, groups.length);
+  return { name, groups, shares };
+}
+
+function checkShares(shares, groups) {
+  if (shares.length !== groups) {
+    throw new BadStudy("shares", `${shares.length} shares`, `must be one for each of ${groups} groups`);
+  }
+  let sum = fraction(0n);
+  shares.forEach((share, i) => {
+    checkDecimal(`shares[${i}]`, share);
+    const { n, d } = decimal(share);
+    if (n <= 0n) throw new BadStudy(`shares[${i}]`, share, "must be above 0");
+    sum = fraction(sum.n * d + n * sum.d, sum.d * d);
+  });
+  if (sum.n !== sum.d) throw new BadStudy("shares", shares.join(", "), "must sum to exactly 1");
+}
+
+/** Put the path to a part of the document before the field that an error in this part names. */
+function at(path, read) {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    throw new error.constructor(error.field ? `${path}.${error.field}` : path, error.value, error.rule);
+  }
+}
+
+/** Return the members with these names, in this order, from an object that has these and no others. */
+function members(document, names) {
+  for (const name of names) if (!document.has(name)) throw new BadStudy(name, "nothing", "must be given");
+  for (const [name, value] of document) {
+    if (!names.includes(name)) throw new BadStudy(name, value, "is not a field of this format");
+  }
+  return names.map((name) => document.get(name));
+}
+
+function asObject(document, names) {
+  if (!(document instanceof Map)) throw new BadStudy("", document, "must be an object");
+  return members(document, names);
+}
+
+function asArray(field, value) {
+  if (!Array.isArray(value)) throw new BadStudy(field, value, "must be an array");
+  return value;
+}
+
+function checkText(field, value) {
+  const length = typeof value === "string" ? [...value].length : 0;
+  if (length < 1 || length > LONGEST_TEXT) {
+    throw new BadStudy(field, value, `must be text of 1 to ${LONGEST_TEXT} characters`);
+  }
+  if (SPACE_AROUND.test(value) || value.search(NOT_TEXT) >= 0) {
+    throw new BadStudy(field, value, "must be on one line, without space around it or control characters");
+  }
+}
+
+function checkDecimal(field, value) {
+  if (typeof value !== "string" || value.length > LONGEST_DECIMAL || !DECIMAL.test(value)) {
+    throw new BadStudy(field, value, 'must be a plain decimal in quotes, such as "0.25"');
+  }
+}
+
+function checkMoment(field, value) {
+  const sound = typeof value === "string" && /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
+  const moment = sound ? new Date(value) : null;
+  if (!moment || Number.isNaN(moment.getTime()) || moment.toISOString() !== value.replace("Z", ".000Z")) {
+    throw new BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z");
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ answer
+/** Return the bytes of an answer, which are exactly what is sent: canonical JSON of study, id and symbol. */
+export function answerBytes({ study, id, symbol }) {
+  return new TextEncoder().encode(canonical({ study, id, symbol }));
+}
+
+/** Return v * 2^30 as an exact fraction; throws without the value in the text. */
+export function position({ name, low, high }, value) {
+  const [x, a, b] = [exact(value), decimal(low), decimal(high)];
+  if (!x || compare(x, a) < 0n || compare(x, b) > 0n) {
+    throw new CannotAnswer(`${name} must be a number from ${low} to ${high}`);
+  }
+  // (2x - a - b) / (b - a), with everything over the common denominator.
+  const top = 2n * x.n * a.d * b.d - a.n * x.d * b.d - b.n * x.d * a.d;
+  const bottom = (b.n * a.d - a.n * b.d) * x.d;
+  return fraction(LEVEL_UNIT * top, bottom);
+}
+
+/**
+ * Answer one question of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
+ *
+ * It remembers nothing: whoever calls it twice for one person spends twice.  `Memory.answer` answers each study once.
+ * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
+ *
+ * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
+ *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
+ *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
+ * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
+ */
+export function randomise(study, profile, { ticket = null, bits = secureBits } = {}) {
+  if (ticket !== null) checkTicket(ticket);
+  checkPrivacy(study);
+  checkProfile(profile);
+  const groups = groupsByAttribute(study, profile.group);
+  const inputs = study.questions.map((question) =>
+    channelInput(question, own(groups, question.attribute.name), own(profile.values, question.metric.name)),
+  );
+  const picked = secureBelow(inputs.length, bits);
+  const offset = study.questions.slice(0, picked).reduce((sum, { channel }) => sum + channel.symbols, 0);
+  const symbol = offset + study.questions[picked].channel.draw(...inputs[picked], bits);
+  return { study: study.digest, id: ticket ?? hexadecimal(crypto.getRandomValues(new Uint8Array(16))), symbol };
+}
+
+const own = (object, name) => (Object.hasOwn(object, name) ? (object[name] ?? null) : null);
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function checkProfile(profile) {
+  if (!isObject(profile) || !("group" in profile) || !("values" in profile) || Object.keys(profile).length !== 2) {
+    throw new CannotAnswer('a profile has two parts, "group" and "values"');
+  }
+  if (!isObject(profile.values)) throw new CannotAnswer('"values" must give a value for each metric\'s name');
+}
+
+function checkTicket(ticket) {
+  if (typeof ticket !== "string" || !/^[0-9a-f]{32}$/.test(ticket)) {
+    throw new InvalidInput("ticket", "not shown", "must be 32 lower-case hexadecimal digits");
+  }
+}
+
+function groupsByAttribute(study, group) {
+  if (isObject(group)) return group;
+  const names = [...new Set(study.questions.map(({ attribute }) => attribute.name))].sort();
+  if (names.length > 1 && (group ?? null) !== null) {
+    throw new CannotAnswer(`"group" must give a group for each of ${names.join(", ")}`);
+  }
+  return Object.fromEntries(names.map((name) => [name, group]));
+}
+
+function channelInput({ metric, attribute, channel }, group, value) {
+  const index = group === null ? null : attribute.groups.indexOf(group);
+  if (index === -1) throw new CannotAnswer(`${attribute.name} must be one of ${attribute.groups.join(", ")}`);
+  const place = value === null ? null : position(metric, value);
+  if (!channel.abstain) {
+    for (const [name, found] of [
+      [attribute.name, index],
+      [metric.name, place],
+    ]) {
+      if (found === null) {
+        throw new CannotAnswer(`${name} has no value on this device and the study does not allow abstaining`);
+      }
+    }
+  }
+  return [index, place];
+}
+
+// ------------------------------------------------------------------------------------------------------ memory
+/**
+ * What this browser answered, and what that cost: an IndexedDB of this site, without group, value, address or time.
+ *
+ * An answer is drawn, charged and written in one transaction, and handed out when that transaction is complete.  Such
+ * transactions run one after the other, also those of other tabs, so each study gets one randomisation.
+ */
+export class Memory {
+  #name;
+
+  constructor(name = "fairgauge") {
+    this.#name = name;
+  }
+
+  /**
+   * Answer a study, or return the answer that it got before; either way it is stored first.
+   *
+   * @param limits { study, lifetime }: decimals in strings; what one study may cost, and what all answers about an
+   *   attribute may cost together.
+   */
+  async answer(study, profile, { limits = {}, ticket = null } = {}) {
+    if (ticket !== null) checkTicket(ticket);
+    checkLimits(limits);
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          const found = past.find((record) => record.study === study.digest);
+          if (found) return answerIn(found);
+          checkProfile(profile);
+          checkStudyLimit(study, limits.study);
+          const charges = chargesOf(study, profile);
+          checkLifetime(
+            charges,
+            past.flatMap((record) => record.charges),
+            limits.lifetime,
+          );
+          const fresh = randomise(study, profile, { ticket });
+          store.add({ ...fresh, state: "pending", charges });
+          return fresh;
+        });
+    });
+  }
+
+  /** Return what is remembered of the study with this digest, { study, id, symbol, state, charges }, or null. */
+  async recall(digest) {
+    return this.#change((store, done) => {
+      store.get(digest).onsuccess = ({ target }) => done(() => target.result ?? null);
+    });
+  }
+
+  /** Return the answers that still have to be delivered. */
+  async pending() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target }) =>
+        done(() => target.result.filter((record) => record.state === "pending").map(answerIn));
+    });
+  }
+
+  /** Remember that an answer was "delivered" or "refused"; what was delivered stays so. */
+  async mark(answer, state) {
+    return this.#change((store, done) => {
+      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+        done(() => {
+          if (found?.id !== answer.id || found?.symbol !== answer.symbol) {
+            throw new InvalidInput("answer", answer.id, "is not in this memory");
+          }
+          if (found.state !== "delivered") store.put({ ...found, state });
+        });
+    });
+  }
+
+  /** Give an answer that was refused another ticket, and return it: the symbol stays, since it is drawn once. */
+  async useTicket(answer, ticket) {
+    checkTicket(ticket);
+    return this.#change((store, done) => {
+      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+        done(() => {
+          if (found?.state !== "refused") throw new CannotAnswer("only an answer that was refused gets another ticket");
+          store.put({ ...found, id: ticket, state: "pending" });
+          return answerIn({ ...found, id: ticket });
+        });
+    });
+  }
+
+  /** Do everything or nothing; what `done` returns is handed out when it is stored. */
+  async #change(work) {
+    const database = await this.#open();
+    try {
+      return await new Promise((resolve, reject) => {
+        const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
+        let [result, problem] = [undefined, null];
+        transaction.oncomplete = () => resolve(result);
+        transaction.onabort = () => reject(problem ?? forgetful());
+        work(transaction.objectStore("answers"), (finish) => {
+          try {
+            result = finish();
+          } catch (error) {
+            problem = error;
+            transaction.abort();
+          }
+        });
+      });
+    } finally {
+      database.close();
+    }
+  }
+
+  #open() {
+    return new Promise((resolve, reject) => {
+      const request = indexedDB.open(this.#name, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(forgetful());
+      request.onblocked = () => reject(forgetful());
+    }).catch((error) => {
+      throw error instanceof FairgaugeError ? error : forgetful();
+    });
+  }
+}
+
+// A browser that cannot remember would answer again on the next visit.
+const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer");
+const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
+
+/** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
+function chargesOf(study, profile) {
+  const named = isObject(profile.group);
+  const costs = new Map();
+  for (const { attribute, channel } of study.questions) {
+    const account = named ? attribute.name : ""; // what is spent without naming an attribute counts against all
+    const before = costs.get(account) ?? fraction(0n);
+    costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
+  }
+  return [...costs].map(([account, cost]) => [account, plain(cost)]);
+}
+
+function checkLimits(limits) {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (name !== "study" && name !== "lifetime") throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (typeof limit !== "string" || limit.length > LONGEST_DECIMAL || !/^[0-9]+(?:\.[0-9]+)?$/.test(limit)) {
+      throw new InvalidInput(name, limit, 'must be a number from 0 up in quotes, such as "2.5"');
+    }
+  }
+}
+
+function checkStudyLimit(study, limit) {
+  study.questions.forEach((question, index) => {
+    if (limit === undefined || question.channel.within(limit)) return;
+    const spent = roundedUp(question.channel.epsilon, 6);
+    throw new NotPrivate(`${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`);
+  });
+}
+
+function checkLifetime(charges, past, limit) {
+  if (limit === undefined) return;
+  for (const [account, cost] of charges) {
+    const met = past.filter(([name]) => account === "" || name === "" || name === account);
+    const before = met.reduce((sum, [, spent]) => add(sum, decimal(spent)), fraction(0n));
+    const after = add(before, decimal(cost));
+    if (!atMost(after, limit)) {
+      throw new CannotAnswer(
+        `${account || "the group"} has cost epsilon ${roundedUp(before, 6)} on this device; an answer would ` +
+          `make it ${roundedUp(after, 6)}, and the limit is ${limit}`,
+      );
+    }
+  }
+}
+
+const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
+
+// ---------------------------------------------------------------------------------------------------- delivery
+const TRY_AGAIN = [408, 425, 429];
+const NO = {
+  401: "wants a permission that this page does not have",
+  403: "does not accept the ticket",
+  404: "does not know the study",
+  409: "already has another answer with this id",
+  410: "has closed the study",
+};
+
+/**
+ * Post an answer to {url}/studies/{digest}/answers until the collector has it: "accepted" or "duplicate".
+ *
+ * Every try sends the same bytes.  Before each further try it waits a random time, up to `first` seconds and twice as
+ * long each time, at most `longest`; what the collector asks for with Retry-After comes on top, at most `longest` too.
+ */
+export async function send(answer, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
+  const base = new URL(url, globalThis.location?.href);
+  const target = `${base.href.replace(/\/$/, "")}/studies/${answer.study}/answers`;
+  const request = { ...DISCREET, method: "POST", body: answerBytes(answer) };
+  request.headers = { "Content-Type": "application/json", Accept: "application/json" };
+  for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
+    let [asked, problem] = [0, `${base.origin} does not answer`];
+    try {
+      const response = await fetch(target, { ...request, signal: AbortSignal.timeout(timeout * 1000) });
+      const { status } = response;
+      const receipt = [200, 201, 202].includes(status) ? (await response.json().catch(() => null))?.status : null;
+      if (receipt === "accepted" || receipt === "duplicate") return receipt;
+      if (status >= 400 && status < 500 && !TRY_AGAIN.includes(status)) {
+        throw new AnswerRefused(`${base.origin} ${NO[status] ?? "does not take the answer"} (HTTP status ${status})`);
+      }
+      problem = `${base.origin} is not ready to take the answer (HTTP status ${status})`;
+      asked = retryAfter(response.headers.get("Retry-After"));
+    } catch (error) {
+      if (error instanceof AnswerRefused) throw error;
+    }
+    if (left <= 0) throw new CannotSend(problem);
+    // Everyone was asked to wait equally long; pages that failed together must not come back together.
+    const jitter = (Number(secureBits(ROW_BITS)) / 2 ** ROW_BITS) * Math.min(longest, most);
+    await new Promise((resume) => setTimeout(resume, 1000 * (Math.min(longest, asked) + jitter)));
+  }
+}
+
+/** Send an answer of a memory, and remember there what became of it. */
+export async function deliver(memory, answer, url, patience = {}) {
+  try {
+    const receipt = await send(answer, url, patience);
+    await memory.mark(answer, "delivered");
+    return receipt;
+  } catch (error) {
+    if (error instanceof AnswerRefused) await memory.mark(answer, "refused");
+    throw error;
+  }
+}
+
+function retryAfter(header) {
+  const text = (header ?? "").trim();
+  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return seconds > 0 ? seconds : 0;
+}

@@ -1,0 +1,628 @@
+"""Taking part in a real browser: what leaves it, what it remembers, and what it refuses."""
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from fairgauge.collector.pages.take_part import ASSETS, POLICY
+from fairgauge.study import Attribute, Metric, Study
+from tests.browser.conftest import CHROMIUM, FLAGS, Collecting, OpenVisitor
+from tests.browser.relay import Relay, relay
+from tests.browser.visitor import Visitor, barriers
+from tests.samples import RECALL, SEX, THREE_LEVELS, sample_question, sample_study
+
+GROUP, VALUE = "zz-quokka", "0.7731902846"
+MARKS = [b"quokka", b"7731902"]
+ANIMAL = Attribute("animal", (GROUP, "wombat"))
+
+
+def new_study(title: str, *, abstain: bool = False, attribute: Attribute = ANIMAL) -> Study:
+    """A study of its own for each test: a browser answers a study once, but the collector counts everyone's."""
+    return replace(sample_study(sample_question(RECALL, attribute, abstain=abstain)), title=title)
+
+
+def open_form(person: Visitor, study: Study, *, fragment: str = "") -> Page:
+    page = person.open(f"/studies/{study.digest}/take-part{fragment}")
+    expect(page.locator("#form")).to_be_visible()
+    return page
+
+
+def fill(page: Page, group: str = GROUP, value: str = VALUE) -> None:
+    page.get_by_label(group, exact=True).check()
+    page.get_by_label("Your recall").fill(value)
+
+
+def randomise(page: Page) -> bytes:
+    """Press the button and return the bytes that the page shows."""
+    page.get_by_role("button", name="Randomise").click()
+    return shown(page)
+
+
+def shown(page: Page) -> bytes:
+    expect(page.locator("#ready")).to_be_visible()
+    return (page.locator("#bytes").text_content() or "").encode()
+
+
+def send(page: Page) -> None:
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+
+def kill(profile: Path) -> None:
+    """Kill the browser that uses a profile, as a crash or the system would: it gets no chance to write anything."""
+    option = f"--user-data-dir={profile}".encode()
+    mine = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if option in (process / "cmdline").read_bytes().split(b"\0"):
+                mine.append(int(process.name))
+    assert mine
+    for number in mine:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def posted(person: Visitor) -> list[bytes | None]:
+    return [request.post_data_buffer for request in person.requests if request.method == "POST"]
+
+
+def remembered(page: Page) -> list[dict[str, Any]]:
+    """Everything that the page's site has in IndexedDB."""
+    found: list[dict[str, Any]] = page.evaluate(
+        """() => new Promise((resolve) => {
+            const opening = indexedDB.open("fairgauge", 1);
+            opening.onsuccess = () => {
+                const database = opening.result;
+                const reading = database.transaction("answers").objectStore("answers").getAll();
+                reading.onsuccess = () => { database.close(); resolve(reading.result); };
+            };
+        })"""
+    )
+    return found
+
+
+@pytest.fixture
+def wire(collector: Collecting) -> Iterator[Relay]:
+    with relay(collector.process.port) as found:
+        yield found
+
+
+class TestEndToEnd:
+    def test_only_the_symbol_leaves_the_browser(self, collector: Collecting, visitor: OpenVisitor, wire: Relay) -> None:
+        study = new_study("Only the symbol")
+        collector.publish(study)
+        person = visitor(wire.url)
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        assert b"POST" not in wire.sent  # seen before it is sent
+        send(page)
+
+        answer = json.loads(body)
+        assert list(answer) == ["id", "study", "symbol"]
+        assert answer["study"] == study.digest
+        counts = collector.counts(study)
+        assert sum(counts) == counts[answer["symbol"]] == 1
+
+        # The very bytes that were shown, once, and nothing beside them: in no header, address or body.
+        assert wire.sent.count(body) == wire.sent.count(b"POST ") == 1
+        assert [mark for mark in MARKS if mark in wire.sent] == []
+        headers = wire.sent[wire.sent.index(b"POST ") : wire.sent.index(body)].lower()
+        assert f"content-length: {len(body)}".encode() in headers
+        assert [name for name in (b"cookie", b"referer", b"authorization") if name in headers] == []
+        assert b"cookie" not in wire.sent.lower()
+        one = f"/studies/{study.digest}"
+        asked = re.findall(r"^(?:GET|POST) (\S+) HTTP", wire.sent.decode(), re.MULTILINE)
+        known = {one, f"{one}/take-part", f"{one}/answers", "/style.css", *(f"/static/{name}" for name in ASSETS)}
+        assert set(asked) <= known
+        assert len(asked) == len(set(asked))
+
+        # Nor is anything kept: not in the page, the address, the memory, or the browser's own stores.
+        (record,) = remembered(page)
+        assert {**answer, "state": "delivered"} == {name: record[name] for name in ("id", "study", "symbol", "state")}
+        assert [mark for mark in MARKS if mark in json.dumps(record).encode()] == []
+        assert page.url == f"{wire.url}/studies/{study.digest}/take-part"
+        fields = page.eval_on_selector_all("input", "all => all.map((one) => one.value + one.checked)")
+        assert fields == []
+        assert person.context.storage_state()["cookies"] == []
+        assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+        person.check_quiet()
+
+    def test_the_leak_would_be_seen(self, collector: Collecting, visitor: OpenVisitor, wire: Relay) -> None:
+        """The mutant twin: a client that also sends the value is caught by the same search."""
+        study = new_study("The leak")
+        collector.publish(study)
+        person = visitor(wire.url)
+
+        def leak(route: Route) -> None:
+            source = route.fetch().text()
+            honest = (
+                "return this.#change((store, done) => {\n      store.getAll().onsuccess = ({ target: { result: past"
+            )
+            assert honest in source
+            route.fulfill(
+                body=source.replace(honest, "fetch('/healthz?' + Object.values(profile.values));" + honest),
+                content_type="text/javascript",
+            )
+
+        person.context.route("**/fairgauge-client.js", leak)
+        page = open_form(person, study)
+        fill(page)
+        randomise(page)
+        page.wait_for_timeout(100)
+        assert b"7731902" in wire.sent
+
+    def test_with_the_keyboard_alone(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Keyboard")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        page.get_by_text("What this page has checked").focus()
+        page.keyboard.press("Tab")  # the groups
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+        page.keyboard.type("0.5")
+        page.keyboard.press("Enter")
+        body = shown(page)
+        assert page.evaluate("document.activeElement.id") == "ready-title"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
+        assert posted(person) == [body]
+        person.check_quiet()
+
+    def test_counts_make_an_exact_fraction(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Counts")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        page.get_by_label("wombat").check()
+        page.get_by_text("Work it out").click()
+        page.get_by_label("How many were right").fill("2")
+        page.get_by_label("Out of how many").fill("3")
+        expect(page.get_by_label("Your recall")).to_have_value("2/3")
+        randomise(page)
+
+    def test_a_study_of_several_questions_takes_silence(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        land = Attribute("region", tuple(f"region {i}" for i in range(12)))
+        study = sample_study(
+            sample_question(RECALL, SEX, levels=THREE_LEVELS, abstain=True),
+            sample_question(Metric("error", "-0.5", "2"), land, abstain=True),
+        )
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        expect(page.get_by_text("one of the 2 questions")).to_be_visible()
+        page.get_by_role("radio", name="Prefer not to say").check()
+        page.get_by_label("Your region").select_option("Prefer not to say")
+        page.get_by_label("Your recall").fill("0,25")
+        page.get_by_role("checkbox").last.check()
+        assert page.get_by_label("Your error").is_disabled()
+        randomise(page)
+        send(page)
+        assert sum(collector.counts(study)) == 1
+        person.check_quiet()
+
+    def test_what_a_study_says_is_text_and_never_markup(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        mark = "<img src=x onerror=alert(1)>"
+        study = new_study(mark, attribute=Attribute(f"a{mark}", (f"b{mark}", f"c{mark}")))
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        expect(page.get_by_role("heading", level=1)).to_have_text(mark)
+        expect(page.get_by_role("radio").first).to_have_accessible_name(f"b{mark}")
+        assert page.locator("img").count() == 0
+        person.check_quiet()
+
+    def test_nothing_typed_comes_back_with_the_page(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Back")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        page.goto(person.url + "/healthz")
+        page.go_back()
+        expect(page.locator("#form")).to_be_visible()
+        assert page.get_by_label("Your recall").input_value() == ""
+        assert page.locator("input:checked").count() == 0
+
+
+class TestOnce:
+    def test_a_second_visit_shows_the_same_answer_and_sends_nothing(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Second visit")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        send(page)
+        page.close()
+        again = person.open(f"/studies/{study.digest}/take-part")
+        assert shown(again) == body
+        expect(again.get_by_role("status").first).to_have_text("You have answered this study in this browser before.")
+        assert again.locator("#form").is_hidden()
+        assert again.get_by_role("button", name="Send").is_hidden()
+        assert posted(person) == [body]
+        assert sum(collector.counts(study)) == 1
+        person.check_quiet()
+
+    def test_an_answer_that_was_not_sent_is_sent_on_the_next_visit(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Not sent")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        page.reload()
+        assert shown(page) == body
+        assert posted(person) == []
+        send(page)
+        assert posted(person) == [body]
+
+    def test_a_browser_that_is_killed_remembers(self, browser: Browser, collector: Collecting, tmp_path: Path) -> None:
+        study = new_study("Killed")
+        path = collector.publish(study)
+        found = []
+        for end in ("killed", "closed"):
+            context = browser.browser_type.launch_persistent_context(tmp_path, executable_path=CHROMIUM, args=FLAGS)
+            page = context.new_page()
+            page.goto(f"{collector.url}{path}/take-part")
+            if end == "killed":
+                fill(page)
+                page.get_by_role("button", name="Randomise").click()
+            found.append(shown(page))
+            if end == "killed":
+                with context.expect_event("close"):
+                    kill(tmp_path)
+            else:
+                context.close()
+        assert found[0] == found[1]
+
+    def test_two_tabs_at_once_draw_once(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Two tabs")
+        collector.publish(study)
+        person = visitor()
+        tabs = [open_form(person, study) for _ in range(2)]
+        for tab, group in zip(tabs, ANIMAL.groups, strict=True):
+            fill(tab, group)
+        for tab in tabs:
+            tab.evaluate("setTimeout(() => document.querySelector('#form button').click(), 50)")
+        first, second = (shown(tab) for tab in tabs)
+        assert first == second
+        assert len(remembered(tabs[0])) == 1
+
+    def test_a_crowd_of_calls_draws_once(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Crowd")
+        path = collector.publish(study)
+        page = visitor().open(path + "/take-part")
+        answers = page.evaluate(
+            """async (path) => {
+                const client = await import("/static/fairgauge-client.js");
+                const study = await client.loadStudy(path);
+                const profile = { group: study.questions[0].attribute.groups[0], values: { recall: "0.5" } };
+                const all = Array.from({ length: 40 }, () => new client.Memory().answer(study, profile));
+                return (await Promise.all(all)).map((answer) => JSON.stringify(answer));
+            }""",
+            path,
+        )
+        assert len(answers) == 40
+        assert len(set(answers)) == 1
+
+    def test_a_lost_receipt_and_a_busy_collector_get_the_same_bytes(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Lost receipt")
+        collector.publish(study)
+        person = visitor()
+        tries: list[bytes | None] = []
+
+        def trouble(route: Route) -> None:
+            tries.append(route.request.post_data_buffer)
+            if len(tries) == 1:
+                route.fetch()  # it arrives, but the receipt is lost
+                route.abort()
+            elif len(tries) == 2:
+                route.fulfill(status=503, headers={"Retry-After": "1"}, body="{}")
+            else:
+                route.continue_()
+
+        person.context.route("**/answers", trouble)
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        send(page)
+        assert tries == [body] * 3
+        assert sum(collector.counts(study)) == 1
+
+    def test_a_closed_study_is_told_and_not_tried_again(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Closed")
+        path = collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        randomise(page)
+        collector.ask("POST", path + "/close")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_contain_text("has closed the study")
+        expect(page.get_by_role("button", name="Send")).to_be_hidden()
+        assert remembered(page)[0]["state"] == "refused"
+        assert len(posted(person)) == 1
+
+
+class TestRefusals:
+    def changed(self, person: Visitor, study: Study, change: Any) -> Page:
+        """Open the page while somebody in between changes the study."""
+
+        def tamper(route: Route) -> None:
+            route.fulfill(body=change(route.fetch().text()), content_type="application/json")
+
+        person.context.route(f"**/studies/{study.digest}", tamper)
+        page = person.open(f"/studies/{study.digest}/take-part")
+        expect(page.get_by_role("alert")).to_be_visible()
+        assert page.locator("#form").is_hidden()
+        assert posted(person) == []
+        return page
+
+    @pytest.mark.parametrize(
+        ("old", "new", "reason"),
+        [
+            ('"wombat"', '"koala"', "this is another study"),
+            ('"title":"', '"title":"Not ', "this is another study"),
+            ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09 but its table has epsilon 1.098"),
+            ('"format":1', '"format":2', "format=2: must be 1"),
+            ('"format":1', '"format":1,"format":1', "must be given once"),
+        ],
+    )
+    def test_a_study_that_was_changed_on_its_way(
+        self, collector: Collecting, visitor: OpenVisitor, old: str, new: str, reason: str
+    ) -> None:
+        study = new_study("Changed")
+        collector.publish(study)
+        person = visitor()
+        page = self.changed(person, study, lambda text: text.replace(old, new, 1))
+        expect(page.get_by_role("alert")).to_contain_text(reason)
+        person.check_quiet()
+
+    @pytest.mark.parametrize(
+        ("handicap", "reason"),
+        [
+            ("Object.defineProperty(crypto, 'subtle', { value: undefined })", "open the page with https"),
+            ("Object.defineProperty(globalThis, 'indexedDB', { value: undefined })", "does not let the page remember"),
+            ("IDBFactory.prototype.open = () => { throw new Error('no') }", "does not let the page remember"),
+        ],
+    )
+    def test_a_browser_that_cannot_check_or_remember(
+        self, collector: Collecting, visitor: OpenVisitor, handicap: str, reason: str
+    ) -> None:
+        study = new_study("Handicapped")
+        collector.publish(study)
+        person = visitor()
+        person.context.add_init_script(handicap)
+        page = person.open(f"/studies/{study.digest}/take-part")
+        expect(page.get_by_role("alert")).to_contain_text(reason)
+        assert page.locator("#form").is_hidden()
+        person.check_quiet()
+
+    def test_a_value_outside_the_range_is_named_by_its_rule_alone(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Range")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        complaint = page.locator("#complaint-value-0")
+        for value in ("", "1.0000001", "-0.1", "much", "5/4", "1/0", "1e5000"):
+            fill(page, value=value)
+            page.get_by_role("button", name="Randomise").click()
+            expect(complaint).to_have_text("Recall must be a number from 0 to 1.")
+            expect(page.get_by_label("Your recall")).to_be_focused()
+            page.get_by_label("Your recall").fill("0.5")
+            expect(complaint).to_have_text("")
+        assert remembered_nothing(page)
+        randomise(page)
+
+    def test_a_group_must_be_picked(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("No group")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        page.get_by_label("Your recall").fill("0.5")
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.get_by_text("Please pick your animal")).to_be_visible()
+        expect(page.get_by_label(GROUP, exact=True)).to_be_focused()
+        assert remembered_nothing(page)
+
+    @pytest.mark.parametrize(
+        ("limits", "reason"),
+        [
+            ({"study": "1"}, "spends epsilon 1.098613, and this device allows 1 a study"),
+            ({"lifetime": "2"}, "animal has cost epsilon 1.098613 on this device; an answer would make it 2.197225"),
+            ({"lifetime": 2}, "lifetime=2: must be a number from 0 up in quotes"),
+            ({"lifetme": "2"}, "limits=lifetme: must be study or lifetime"),
+        ],
+    )
+    def test_the_limits_of_a_person(
+        self, collector: Collecting, visitor: OpenVisitor, limits: dict[str, object], reason: str
+    ) -> None:
+        first, second = (collector.publish(new_study(f"Limits {i}")) for i in range(2))
+        page = visitor().open(first + "/take-part")
+        found = page.evaluate(
+            """async ([paths, limits]) => {
+                const client = await import("/static/fairgauge-client.js");
+                const memory = new client.Memory("limits");
+                const [first, second] = await Promise.all(paths.map((path) => client.loadStudy(path)));
+                const profile = { group: { animal: "wombat" }, values: { recall: 0.5 } };
+                await memory.answer(first, profile);
+                const refused = await memory.answer(second, profile, { limits }).catch((error) => error.message);
+                return [refused, await memory.recall(second.digest), (await memory.pending()).length];
+            }""",
+            [[first, second], limits],
+        )
+        assert reason in found[0]
+        assert found[1:] == [None, 1]
+
+    def test_a_study_that_is_over_or_to_come_asks_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        person = visitor()
+        over = replace(new_study("Over"), closes="2020-01-01T00:00:00Z")
+        to_come = replace(new_study("To come"), opens="2999-01-01T00:00:00Z")
+        for study, text in ((over, "The study closed on"), (to_come, "The study opens on")):
+            collector.publish(study)
+            page = person.open(f"/studies/{study.digest}/take-part")
+            expect(page.get_by_text(text)).to_be_visible()
+            assert page.locator("#form").is_hidden()
+
+
+def remembered_nothing(page: Page) -> bool:
+    return page.locator("#ready").is_hidden() and remembered(page) == []
+
+
+class TestTickets:
+    def test_a_link_brings_a_ticket_that_no_server_sees_before_it_is_sent(
+        self, collector: Collecting, visitor: OpenVisitor, wire: Relay
+    ) -> None:
+        study = new_study("Tickets")
+        collector.publish(study, admission="tickets")
+        ticket = collector.ticket(study)
+        person = visitor(wire.url)
+        page = open_form(person, study, fragment=f"#ticket={ticket}")
+        assert page.url.endswith("/take-part")
+        fill(page)
+        body = randomise(page)
+        assert json.loads(body)["id"] == ticket
+        assert ticket.encode() not in wire.sent
+        send(page)
+        assert sum(collector.counts(study)) == 1
+        person.check_quiet()
+
+    def test_without_a_ticket_the_page_asks_for_one(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("No ticket")
+        collector.publish(study, admission="tickets")
+        page = open_form(visitor(), study)
+        fill(page)
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.get_by_text("A ticket has 32 digits")).to_be_visible()
+        page.get_by_label("Your ticket").fill(collector.ticket(study).upper())
+        randomise(page)
+        send(page)
+
+    def test_another_ticket_takes_the_same_symbol(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Wrong ticket")
+        collector.publish(study, admission="tickets")
+        person = visitor()
+        page = open_form(person, study, fragment=f"#ticket={'0' * 32}")
+        fill(page)
+        first = json.loads(randomise(page))
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_contain_text("does not accept the ticket")
+        assert barriers(page) == []
+        ticket = collector.ticket(study)
+        page.get_by_label("Your ticket").fill(ticket)
+        page.get_by_role("button", name="Use this ticket").click()
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
+        assert json.loads(shown(page)) == {**first, "id": ticket}
+        send(page)
+        assert collector.counts(study)[first["symbol"]] == 1
+        # What was counted keeps its ticket.
+        refused = page.evaluate(
+            """async (answer) => {
+                const { Memory } = await import("/static/fairgauge-client.js");
+                return new Memory().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
+            }""",
+            {**first, "id": ticket},
+        )
+        assert refused == "only an answer that was refused gets another ticket"
+
+
+class TestPage:
+    def test_the_policy_is_strict_and_the_page_is_not_kept(self, collector: Collecting) -> None:
+        study = new_study("Policy")
+        path = collector.publish(study)
+        headers = collector.ask("GET", path + "/take-part").headers
+        assert headers.get_list("content-security-policy") == [POLICY]
+        assert "unsafe" not in POLICY
+        assert headers["cache-control"] == "no-store"
+        assert headers["referrer-policy"] == "no-referrer"
+
+    def test_an_unknown_study_has_no_page(self, visitor: OpenVisitor) -> None:
+        person = visitor()
+        page = person.context.new_page()
+        response = page.goto(f"{person.url}/studies/{'0' * 64}/take-part")
+        assert response is not None
+        assert response.status == 404
+
+    def test_without_javascript_one_sentence_says_what_to_do(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("No JavaScript")
+        collector.publish(study)
+        person = visitor(java_script_enabled=False)
+        page = person.open(f"/studies/{study.digest}/take-part")
+        expect(page.get_by_text("Your answer can only be randomised on this device")).to_be_visible()
+        expect(page.get_by_text("fairgauge answer")).to_be_visible()
+        assert page.get_by_role("button").count() == 0
+        assert page.get_by_role("textbox").count() == 0
+        person.check_quiet()
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_nobody_stumbles(self, collector: Collecting, visitor: OpenVisitor, scheme: str) -> None:
+        study = new_study(f"Barriers {scheme}", abstain=True)
+        collector.publish(study)
+        person = visitor(color_scheme=scheme)
+        page = open_form(person, study)
+        for summary in page.locator("summary").all():
+            if summary.is_visible():
+                summary.click()
+        assert barriers(page) == []
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.locator("#complaint-value-0")).to_be_visible()
+        assert barriers(page) == []
+        fill(page)
+        randomise(page)
+        assert barriers(page) == []
+        send(page)
+        page.get_by_text("What this browser remembers").click()
+        assert barriers(page) == []
+        person.check_quiet()
+
+    def test_a_refusal_has_no_barrier(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Refused")
+        collector.publish(study)
+        person = visitor()
+        page = TestRefusals().changed(person, study, lambda text: text.replace("wombat", "koala"))
+        assert barriers(page) == []
+
+    def test_a_narrow_screen_does_not_scroll_sideways(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        long = Attribute("Bevölkerungsgruppenzugehörigkeit", ("Donaudampfschifffahrtsgesellschaft" * 2, "other"))
+        study = new_study("Donaudampfschifffahrtsgesellschaftskapitän", attribute=long)
+        collector.publish(study)
+        page = open_form(visitor(viewport={"width": 320, "height": 600}), study)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        page.get_by_role("radio", name="other").check()
+        page.get_by_label("Your recall").fill("1")
+        randomise(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+    def test_the_page_works_below_a_path(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        """A reverse proxy may serve the collector below a path of its own."""
+        study = new_study("Below a path")
+        path = collector.publish(study)
+        person = visitor()
+        person.context.route(
+            "**/gauge/**",
+            lambda route: route.fulfill(response=route.fetch(url=route.request.url.replace("/gauge/", "/"))),
+        )
+        page = person.open(f"/gauge{path}/take-part")
+        expect(page.locator("#form")).to_be_visible()
+        fill(page)
+        randomise(page)
+        send(page)
+        assert {request.url.split("/")[3] for request in person.requests} <= {"gauge", ""}
+        assert sum(collector.counts(study)) == 1

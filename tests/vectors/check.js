@@ -1,0 +1,71 @@
+/** Check the vectors of vectors.json with the JavaScript client; return a line for each that it does not meet. */
+export async function check(client, vectors) {
+  const missed = [];
+  const same = (name, found, wanted) => {
+    const [a, b] = [found, wanted].map((value) => JSON.stringify(value));
+    if (a !== b) missed.push(`${name}: found ${a}, not ${b}`);
+  };
+  const encode = (text) => new TextEncoder().encode(text);
+  const bytesOf = (digits) => Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
+  const refusal = async (work) => {
+    try {
+      await work();
+      return { error: "none" };
+    } catch (error) {
+      return { error: error.name, ...(error.field === undefined ? {} : { field: error.field, rule: error.rule }) };
+    }
+  };
+
+  const studies = await Promise.all(vectors.studies.map(({ text }) => client.parseStudy(encode(text))));
+  vectors.studies.forEach(({ canonical, digest, epsilon, loss }, i) => {
+    const { questions, ...study } = studies[i];
+    same(`studies[${i}] canonical`, new TextDecoder().decode(study.bytes), canonical);
+    same(`studies[${i}] digest`, study.digest, digest);
+    questions.forEach(({ channel }, q) => {
+      same(`studies[${i}] epsilon`, Number(client.plain(channel.epsilon)), Number(epsilon[q]));
+      same(`studies[${i}] epsilon to 50 digits`, trimmed(client.plain(channel.epsilon)), trimmed(epsilon[q]));
+      same(`studies[${i}] loss`, channel.loss.n * BigInt(loss[q][1]) === channel.loss.d * BigInt(loss[q][0]), true);
+    });
+  });
+  for (const [i, { replace, hex, ...verdict }] of vectors.bad.entries()) {
+    const text = replace && (replace[0] === "*" ? replace[1] : vectors.base.replace(replace[0], () => replace[1]));
+    const found = await refusal(() => client.parseStudy(replace ? encode(text) : bytesOf(hex)));
+    same(`bad[${i}] ${JSON.stringify(replace ?? hex).slice(0, 80)}`, found, verdict);
+  }
+  for (const [high, low, bound] of vectors.logs) {
+    same(`log ${high}/${low}`, trimmed(client.plain(client.logBound(BigInt(high), BigInt(low)))), trimmed(bound));
+  }
+  for (const [high, low, epsilon, wanted] of vectors.within) {
+    same(
+      `within ${high}/${low} ${epsilon}`,
+      client.atMost(client.logBound(BigInt(high), BigInt(low)), epsilon),
+      wanted,
+    );
+  }
+  for (const [low, high, value, wanted] of vectors.positions) {
+    let found = null;
+    try {
+      found = client.position({ name: "m", low, high }, value);
+    } catch (error) {
+      same(
+        "a position's refusal",
+        [error.name, error.message],
+        ["CannotAnswer", `m must be a number from ${low} to ${high}`],
+      );
+    }
+    const equal = found && wanted && found.n * BigInt(wanted[1]) === found.d * BigInt(wanted[0]);
+    if (found || wanted) same(`position of ${value} in ${low}..${high}`, Boolean(equal), true);
+  }
+  for (const { study, question, group, value, bits, symbol } of vectors.draws) {
+    const { metric, channel } = studies[study].questions[question];
+    const given = bits.map(BigInt);
+    const drawn = channel.draw(group, value === null ? null : client.position(metric, value), () => given.shift());
+    same(`draw in ${study}.${question} of ${group}, ${value}, ${bits}`, [drawn, given.length], [symbol, 0]);
+  }
+  for (const { answer, bytes } of vectors.answers) {
+    same("an answer's bytes", new TextDecoder().decode(client.answerBytes(answer)), bytes);
+  }
+  return missed;
+}
+
+const trimmed = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
