@@ -25,7 +25,7 @@ from fairgauge.scores import Decoder, Inputs, Matrix, Vector
 EXACT_GROUPS = 6
 # Levels stop where the linear program has so many rows, so that a design takes a minute at most.  It shows only above
 # epsilon 4: there rounding costs more than 1 % where groups are many or their shares are estimated.
-_MOST_ROWS = 560
+_MOST_ROWS = 800
 _SPREAD = 1e-2  # weight of the average over objectives beside their maximum
 _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
