@@ -35,7 +35,8 @@ class AnswerCounter:
         self.path = None if path is None else Path(path)
         self._symbols: dict[str, int] = {}
         if self.path is not None and self.path.exists():
-            self._count(Answer.from_bytes(line) for line in self.path.open("rb") if line.endswith(b"\n"))
+            with self.path.open("rb") as file:  # whose last line may have been cut off by a crash
+                self._count(Answer.from_bytes(line) for line in file if line.endswith(b"\n"))
 
     @property
     def answers(self) -> tuple[Answer, ...]:

@@ -1,0 +1,113 @@
+"""Flower's simulation and its deployment, with devices that try to let marked values out: none gets through."""
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client import Ledger
+from fairgauge.flower.client import REASON
+from fairgauge.study import Attribute
+from tests.e2e.flower.engines import Federation, federation, simulate
+from tests.samples import sample_question, sample_study
+
+GROUP, VALUE, EXAMPLES = "platypus", 0.8125390625, 123_457
+STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+MARKS = {
+    "the group": GROUP.encode(),
+    "the value as text": str(VALUE).encode(),
+    "the value in binary": struct.pack("<d", VALUE),
+    "the number of examples as text": str(EXAMPLES).encode(),
+    # Flower sends integers as zigzag varints: seven bits a byte, lowest first.
+    "the number of examples in binary": bytes([2 * EXAMPLES & 127 | 128, 2 * EXAMPLES >> 7 & 127 | 128, 2 * EXAMPLES >> 14]),
+}  # fmt: skip
+
+
+def marks_in(*places: bytes) -> list[str]:
+    return [name for name, mark in MARKS.items() if any(mark in place for place in places)]
+
+
+def charged(here: Path) -> list[object]:
+    return [Ledger(path).spent() for path in sorted(here.glob("*.ledger"))]
+
+
+def answered(here: Path) -> int:
+    return len((here / "answers.ndjson").read_bytes().splitlines())
+
+
+def prepare(here: Path) -> None:
+    (here / "study.json").write_bytes(STUDY.to_bytes())
+    (here / "marks.json").write_text(json.dumps({"group": GROUP, "value": VALUE, "examples": EXAMPLES}))
+
+
+def test_the_simulation(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    printed = simulate(tmp_path, devices=20)
+    received = (tmp_path / "received").read_bytes()
+    # Every fourth device answers, in both rounds, and counts once.
+    assert printed.count("private metrics: 20 replies, 5 new answers") == 1
+    assert printed.count("private metrics: 20 replies, 0 new answers") == 1
+    assert "platypus - koala: not yet" in printed
+    assert answered(tmp_path) == 5
+    assert received.count(REASON.encode()) == 2 * 15 * 2  # in the text of a reply, and in its bytes
+    printed = printed.replace("platypus - koala", "")
+    assert marks_in(received, printed.encode()) == []
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
+    here = tmp_path_factory.mktemp("deployed")
+    prepare(here)
+    devices = [{"mode": mode, "animal": GROUP} for mode in ("honest", "raising", "failing")]
+    with federation(here, devices) as running:
+        yield running
+
+
+def what_the_server_has(running: Federation) -> list[bytes]:
+    """Every byte that reached the SuperLink, what it logged and stored, and what the ServerApp saw of the replies."""
+    here = running.here
+    stored = [path.read_bytes() for path in sorted(here.glob("superlink.*"))]
+    return [bytes(running.line.heard), (here / "received").read_bytes(), *stored]
+
+
+def test_the_deployment(deployed: Federation) -> None:
+    shown = deployed.run()
+    assert "private metrics: 3 replies, 1 new answers" in shown
+    spent = charged(deployed.here)
+    assert [bool(account) for account in spent] == [False, True, False]  # failing, honest, raising
+
+    # A second run on the same devices: the same answer again, for which nothing more is spent.
+    shown += deployed.run()
+    assert "private metrics: 3 replies, 0 new answers" in shown
+    assert charged(deployed.here) == spent
+    assert answered(deployed.here) == 1
+
+    # The gap is called by the names of the groups, as the study has them.
+    places = [place.replace(b"platypus - koala", b"") for place in (*what_the_server_has(deployed), shown.encode())]
+    assert marks_in(*places) == []
+    received = (deployed.here / "received").read_bytes()
+    assert received.count(REASON.encode()) == 2 * 2 * 2
+
+    # On the device: why it gave no answer, and where, without the words of whoever failed.
+    told = deployed.logs("supernode1")
+    assert "the app's own code failed with ValueError at" in told
+    assert marks_in(told.encode()) == []
+
+
+def test_the_search_finds_marks_without_the_mod(deployed: Federation) -> None:
+    """The mutant twin: what the same devices let out if the mod is not there."""
+    before = len(deployed.line.heard)
+    deployed.run(private=False)
+    assert marks_in(bytes(deployed.line.heard[before:])) == list(MARKS)
+
+
+def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:
+    ((line),) = (deployed.here / "answers.ndjson").read_text().splitlines()
+    symbol = json.loads(line)["symbol"]
+    words = [int(json.loads(line)["id"][start : start + 8], 16) for start in range(0, 32, 8)]
+    content = f"'num-examples': 1, 'study': {[int(STUDY.digest[s : s + 8], 16) for s in range(0, 64, 8)]}, "
+    assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in (deployed.here / "received").read_bytes().decode(
+        errors="replace"
+    )
