@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge import errors
     from fairgauge.channel import Channel
     from fairgauge.client import Answer
+    from fairgauge.estimate.metric_frame import PrivateMetricFrame
     from fairgauge.simulate import Population
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tally import Tally
@@ -39,6 +40,7 @@ __all__ = [
     "Channel",
     "Metric",
     "Population",
+    "PrivateMetricFrame",
     "Question",
     "Study",
     "Tally",
@@ -52,6 +54,7 @@ _HOMES = {
     "Channel": "fairgauge.channel",
     "Metric": "fairgauge.study",
     "Population": "fairgauge.simulate",
+    "PrivateMetricFrame": "fairgauge.estimate.metric_frame",
     "Question": "fairgauge.study",
     "Study": "fairgauge.study",
     "Tally": "fairgauge.tally",
