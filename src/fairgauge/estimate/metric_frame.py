@@ -63,7 +63,7 @@ class PrivateMetricFrame:
         attribute: str | None = None,
     ) -> None:
         try:
-            import pandas  # noqa: F401, ICN001 - asked for here, so that a missing extra is one sentence
+            import pandas  # noqa: F401 - asked for here, so that a missing extra is one sentence
         except ImportError:
             raise MissingExtra("a metric frame needs pandas", "lab") from None
         asked = sorted({question.attribute.name for question in study.questions})
@@ -73,9 +73,7 @@ class PrivateMetricFrame:
         self._study, self._tally = study, tally
         self._confidence, self._interval, self._attribute = confidence, interval, attribute
         self._questions = [
-            (index, question)
-            for index, question in enumerate(study.questions)
-            if question.attribute.name == attribute
+            (index, question) for index, question in enumerate(study.questions) if question.attribute.name == attribute
         ]
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
@@ -107,8 +105,8 @@ class PrivateMetricFrame:
         """How many answered each metric's question; a person answers one question of a study."""
         import pandas as pd
 
-        answers = {question.metric.name: found.answers for question, found in self._found(self._estimate)}
-        return pd.Series(answers, dtype=int)
+        found = self._found(self._estimate)
+        return pd.Series([each.answers for _, each in found], [question.metric.name for question, _ in found])
 
     @property
     def group_share(self) -> "pd.DataFrame":
@@ -320,10 +318,7 @@ def _means_to_overall(found: QuestionEstimate) -> Interval:
     means = _means(found).values()
     return _over(
         max,
-        [
-            _size(Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low))
-            for m in means
-        ],
+        [_size(Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low)) for m in means],
     )
 
 

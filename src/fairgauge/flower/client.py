@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
 from flwr.clientapp.typing import ClientAppCallable, Mod
@@ -19,7 +19,7 @@ from fairgauge.flower.record import to_content
 from fairgauge.study import Study
 
 T = TypeVar("T")
-Setting = T | Callable[[Context], T]
+Setting: TypeAlias = T | Callable[[Context], T]
 
 # The same whatever went wrong: why a device cannot answer may depend on its group or its data.
 REASON = "fairgauge: this device gives no answer"

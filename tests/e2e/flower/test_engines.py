@@ -13,6 +13,17 @@ from fairgauge.study import Attribute
 from tests.e2e.flower.engines import Federation, federation, simulate
 from tests.samples import sample_question, sample_study
 
+
+def zigzag(number: int) -> bytes:
+    """Return a positive number as Flower sends it: doubled, then seven bits a byte, the lowest first."""
+    left = 2 * number
+    digits = []
+    while left:
+        digits.append(left & 127 | (128 if left > 127 else 0))
+        left >>= 7
+    return bytes(digits)
+
+
 GROUP, VALUE, EXAMPLES = "platypus", 0.8125390625, 123_457
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
 MARKS = {
@@ -20,9 +31,8 @@ MARKS = {
     "the value as text": str(VALUE).encode(),
     "the value in binary": struct.pack("<d", VALUE),
     "the number of examples as text": str(EXAMPLES).encode(),
-    # Flower sends integers as zigzag varints: seven bits a byte, lowest first.
-    "the number of examples in binary": bytes([2 * EXAMPLES & 127 | 128, 2 * EXAMPLES >> 7 & 127 | 128, 2 * EXAMPLES >> 14]),
-}  # fmt: skip
+    "the number of examples in binary": zigzag(EXAMPLES),
+}
 
 
 def marks_in(*places: bytes) -> list[str]:

@@ -17,7 +17,13 @@ from tests.surveys import coin_question, expected_tally, people, study, tells_al
 
 LOSS = Metric("loss", "0", "4")
 METHODS = ("between_groups", "to_overall")
-NUMBERS = ("overall", "by_group", "group_min", "group_max", *(f"{n} {m}" for n in ("difference", "ratio") for m in METHODS))
+NUMBERS = (
+    "overall",
+    "by_group",
+    "group_min",
+    "group_max",
+    *(f"{n} {m}" for n in ("difference", "ratio") for m in METHODS),
+)
 # A thousand people: sex, how often each pair of recall and loss occurs.
 PEOPLE = pd.DataFrame(
     [
@@ -138,14 +144,18 @@ def test_what_is_about_all_groups_holds_for_all_of_them() -> None:
 
 def test_a_study_of_the_gap_tells_differences_and_no_mean() -> None:
     asked = study(coin_question(RECALL))
-    frame = PrivateMetricFrame(asked, expected_tally(asked, people(("female", "0.75", 50_000), ("male", "0.5", 50_000))))
+    frame = PrivateMetricFrame(
+        asked, expected_tally(asked, people(("female", "0.75", 50_000), ("male", "0.5", 50_000)))
+    )
     assert frame.difference()["recall"] == pytest.approx(0.25)
     assert frame.difference(method="to_overall")["recall"] == pytest.approx(0.125)
     low, high = (ends["recall"] for ends in frame.difference_ci())
     assert 0 < low < 0.25 < high
     for name in ("overall", "by_group", "group_min", "group_max", "ratio between_groups", "ratio to_overall"):
         for ci in (False, True):
-            with pytest.raises(CannotEstimate, match=r"^recall: these answers do not tell .* can estimate the gap, not"):
+            with pytest.raises(
+                CannotEstimate, match=r"^recall: these answers do not tell .* can estimate the gap, not"
+            ):
                 number(frame, name, ci=ci)
 
 

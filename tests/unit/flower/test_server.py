@@ -206,6 +206,7 @@ def test_configuration_goes_through() -> None:
             seen.append((arrays, config, grid))
             return []
 
-    arrays, config, grid = ArrayRecord(), ConfigRecord({"x": 1}), NoGrid([])
-    PrivateMetrics(Watching(), AnswerCounter(STUDY)).configure_evaluate(1, arrays, config, grid)  # type: ignore[arg-type]
+    arrays, config = ArrayRecord(), ConfigRecord({"x": 1})
+    grid: Any = NoGrid([])
+    PrivateMetrics(Watching(), AnswerCounter(STUDY)).configure_evaluate(1, arrays, config, grid)
     assert seen == [(arrays, config, grid)]
