@@ -8,10 +8,10 @@ STAMP  := $(VENV)/.installed
 FLOWER := .venv-flower
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower lint bench coverage docs paper clean
+.PHONY: help install run test test-flower lint bench coverage docs paper older-people clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## Make .venv with everything, at the versions of constraints.txt
 
@@ -58,6 +58,9 @@ docs: $(STAMP)  ## Build the documentation into docs/_build/html
 
 paper: $(STAMP)  ## Redo the source paper into docs/paper; DATA=... names the UCI archive
 	$(BIN)/fairgauge paper --output docs/paper $(if $(DATA),--data $(DATA))
+
+older-people: $(FLOWER)/.installed  ## Run the example with a real federation; DATA=... names the UCI archive
+	$(FLOWER)/bin/python examples/older-people/main.py $(if $(DATA),--data $(DATA)) $(ARGS)
 
 clean:  ## Remove the environment, caches and built pages
 	rm -rf $(VENV) $(FLOWER) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
