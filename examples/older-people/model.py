@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trials import Matrix, Trial
+from trials import Labels, Matrix, Trial
 
 STEPS = 50
 RATE = 1.0
@@ -24,7 +24,7 @@ def rates(weights: Matrix, trial: Trial) -> dict[str, float]:
     return {"tpr": _mean(called[trial.lying]), "fpr": _mean(called[~trial.lying])}
 
 
-def _mean(called: Matrix) -> float:
+def _mean(called: Labels) -> float:
     return float(called.mean()) if len(called) else float("nan")
 
 
