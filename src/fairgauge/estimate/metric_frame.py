@@ -37,7 +37,7 @@ class PrivateMetricFrame:
     of two of these, the low and the high end.
 
     Guarantee: each ``_ci`` holds the truth with the stated confidence, as the chosen interval does
-    (:data:`fairgauge.estimate.GUARANTEES`), for each metric by itself.
+    (``fairgauge.estimate.GUARANTEES``), for each metric by itself.
 
     Args:
         study: The study.

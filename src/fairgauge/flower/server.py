@@ -158,7 +158,7 @@ class PrivateMetrics(Strategy):
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
-    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+    ) -> "tuple[ArrayRecord | None, MetricRecord | None]":
         """Let the wrapped strategy do it."""
         return self.strategy.aggregate_train(server_round, replies)
 
@@ -170,7 +170,7 @@ class PrivateMetrics(Strategy):
             return []
         return self.strategy.configure_evaluate(server_round, arrays, config, grid)
 
-    def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> "MetricRecord | None":
         """Count the answers, and return what they say so far."""
         if server_round < self.first_round:
             return None
