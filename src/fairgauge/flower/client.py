@@ -58,7 +58,7 @@ def private_metrics(
         if kept.state(found.digest) is not None:
             return kept.answer(found, {"group": None, "values": {}})  # the answer that is there, whatever is asked
         limits = _limits(_setting(limit, context))
-        groups = {name: _setting(own, context) for name, own in _setting(group, context).items()}
+        groups = _groups(group, context)
         # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
         return kept.answer(found, {"group": groups, "values": _metrics(_of_app(evaluate))}, limit=limits)
 
@@ -110,6 +110,13 @@ def _study(source: Study | str | Path | bytes) -> Study:
 
 # A process that evaluates round after round reads and checks a study once.
 _load = lru_cache(maxsize=8)(load_study)
+
+
+def _groups(group: Any, context: Context) -> dict[str, Any]:
+    named = _setting(group, context)
+    if not isinstance(named, Mapping):
+        raise CannotAnswer('"group" must give a group for each attribute\'s name')
+    return {attribute: _setting(own, context) for attribute, own in named.items()}
 
 
 def _limits(limit: Any) -> Limits:

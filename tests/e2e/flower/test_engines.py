@@ -24,19 +24,17 @@ def zigzag(number: int) -> bytes:
     return bytes(digits)
 
 
-GROUP, VALUE, EXAMPLES = "platypus", 0.8125390625, 123_457
+GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
+OPEN = "wombat", 0.3417578125, 234_571
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
-MARKS = {
-    "the group": GROUP.encode(),
-    "the value as text": str(VALUE).encode(),
-    "the value in binary": struct.pack("<d", VALUE),
-    "the number of examples as text": str(EXAMPLES).encode(),
-    "the number of examples in binary": zigzag(EXAMPLES),
-}
+ALL_MARKS = ["group", "value as text", "value in binary", "examples as text", "examples in binary"]
 
 
-def marks_in(*places: bytes) -> list[str]:
-    return [name for name, mark in MARKS.items() if any(mark in place for place in places)]
+def marks_in(*places: bytes, marks: tuple[str, float, int] = PRIVATE) -> list[str]:
+    """Return which of the marks are anywhere in these places, in any form that they could have."""
+    group, value, examples = marks
+    forms = (group.encode(), str(value).encode(), struct.pack("<d", value), str(examples).encode(), zigzag(examples))
+    return [name for name, form in zip(ALL_MARKS, forms, strict=True) if any(form in place for place in places)]
 
 
 def charged(here: Path) -> list[object]:
@@ -49,7 +47,7 @@ def answered(here: Path) -> int:
 
 def prepare(here: Path) -> None:
     (here / "study.json").write_bytes(STUDY.to_bytes())
-    (here / "marks.json").write_text(json.dumps({"group": GROUP, "value": VALUE, "examples": EXAMPLES}))
+    (here / "marks.json").write_text(json.dumps({"private": PRIVATE, "open": OPEN}))
 
 
 def test_the_simulation(tmp_path: Path) -> None:
@@ -70,7 +68,7 @@ def test_the_simulation(tmp_path: Path) -> None:
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
     here = tmp_path_factory.mktemp("deployed")
     prepare(here)
-    devices = [{"mode": mode, "animal": GROUP} for mode in ("honest", "raising", "failing")]
+    devices = [{"mode": mode, "animal": GROUP} for mode in ("honest", "raising", "failing", "open")]
     with federation(here, devices) as running:
         yield running
 
@@ -84,19 +82,21 @@ def what_the_server_has(running: Federation) -> list[bytes]:
 
 def test_the_deployment(deployed: Federation) -> None:
     shown = deployed.run()
-    assert "private metrics: 3 replies, 1 new answers" in shown
+    assert "private metrics: 4 replies, 1 new answers" in shown
     spent = charged(deployed.here)
     assert [bool(account) for account in spent] == [False, True, False]  # failing, honest, raising
 
     # A second run on the same devices: the same answer again, for which nothing more is spent.
     shown += deployed.run()
-    assert "private metrics: 3 replies, 0 new answers" in shown
+    assert "private metrics: 4 replies, 0 new answers" in shown
     assert charged(deployed.here) == spent
     assert answered(deployed.here) == 1
 
     # The gap is called by the names of the groups, as the study has them.
     places = [place.replace(b"platypus - koala", b"") for place in (*what_the_server_has(deployed), shown.encode())]
     assert marks_in(*places) == []
+    # The mutant twin: the open device does without the mod, and every mark of its own is there.
+    assert marks_in(bytes(deployed.line.heard), marks=OPEN) == ALL_MARKS
     received = (deployed.here / "received").read_bytes()
     assert received.count(REASON.encode()) == 2 * 2 * 2
 
@@ -104,13 +104,6 @@ def test_the_deployment(deployed: Federation) -> None:
     told = deployed.logs("supernode1")
     assert "the app's own code failed with ValueError at" in told
     assert marks_in(told.encode()) == []
-
-
-def test_the_search_finds_marks_without_the_mod(deployed: Federation) -> None:
-    """The mutant twin: what the same devices let out if the mod is not there."""
-    before = len(deployed.line.heard)
-    deployed.run(private=False)
-    assert marks_in(bytes(deployed.line.heard[before:])) == list(MARKS)
 
 
 def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:

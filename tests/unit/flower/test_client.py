@@ -179,6 +179,7 @@ def test_a_group_that_the_study_does_not_know_is_not_named(caplog: pytest.LogCap
     assert refused(App(group={"sex": node_config("animal")})())
     assert refused(App(group=lambda _: "platypus")())
     assert "sex must be one of female, male" in caplog.text
+    assert "must give a group for each attribute" in caplog.text
     assert "KeyError at" in caplog.text
     assert "platypus" not in caplog.text
 

@@ -85,7 +85,7 @@ def many(study: Study, clients: int) -> list[Answer]:
 
 
 def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -> None:
-    study = sample_study(designed(Goal((0.5, 0.5)), "4"))
+    study = sample_study(designed(Goal((0.5, 0.5)), "4", design="randomized-response"))
     counter = AnswerCounter(study, confidence=0.95)
     metrics = counter.aggregate(contents(many(study, 4000)), "num-examples")
     gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gap

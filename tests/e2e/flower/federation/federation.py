@@ -17,7 +17,7 @@ MODES = ("honest", "raising", "failing", "leaving")
 
 
 class Marks(NamedTuple):
-    """What a device holds and nobody else may see; the server has this file, but not what is in it."""
+    """What a device holds and nobody else may see."""
 
     group: str
     value: float
@@ -25,7 +25,8 @@ class Marks(NamedTuple):
 
     @classmethod
     def of(cls, context: Context) -> "Marks":
-        return cls(**json.loads((Path(here(context)) / "marks.json").read_text()))
+        kind = "open" if mode(context) == "open" else "private"
+        return cls(*json.loads((Path(here(context)) / "marks.json").read_text())[kind])
 
 
 def mode(context: Context) -> str:
@@ -51,8 +52,8 @@ private = private_metrics(
 
 
 def perhaps_private(message: Message, context: Context, call_next: Any) -> Message:
-    """The mod, or nothing in its place: the search for marks must find them then."""
-    if context.run_config.get("private", True):
+    """The mod, or nothing in its place on the open device: the search must find that one's marks."""
+    if mode(context) != "open":
         return private(message, context, call_next)
     reply: Message = call_next(message, context)
     return reply
