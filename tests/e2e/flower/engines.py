@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 APP = Path(__file__).parent / "federation"
-PATIENCE = 180.0
+PATIENCE = 600.0
 
 
 def environment(here: Path) -> dict[str, str]:
