@@ -34,9 +34,10 @@ test: $(STAMP)  ## Run every test
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too
 	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/unit/flower tests/e2e/flower)
 
+# Most of what Flower brings is never imported here, so nothing is compiled before it is needed.
 $(FLOWER)/.installed: pyproject.toml constraints-flower.txt
 	$(PYTHON) -m venv --clear $(FLOWER)
-	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check \
+	$(FLOWER)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--constraint constraints-flower.txt --editable '.[flower-dev]'
 	@touch $@
 
