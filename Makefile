@@ -4,12 +4,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# Flower wants other versions of the collector's web framework, so what needs it has an environment of its own.
+FLOWER := .venv-flower
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench coverage docs paper clean
+.PHONY: help install run test test-flower lint bench coverage docs paper older-people clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## Make .venv with everything, at the versions of constraints.txt
 
@@ -27,6 +29,17 @@ run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known
 
 test: $(STAMP)  ## Run every test
 	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
+
+test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too
+	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/unit/flower tests/e2e/flower)
+
+# Most of what Flower brings is never imported here, so nothing is compiled before it is needed.
+$(FLOWER)/.installed: pyproject.toml constraints-flower.txt
+	$(PYTHON) -m venv --clear $(FLOWER)
+	$(FLOWER)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
+		--constraint constraints-flower.txt --editable '.[flower-dev]'
+	@touch $@
 
 lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff check .
@@ -47,5 +60,8 @@ docs: $(STAMP)  ## Build the documentation into docs/_build/html
 paper: $(STAMP)  ## Redo the source paper into docs/paper; DATA=... names the UCI archive
 	$(BIN)/fairgauge paper --output docs/paper $(if $(DATA),--data $(DATA))
 
+older-people: $(FLOWER)/.installed  ## Run the example with a real federation; DATA=... names the UCI archive
+	$(FLOWER)/bin/python examples/older-people/main.py $(if $(DATA),--data $(DATA)) $(ARGS)
+
 clean:  ## Remove the environment, caches and built pages
-	rm -rf $(VENV) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(FLOWER) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

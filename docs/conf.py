@@ -13,7 +13,7 @@ project_copyright = f"2026, {author}"
 version = release = fairgauge.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
-exclude_patterns = ["_build", "paper"]  # what docs/paper holds is included in pages
+exclude_patterns = ["_build", "paper", "older-people"]  # what these folders hold is included in pages
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -30,6 +30,7 @@ highlight_language = "none"  # a literal block is text unless it says what it is
 # The reference
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_mock_imports = ["flwr"]  # which has an environment of its own
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True

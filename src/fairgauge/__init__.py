@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairgauge import errors
     from fairgauge.channel import Channel
     from fairgauge.client import Answer
+    from fairgauge.estimate.metric_frame import PrivateMetricFrame
     from fairgauge.simulate import Population
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tally import Tally
@@ -40,6 +41,7 @@ __all__ = [
     "Channel",
     "Metric",
     "Population",
+    "PrivateMetricFrame",
     "Question",
     "Study",
     "Tally",
@@ -53,6 +55,7 @@ _HOMES = {
     "Channel": "fairgauge.channel",
     "Metric": "fairgauge.study",
     "Population": "fairgauge.simulate",
+    "PrivateMetricFrame": "fairgauge.estimate.metric_frame",
     "Question": "fairgauge.study",
     "Study": "fairgauge.study",
     "Tally": "fairgauge.tally",

@@ -42,3 +42,10 @@ def test_the_client_loads_a_database_and_the_web_only_when_needed():
 def test_the_client_loads_no_room_above_it():
     rooms = {module.split(".")[1] for module in loaded_by("import fairgauge.client") if module.startswith("fairgauge.")}
     assert rooms <= {"errors", "canonical", "channel", "study", "client"}
+
+
+def test_without_flower_there_is_one_sentence():
+    code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); sys.modules['flwr'] = None; import fairgauge.flower"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith("private metrics in Flower need flwr: pip install 'fairgauge[flower]'")

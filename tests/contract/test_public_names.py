@@ -14,6 +14,7 @@ PUBLIC_NAMES = [
     "Channel",
     "Metric",
     "Population",
+    "PrivateMetricFrame",
     "Question",
     "Study",
     "Tally",

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -24,33 +24,38 @@ def append(answer: Answer, path: str | Path) -> bool:
     Raises:
         InvalidInput: If the file cannot be written, or ends in something else than a line.
     """
+    return append_all([answer], path) == 1
+
+
+def append_all(answers: Iterable[Answer], path: str | Path) -> int:
+    """Write answers at the end of a file, as :func:`append` does, and return how many were not there before."""
     path = Path(path)
     try:
         with _alone(path) as file:
-            return _append(answer.to_bytes() + b"\n", path, file)
+            return _append([answer.to_bytes() + b"\n" for answer in answers], path, file)
     except OSError as problem:
         reason = problem.strerror
     raise InvalidInput("file", path, f"cannot be written: {reason}")
 
 
-def _append(line: bytes, path: Path, file: BinaryIO) -> bool:
-    end, new = 0, True
+def _append(lines: list[bytes], path: Path, file: BinaryIO) -> int:
+    end, new = 0, dict.fromkeys(lines)
     for found in file:
         if not found.endswith(b"\n"):
             if len(found) > LONGEST_LINE or not _BEGUN.fullmatch(found):
                 raise InvalidInput("file", path, "must end in a whole line, as a file of answers does")
             break  # Its writer was killed within the line, has it in a ledger, and will write it again.
         end += len(found)
-        new = new and found != line
+        new.pop(found, None)
     if new:
         file.truncate(end)
         file.seek(end)
-        file.write(line)
+        file.write(b"".join(new))
         file.flush()
     # Also where the line was found: whoever wrote it may not have lived to do this.
     os.fsync(file.fileno())
     sync_folder(path)
-    return new
+    return len(new)
 
 
 @contextmanager

@@ -1,0 +1,116 @@
+"""Flower's simulation and its deployment, with devices that try to let marked values out: none gets through."""
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client import Ledger
+from fairgauge.flower.client import REASON
+from fairgauge.study import Attribute
+from tests.e2e.flower.engines import Federation, federation, simulate
+from tests.samples import sample_question, sample_study
+
+
+def zigzag(number: int) -> bytes:
+    """Return a positive number as Flower sends it: doubled, then seven bits a byte, the lowest first."""
+    left = 2 * number
+    digits = []
+    while left:
+        digits.append(left & 127 | (128 if left > 127 else 0))
+        left >>= 7
+    return bytes(digits)
+
+
+GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
+OPEN = "wombat", 0.3417578125, 234_571
+STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+ALL_MARKS = ["group", "value as text", "value in binary", "examples as text", "examples in binary"]
+
+
+def marks_in(*places: bytes, marks: tuple[str, float, int] = PRIVATE) -> list[str]:
+    """Return which of the marks are anywhere in these places, in any form that they could have."""
+    group, value, examples = marks
+    forms = (group.encode(), str(value).encode(), struct.pack("<d", value), str(examples).encode(), zigzag(examples))
+    return [name for name, form in zip(ALL_MARKS, forms, strict=True) if any(form in place for place in places)]
+
+
+def charged(here: Path) -> list[object]:
+    return [Ledger(path).spent() for path in sorted(here.glob("*.ledger"))]
+
+
+def answered(here: Path) -> int:
+    return len((here / "answers.ndjson").read_bytes().splitlines())
+
+
+def prepare(here: Path) -> None:
+    (here / "study.json").write_bytes(STUDY.to_bytes())
+    (here / "marks.json").write_text(json.dumps({"private": PRIVATE, "open": OPEN}))
+
+
+def test_the_simulation(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    printed = simulate(tmp_path, devices=20)
+    received = (tmp_path / "received").read_bytes()
+    # Every fourth device answers, in both rounds, and counts once.
+    assert printed.count("private metrics: 20 replies, 5 new answers") == 1
+    assert printed.count("private metrics: 20 replies, 0 new answers") == 1
+    assert "platypus - koala: not yet" in printed
+    assert answered(tmp_path) == 5
+    assert received.count(REASON.encode()) == 2 * 15 * 2  # in the text of a reply, and in its bytes
+    printed = printed.replace("platypus - koala", "")
+    assert marks_in(received, printed.encode()) == []
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
+    here = tmp_path_factory.mktemp("deployed")
+    prepare(here)
+    devices = [{"mode": mode, "animal": GROUP} for mode in ("honest", "raising", "failing", "open")]
+    with federation(here, devices) as running:
+        yield running
+
+
+def what_the_server_has(running: Federation) -> list[bytes]:
+    """Every byte that reached the SuperLink, what it logged and stored, and what the ServerApp saw of the replies."""
+    here = running.here
+    stored = [path.read_bytes() for path in sorted(here.glob("superlink.*"))]
+    return [bytes(running.line.heard), (here / "received").read_bytes(), *stored]
+
+
+def test_the_deployment(deployed: Federation) -> None:
+    shown = deployed.run()
+    assert "private metrics: 4 replies, 1 new answers" in shown
+    spent = charged(deployed.here)
+    assert [bool(account) for account in spent] == [False, True, False]  # failing, honest, raising
+
+    # A second run on the same devices: the same answer again, for which nothing more is spent.
+    shown += deployed.run()
+    assert "private metrics: 4 replies, 0 new answers" in shown
+    assert charged(deployed.here) == spent
+    assert answered(deployed.here) == 1
+
+    # The gap is called by the names of the groups, as the study has them.
+    places = [place.replace(b"platypus - koala", b"") for place in (*what_the_server_has(deployed), shown.encode())]
+    assert marks_in(*places) == []
+    # The mutant twin: the open device does without the mod, and every mark of its own is there.
+    assert marks_in(bytes(deployed.line.heard), marks=OPEN) == ALL_MARKS
+    received = (deployed.here / "received").read_bytes()
+    assert received.count(REASON.encode()) == 2 * 2 * 2
+
+    # On the device: why it gave no answer, and where, without the words of whoever failed.
+    told = deployed.logs("supernode1")
+    assert "the app's own code failed with ValueError at" in told
+    assert marks_in(told.encode()) == []
+
+
+def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:
+    ((line),) = (deployed.here / "answers.ndjson").read_text().splitlines()
+    symbol = json.loads(line)["symbol"]
+    words = [int(json.loads(line)["id"][start : start + 8], 16) for start in range(0, 32, 8)]
+    content = f"'num-examples': 1, 'study': {[int(STUDY.digest[s : s + 8], 16) for s in range(0, 64, 8)]}, "
+    assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in (deployed.here / "received").read_bytes().decode(
+        errors="replace"
+    )

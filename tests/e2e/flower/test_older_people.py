@@ -1,0 +1,31 @@
+"""The example runs as its page says, in Flower's simulation, with invented trials."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from fairgauge.client import Ledger
+from tests.e2e.flower.engines import environment
+
+EXAMPLE = Path(__file__).parents[3] / "examples/older-people/main.py"
+
+
+def test_the_example(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE), "--rounds", "1", "--output", str(tmp_path / "out")],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "87 answers\ntpr female - male: not yet\nfpr female - male: not yet" in done.stdout
+    assert "| 10,000,000 | fpr |" in done.stdout
+    out = tmp_path / "out"
+    for name in ("answers.ndjson", "clients.csv", "clients.svg", "findings.md", "gap.svg", "study.json"):
+        assert (out / name).stat().st_size > 0, name
+    ledgers = list((out / "ledgers").glob("*.sqlite3"))
+    assert len(ledgers) == 87
+    assert list(Ledger(ledgers[0]).spent()) == ["sex"]

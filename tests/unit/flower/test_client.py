@@ -1,0 +1,191 @@
+import logging
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+
+from fairgauge import client
+from fairgauge.client import Ledger, Limits
+from fairgauge.flower import node_config, private_metrics, run_config
+from fairgauge.flower.client import REASON
+from fairgauge.flower.record import from_content
+from tests.recorder import Reply, recorder
+from tests.samples import sample_question, sample_study, two_questions
+from tests.unit.flower.messages import asked
+
+STUDY = sample_study()
+
+
+def context(**node: Any) -> Context:
+    config = {"sex": "female", **node}
+    return Context(run_id=1, node_id=2, node_config=config, state=RecordDict(), run_config={"study": "study.json"})
+
+
+class App:
+    """A client app with one evaluation under the mod, and how often that ran."""
+
+    def __init__(self, gives: Any = None, **settings: Any) -> None:
+        self.runs = 0
+        self.app = ClientApp()
+        chosen = {"study": STUDY, "group": {"sex": node_config("sex")}, "ledger": "ledger", "limit": 4, **settings}
+
+        @self.app.evaluate(mods=[private_metrics(**chosen)])
+        def evaluate(message: Message, context: Context) -> Message:
+            self.runs += 1
+            if callable(gives):
+                return gives(message)
+            return Message(RecordDict({"metrics": MetricRecord(gives or {"recall": 0.75})}), reply_to=message)
+
+    def __call__(self, **node: Any) -> Message:
+        return self.app(asked(), context(**node))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.json").write_bytes(STUDY.to_bytes())
+    return tmp_path
+
+
+def refused(reply: Message) -> bool:
+    return reply.has_error() and not reply.has_content() and reply.error.reason == REASON
+
+
+def test_a_reply_holds_the_answer_and_nothing_else() -> None:
+    def evaluate(message: Message) -> Message:
+        metrics = MetricRecord({"recall": 0.75, "num-examples": 4711, "loss": 0.3, "study": 12})
+        others = {"config": ConfigRecord({"group": "female"}), "arrays": ArrayRecord(), "metrics": metrics}
+        return Message(RecordDict(others), reply_to=message, ttl=4711.0)
+
+    reply = App(evaluate)()
+    (answer,) = Ledger("ledger").pending()
+    assert list(reply.content) == ["metrics"]
+    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "study", "symbol"]
+    assert reply.content["metrics"]["num-examples"] == 1
+    assert from_content(reply.content) == answer
+    assert answer.study == STUDY.digest
+    assert reply.metadata.ttl != 4711
+
+
+def test_later_rounds_and_runs_repeat_the_answer_without_evaluating() -> None:
+    app = App()
+    first = app()
+    spent = Ledger("ledger").spent()
+    app_of_another_run = App({"recall": 0.0})
+    for again in (app(), app_of_another_run(), app_of_another_run(sex="male")):
+        assert again.content == first.content
+    assert (app.runs, app_of_another_run.runs) == (1, 0)
+    assert Ledger("ledger").spent() == spent
+
+
+def test_the_group_and_the_metrics_reach_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    real = client.answer
+
+    def answer(study: Any, profile: Any, **more: Any) -> Any:
+        seen.append(profile)
+        return real(study, profile, **more)
+
+    monkeypatch.setattr("fairgauge.client.ledger.answer", answer)
+    App({"recall": 0.25, "loss": 3.5})(sex="male")
+    assert seen == [{"group": {"sex": "male"}, "values": {"recall": 0.25, "loss": 3.5}}]
+
+
+@pytest.mark.parametrize("way", ["file", "path", "bytes", "run config", "function"])
+def test_where_a_study_comes_from(way: str) -> None:
+    sources = {
+        "file": "study.json",
+        "path": Path("study.json"),
+        "bytes": STUDY.to_bytes(),
+        "run config": run_config("study"),
+        "function": lambda _: STUDY,
+    }
+    assert from_content(App(study=sources[way])().content).study == STUDY.digest
+
+
+def test_a_study_from_the_web_is_read_once_and_only_when_it_is_needed() -> None:
+    with recorder() as server:
+        server.script(Reply(body=STUDY.to_bytes()))
+        app = App(study=f"{server.url}/studies/{STUDY.digest}")
+        assert server.heard == []
+        assert app().has_content()
+        assert app().has_content()
+        assert len(server.heard) == 1
+
+
+def test_another_study_than_the_address_names_is_refused() -> None:
+    with recorder() as server:
+        server.script(Reply(body=two_questions().to_bytes()))
+        app = App(study=f"{server.url}/studies/{STUDY.digest}")
+        assert refused(app())
+    assert app.runs == 0
+
+
+def test_a_study_above_the_limit_is_refused() -> None:
+    assert refused(App(limit="1.0")())
+    assert refused(App(limit=Limits(study=Decimal(1)))())
+    assert refused(App(limit=node_config("limit"))(limit=0.5))
+    assert Ledger("ledger").spent() == {}
+    assert App(limit=node_config("limit"))(limit=1.1).has_content()
+
+
+def test_a_study_that_spends_more_than_it_says_is_refused(here: Path) -> None:
+    (here / "bad.json").write_bytes(sample_study(sample_question(epsilon="1.0")).to_bytes())
+    app = App(study="bad.json")
+    assert refused(app())
+    assert app.runs == 0
+
+
+def raising(error: type[BaseException]) -> Any:
+    def evaluate(message: Message) -> Message:
+        raise error("female 0.75")
+
+    return evaluate
+
+
+FAILURES = {
+    "an exception": raising(ValueError),
+    "an exit": raising(SystemExit),
+    "an exception with a tuple": raising(KeyError),
+    "an error": lambda message: Message(Error(code=75, reason="female 0.75"), reply_to=message),
+    "no message": lambda message: "female 0.75",
+    "no record": lambda message: Message(RecordDict(), reply_to=message),
+    "two records": lambda message: Message(
+        RecordDict({"a": MetricRecord({"recall": 0.75}), "b": MetricRecord({"recall": 0.25})}), reply_to=message
+    ),
+    "a value out of range": {"recall": 75.75},
+    "a list": {"recall": [0.75]},
+    "no value": {"accuracy": 0.75},
+    "not a number": {"recall": float("nan")},
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_every_failure_looks_the_same_and_says_nothing(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        reply = App(FAILURES[name])()
+    assert refused(reply)
+    assert reply.error.code == 6
+    assert "female 0.75" not in caplog.text
+    assert "75" not in repr(reply.error)
+    assert Ledger("ledger").spent() == {}
+
+
+def test_a_group_that_the_study_does_not_know_is_not_named(caplog: pytest.LogCaptureFixture) -> None:
+    assert refused(App()(sex="platypus"))
+    assert refused(App(group={"sex": node_config("animal")})())
+    assert refused(App(group=lambda _: "platypus")())
+    assert "sex must be one of female, male" in caplog.text
+    assert "must give a group for each attribute" in caplog.text
+    assert "KeyError at" in caplog.text
+    assert "platypus" not in caplog.text
+
+
+@pytest.mark.parametrize("metrics", [{"recall": float("nan")}, {"loss": 1.0}])
+def test_nothing_to_measure_abstains_where_the_study_allows_it(metrics: Any) -> None:
+    study = sample_study(sample_question(abstain=True))
+    reply = App(metrics, study=study)()
+    assert from_content(reply.content).study == study.digest
