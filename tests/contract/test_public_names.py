@@ -20,7 +20,7 @@ PUBLIC_NAMES = [
     "__version__",
     "errors",
 ]
-ROOMS = ["channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"]
+ROOMS = ["channel", "client", "designs", "errors", "estimate", "plan", "report", "simulate", "study", "tally"]
 
 
 def in_a_fresh_python(code: str) -> str:
