@@ -7,11 +7,12 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_epsilon, read_goal, read_groups, read_metric, write_bytes
+from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimate.estimands import estimands_of
+from fairgauge.plan.typed import read_epsilon, read_goal, read_groups, read_metric
 from fairgauge.report.words import privacy_sentence
 from fairgauge.study import Question, Study
 
