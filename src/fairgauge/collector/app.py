@@ -4,10 +4,14 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
+from fairgauge.collector.pages import operator
+from fairgauge.collector.pages.html import live_script, problem_page, style_sheet, wants_html
+from fairgauge.collector.pages.studies import Pages
 from fairgauge.collector.problems import Problem, problem_of
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
@@ -30,8 +34,10 @@ def make_app(collector: Collector) -> "Guard":
         try:
             yield
         finally:
+            pages.live.stop()
             await collector.stop()
 
+    pages = Pages(collector)
     one = "/studies/{digest}"
     routes = [
         Route(f"{one}/answers", AnswersEndpoint(collector), methods=["POST"]),
@@ -48,9 +54,21 @@ def make_app(collector: Collector) -> "Guard":
         Route("/readyz", health.ready, methods=["GET"]),
         Route("/metrics", health.metrics, methods=["GET"]),
         Route("/openapi.json", health.describe, methods=["GET"]),
+        Route("/", pages.index, methods=["GET"]),
+        Route(f"{one}/events", pages.events, methods=["GET"]),
+        Route(f"{one}/report", pages.report, methods=["GET"]),
+        Route("/sign-in", operator.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", operator.sign_out, methods=["POST"]),
+        Route("/operator", operator.desk, methods=["GET"]),
+        Route("/operator/publish", operator.publish, methods=["POST"]),
+        Route("/operator/close", operator.close, methods=["POST"]),
+        Route("/operator/tokens", operator.tokens, methods=["POST"]),
+        Route("/operator/tickets", operator.tickets, methods=["POST"]),
+        Route("/style.css", style_sheet, methods=["GET"]),
+        Route("/live.js", live_script, methods=["GET"]),
     ]
     # A router without Starlette's application around it: its error pages are not ours, and each layer costs.
-    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector)
+    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector, pages)
 
 
 def _as_problem(error: Exception) -> Problem:
@@ -67,8 +85,9 @@ def _as_problem(error: Exception) -> Problem:
 class Guard:
     """Around everything: counts requests, adds headers, and lets no exception out."""
 
-    def __init__(self, router: Router, collector: Collector) -> None:
+    def __init__(self, router: Router, collector: Collector, pages: Pages) -> None:
         self.collector = collector
+        self.pages = pages
         self.router = router
         self._metrics = collector.metrics
 
@@ -86,7 +105,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.request(message["status"])
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                headers = message.get("headers", [])
+                given = {name for name, _ in headers}  # a page has a policy of its own
+                message["headers"] = [*headers, *(pair for pair in _HEADERS if pair[0] not in given)]
             await send(message)
 
         try:
@@ -98,4 +119,6 @@ class Guard:
                 log_fault(error)
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
-            await problem.to_response()(scope, receive, watched)
+            request = Request(scope)
+            shown = problem_page(request, problem) if wants_html(request) else problem.to_response()
+            await shown(scope, receive, watched)

@@ -10,6 +10,8 @@ The way of an estimate to a reader, and the module that each step lives in::
       |
     views      all of that for one question, ready for a template
       |
+    templating the style sheet, and templates that nothing unescaped gets into
+      |
     document   the report: one HTML file that needs nothing else
 
 ``words`` needs nothing but the estimate; the pictures and the report need Jinja2.

@@ -2,36 +2,20 @@
 
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from fairgauge import __version__
 from fairgauge.estimate import Estimate
 from fairgauge.report import card
+from fairgauge.report.templating import environment, style
 from fairgauge.report.units import part_of_hundred
 from fairgauge.report.views import views
 from fairgauge.study import Study
 from fairgauge.tally import Tally
 
 _MOST_COUNTS = 400
-
-
-def environment(*packages: str) -> Environment:
-    """Return templates of this room, and of others that build on them: escaped always, and strict about names."""
-    loaders = [PackageLoader(package, "templates") for package in (*packages, "fairgauge.report")]
-    found = Environment(
-        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    found.filters["count"] = lambda number: f"{number:,}"
-    return found
-
-
-@lru_cache(maxsize=1)
-def style() -> str:
-    """Return the style sheet that the report and the pages share."""
-    return files("fairgauge.report").joinpath("fairgauge.css").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)

@@ -10,8 +10,9 @@ import pytest
 
 from fairgauge.estimate import Estimate, estimate
 from fairgauge.report.card import as_json, markdown
-from fairgauge.report.document import render_report, style
+from fairgauge.report.document import render_report
 from fairgauge.report.figures import Look
+from fairgauge.report.templating import style
 from fairgauge.report.views import progress_view, views
 from fairgauge.study import Metric, Study
 from fairgauge.tally import Tally

@@ -1,0 +1,1 @@
+"""Pages for people: what a collector shows in a browser."""
