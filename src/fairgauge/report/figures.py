@@ -119,7 +119,7 @@ def _shrinking(
     up, along = Axis(*ends, floor, 10), Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
     for value in up.ticks(5):
         y = up.at(value)
-        drawing.line((left, y), (width - right, y), "zero" if value == 0 else "grid")
+        drawing.line((left, y), (width - right, y), "grid")
         drawing.text(left - 8, y + SIZE / 3, _tick(value), "tick", "end")
     for count in _counts(*answers, most=7 if width >= WIDE else 4):
         x = along.at(math.log10(count))
@@ -130,6 +130,7 @@ def _shrinking(
     if len(at) > 1:
         band = [(x, up.at(i.high)) for x, i in at] + [(x, up.at(i.low)) for x, i in reversed(at)]
         drawing.path(band, "band", end="Z")
+        drawing.line((left, up.at(0)), (width - right, up.at(0)), "zero")
         drawing.path([(x, up.at(i.estimate)) for x, i in at], "course")
     if needed is not None and looks[-1].answers < needed <= answers[1]:
         x = along.at(math.log10(needed))

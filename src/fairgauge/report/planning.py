@@ -1,5 +1,6 @@
 """What an epsilon costs and buys, while somebody chooses it."""
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -41,6 +42,8 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         sentence = (
             f"With epsilon {chosen}, {clients:,} answers give {what} to about ±{unit.of(error)} (99 % confidence)."
         )
+        factor = math.ceil(math.exp(chosen) * 100) / 100
+        sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
         drawn = [(epsilon, one * unit.factor) for epsilon, one in points]
         figure = trade_figure(drawn, float(chosen), description=sentence)
         title = f"{metric.name} by {groups.attribute.name}"

@@ -13,6 +13,8 @@ def environment(*packages: str) -> Environment:
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     found.filters["count"] = lambda number: f"{number:,}"
+    # Where a number ends a line, its sign goes with it.
+    found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return found
 
 

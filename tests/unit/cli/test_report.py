@@ -17,7 +17,7 @@ def test_a_report_is_written_and_its_verdict_is_printed(fairgauge: Run, files: t
     assert lines[1].endswith("points higher for female than for male (90 % confidence).")
     page = (elsewhere / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert lines[1].replace("'", "&#39;") in page
+    assert lines[1].replace("'", "&#39;").replace(" %", "\N{NO-BREAK SPACE}%") in page
     assert "tolerance of ±10 points" in page
 
 

@@ -89,7 +89,7 @@ def test_its_numbers_are_those_of_the_estimate(kind: str):
 def test_the_verdict_the_tolerance_and_the_warnings_are_there():
     asked, tally, _ = surveyed("three groups")
     found = estimate(asked, tally, tolerance=0.05)
-    text = unescape(render_report(asked, tally, found))
+    text = unescape(render_report(asked, tally, found)).replace("\N{NO-BREAK SPACE}", " ")
     assert "points lower for female than for male (99 % confidence)" in text
     assert "The gap is beyond the tolerance of ±5 points." in text
     assert "--confidence 0.99 --interval finite --tolerance 0.05" in text

@@ -27,6 +27,7 @@ class Card:
     study: Study
     status: str
     asks: str
+    answers: int
 
 
 class Pages:
@@ -44,9 +45,14 @@ class Pages:
         collector.turnstile.enter("readers" if everything else "visitors")
         listed = [kept for kept in await collector.store.studies() if everything or kept.public]
         cards = [
-            Card(kept, study, status_of(kept, collector.clock()), await asyncio.to_thread(_asks, study))
+            Card(
+                kept,
+                study := await collector.study(kept.digest),
+                status_of(kept, collector.clock()),
+                await asyncio.to_thread(_asks, study),
+                sum((await collector.store.tally(kept.number)).values()),
+            )
             for kept in listed[:SHOWN]
-            for study in [await collector.study(kept.digest)]
         ]
         return page(request, "index.html", cards=cards, more=len(listed) - len(cards), everything=everything)
 

@@ -1,0 +1,1 @@
+"""Pages in a real Chromium, as a person uses them."""
