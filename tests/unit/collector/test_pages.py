@@ -267,7 +267,13 @@ def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.Mon
 
     worked: list[int] = []
     reckon = results._reckon
-    monkeypatch.setattr(results, "_reckon", lambda now, known: worked.append(now.tally.total) or reckon(now, known))
+
+    def counted(now: results._Now, known: results._Known) -> results.Results:
+        worked.append(now.tally.total)
+        return reckon(now, known)
+
+    monkeypatch.setattr(results, "_reckon", counted)
+    monkeypatch.setattr(results, "_REST", 0)
 
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")
@@ -279,6 +285,15 @@ def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.Mon
         await answers(desk, 10, start=200)
         await browse(desk, ONE)
         assert worked == [200, 210]
+        monkeypatch.setattr(results, "_REST", 1e6)
+        await answers(desk, 10, start=210)
+        await asyncio.gather(*(browse(desk, ONE) for _ in range(5)))  # who comes together waits for the first
+        assert worked == [200, 210, 220]
+        await answers(desk, 10, start=220)
+        assert "220 answers" in words(await browse(desk, ONE))  # what took long stays for a while
+        await desk.post(f"{ONE}/close")
+        assert "230 answers" in words(await browse(desk, ONE))  # but the end is seen at once
+        assert worked == [200, 210, 220, 230]
 
     ask(scene)
 

@@ -1,5 +1,11 @@
-"""What a study's answers say, ready for a page; worked out once for each tally, however many people look."""
+"""What a study's answers say, ready for a page; worked out once for each tally, however many people look.
 
+Working it out takes milliseconds for two groups with known shares, and seconds for many groups with unknown ones.  So
+only one request at a time works on a study and others take what it finds; what took long is shown for a while longer;
+and of the past as much is worked out as there is time for, the rest at the next look.
+"""
+
+import asyncio
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -16,7 +22,8 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.99
 INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
 KEPT = 64  # studies whose results are kept in memory
-_BUDGET = 1.5  # seconds to spend on the past at a time; what is left is done at the next look
+_BUDGET = 1.5  # seconds for one look, most of them for the past
+_REST = 5  # how much longer results are shown than they took to be worked out
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,13 @@ class Results:
 
 @dataclass
 class _Known:
-    """What is known of a study that never changes: what it needs, and each question's gap at looks of the past."""
+    """What is known of a study that never changes: what it needs, and each question's gaps at looks of the past."""
 
     needed: list[int | None] | None = None
-    past: dict[int, list["Interval | None"]] = field(default_factory=dict)
+    past: dict[int, list[dict[tuple[str, str], "Interval"]]] = field(default_factory=dict)
     last: Results | None = None
+    fresh_until: float = 0.0
+    working: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Reckoner:
@@ -54,17 +63,25 @@ class Reckoner:
         self._known.move_to_end(entry.digest)
         if len(self._known) > KEPT:
             self._known.popitem(last=False)
+        async with known.working:
+            return await self._newest(entry, known)
+
+    async def _newest(self, entry: Entry, known: _Known) -> Results:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
         tally, over = await self._collector.tally(entry), kept.closed is not None
         last = known.last
-        if last is not None and last.complete and (last.tally, last.over) == (tally, over):
-            return last
+        if last is not None and last.over == over:
+            same = last.tally == tally
+            if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
+                return last
         looks = await self._collector.store.looks(entry.number)
         study, aim = await self._collector.study(entry.digest), float(kept.aim or AIM)
         tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
+        started = time.monotonic()
         known.last = await self._collector.reckon(lambda: _reckon(now, known))
+        known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last
 
 
@@ -88,29 +105,30 @@ def _reckon(now: _Now, known: _Known) -> Results:
     from fairgauge.report.views import progress_view, views
     from fairgauge.report.words import headline
 
-    found = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL)
+    started = time.monotonic()
+    if known.last is not None and known.last.tally == tally:
+        found = known.last.estimate
+    else:
+        found = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL)
     errors = [2 * now.aim * question.metric.scale for question in study.questions]
     if known.needed is None:
         known.needed = [
             answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
             for question, error in zip(study.questions, errors, strict=True)
         ]
-    started = time.monotonic()
     main = [headline(question) for question in found.questions]
     past = [look for look in now.looks if look.total < tally.total]
     for look in reversed(past):  # the latest first: they matter most
         if look.total not in known.past and time.monotonic() - started < _BUDGET:
             then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
-            known.past[look.total] = [
-                None if gap is None else next((g.interval for g in q.gaps if g.groups == gap.groups), None)
-                for q, gap in zip(then.questions, main, strict=True)
-            ]
+            known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
     progress = []
     for number, (question, gap) in enumerate(zip(study.questions, main, strict=True)):
         drawn: list[Look] = []
         if gap is not None:
             done = [look.total for look in past if look.total in known.past]
-            drawn = [Look(total, interval) for total in done if (interval := known.past[total][number]) is not None]
+            then_known = [(total, known.past[total][number].get(gap.groups)) for total in done]
+            drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
             drawn.append(Look(tally.total, gap.interval))
         needed = known.needed[number]
         progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
