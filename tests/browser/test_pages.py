@@ -6,6 +6,7 @@
 import json
 import os
 import random
+import re
 import secrets
 import subprocess
 import sys
@@ -26,7 +27,9 @@ from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers
 
 PICTURES = os.environ.get("FAIRGAUGE_PICTURES")
+SHOWN = ("index-", "study-", "operator-", "report-")
 WIDE, PHONE = {"width": 1000, "height": 900}, {"width": 390, "height": 844}
+expect.set_options(timeout=30_000)  # machines that run tests are busy
 SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 
 
@@ -83,8 +86,8 @@ def published(collector: Collecting) -> Collecting:
         collector.ask("POST", f"/studies?{terms}", study.to_bytes())
     for seed, count in enumerate((500, 1500, 6000, 20_000, 60_000)):
         send(collector, FALLS, count, seed)
-    send(collector, SPEECH, 60_000, 1)
-    send(collector, SPEECH, 120_000, 2)
+    send(collector, SPEECH, 20_000, 1)
+    send(collector, SPEECH, 40_000, 2)
     send(collector, CLOSED, 5000, 3)
     collector.ask("POST", f"/studies/{CLOSED.digest}/close")
     return collector
@@ -103,14 +106,15 @@ def signed_in(visitor: OpenVisitor, collector: Collecting, **options: Any) -> Pa
 
 
 def picture(page: Page, name: str) -> None:
-    if PICTURES:
+    if PICTURES and name.startswith(SHOWN):
         path = Path(PICTURES) / f"{name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=path, full_page=True)
         from PIL import Image
 
-        # Few colours are enough for pages like these, and make a file a third as large.
-        Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(path, optimize=True)
+        # A palette is enough for pages like these, and makes a file half as large.
+        few = Image.open(path).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
 
 
 def numbers(page: Page) -> list[float]:
@@ -118,7 +122,9 @@ def numbers(page: Page) -> list[float]:
     return list(map(float, values))
 
 
-LOOKS = [("light", "wide"), ("dark", "wide"), ("light", "phone"), ("dark", "phone")]
+LOOKS = [("light", "wide"), ("dark", "phone")]
+if PICTURES:
+    LOOKS += [("dark", "wide"), ("light", "phone")]
 
 
 @pytest.fixture(params=LOOKS, ids="-".join)
@@ -132,11 +138,14 @@ def check_fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@pytest.mark.parametrize("name", ["index", "study", "several", "closed", "hidden", "report", "sign-in", "problem"])
+@pytest.mark.parametrize(
+    "name", ["index", "study", "several", "closed", "hidden", "report", "long report", "sign-in", "problem"]
+)
 def test_every_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published: Collecting, look: Any, name: str):
     path = {
         "index": "/", "study": address(FALLS), "several": address(SPEECH), "closed": address(CLOSED),
-        "hidden": address(HIDDEN), "report": f"{address(SPEECH)}/report", "sign-in": "/sign-in", "problem": "/nowhere",
+        "hidden": address(HIDDEN), "report": f"{address(FALLS)}/report", "long report": f"{address(SPEECH)}/report", "sign-in": "/sign-in",
+        "problem": "/nowhere",
     }[name]  # fmt: skip
     label, options = look
     person = visitor(**options)
@@ -165,20 +174,20 @@ def test_the_operators_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, pu
 
 def test_the_page_follows_the_answers_without_being_loaded_again(visitor: OpenVisitor, published: Collecting):
     study = designed("Watched while it runs")
-    PEOPLE[study.digest] = PEOPLE[FALLS.digest]
+    PEOPLE[study.digest] = Population((Cell("female", Decimal("0.6"), 1000), Cell("male", Decimal("0.8"), 1000)))
     published.ask("POST", "/studies?results=public&aim=0.05", study.to_bytes())
     person = visitor()
     page = person.open(address(study))
     expect(page.locator("[data-live]")).to_have_text("live")
     expect(page.locator(".verdict")).to_have_text("There are no answers yet.")
     page.evaluate("window.stayed = true")
-    send(published, study, 2000, 1)
-    expect(page.locator("[data-part=count]")).to_have_text("2,000 answers")
+    send(published, study, 400, 1)
+    expect(page.locator("[data-part=count]")).to_have_text("400 answers")
     expect(page.locator(".verdict")).to_contain_text("The answers do not tell yet")
-    expect(page.get_by_text("2,000 of about")).to_be_visible()
+    expect(page.get_by_text("400 of about")).to_be_visible()
     first = numbers(page)
-    send(published, study, 60_000, 2)
-    expect(page.locator("[data-part=count]")).to_have_text("62,000 answers")
+    send(published, study, 9600, 2)
+    expect(page.locator("[data-part=count]")).to_have_text("10,000 answers")
     expect(page.locator(".verdict")).to_contain_text("points lower for female than for male")
     expect(page.get_by_text("The interval shrinks as answers arrive.")).to_be_visible()
     then = numbers(page)
@@ -190,9 +199,7 @@ def test_the_page_follows_the_answers_without_being_loaded_again(visitor: OpenVi
     person.check_quiet()
 
 
-def test_a_page_that_lost_its_collector_finds_it_again(
-    visitor: OpenVisitor, browser: Any, tmp_path: Path
-):  # fmt: skip
+def test_a_page_that_lost_its_collector_finds_it_again(visitor: OpenVisitor, tmp_path: Path):
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.collecting.servers import ServerProcess
@@ -274,7 +281,7 @@ def test_an_operator_publishes_hands_out_tickets_and_closes(visitor: OpenVisitor
     page.get_by_role("link", name="Operator").click()
     page.get_by_label("Whose").fill("newsroom")
     page.get_by_role("button", name="Make a token").click()
-    expect(page.locator(".done-note code")).to_have_text(__import__("re").compile(r"^fgr_"))
+    expect(page.locator(".done-note code")).to_have_text(re.compile(r"^fgr_"))
     page.get_by_role("button", name="Revoke newsroom").click()
     expect(page.get_by_role("button", name="Revoke newsroom")).to_have_count(0)
     page.get_by_role("button", name="Sign out").click()
@@ -298,9 +305,9 @@ def test_the_report_prints_well(visitor: OpenVisitor, published: Collecting, tmp
     page = visitor().open(f"{address(SPEECH)}/report")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 665, "height": 979})  # what an A4 sheet has between these margins
-    pages = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") or None
+    pages = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
     for part in ("figure", "tr", ".verdict"):
         heights = page.locator(part).evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
         assert 0 < max(heights) < 500, part  # so that it fits on a page without leaving half of it empty
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert pages is None or 4 <= pages <= 9
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert 4 <= pages <= 9
