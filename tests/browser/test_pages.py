@@ -10,7 +10,6 @@ import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -128,9 +127,10 @@ if PICTURES:
 
 
 @pytest.fixture(params=LOOKS, ids="-".join)
-def look(request: pytest.FixtureRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+def look(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    """The name of a look, and what a browser must be told for it."""
     scheme, size = request.param
-    yield f"{scheme}-{size}", {"color_scheme": scheme, "viewport": WIDE if size == "wide" else PHONE}
+    return f"{scheme}-{size}", {"color_scheme": scheme, "viewport": WIDE if size == "wide" else PHONE}
 
 
 def check_fits(page: Page) -> None:
@@ -138,18 +138,24 @@ def check_fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@pytest.mark.parametrize(
-    "name", ["index", "study", "several", "closed", "hidden", "report", "long report", "sign-in", "problem"]
-)
+PATHS = {
+    "index": "/",
+    "study": address(FALLS),
+    "several": address(SPEECH),
+    "closed": address(CLOSED),
+    "hidden": address(HIDDEN),
+    "report": f"{address(FALLS)}/report",
+    "long report": f"{address(SPEECH)}/report",
+    "sign-in": "/sign-in",
+    "problem": "/nowhere",
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
 def test_every_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published: Collecting, look: Any, name: str):
-    path = {
-        "index": "/", "study": address(FALLS), "several": address(SPEECH), "closed": address(CLOSED),
-        "hidden": address(HIDDEN), "report": f"{address(FALLS)}/report", "long report": f"{address(SPEECH)}/report", "sign-in": "/sign-in",
-        "problem": "/nowhere",
-    }[name]  # fmt: skip
     label, options = look
     person = visitor(**options)
-    page = person.open(path)
+    page = person.open(PATHS[name])
     expect(page.locator("h1")).to_be_visible()
     if name in ("study", "several"):
         expect(page.locator("[data-live]")).to_have_text("live")
