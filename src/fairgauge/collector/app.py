@@ -9,7 +9,6 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
-from fairgauge.collector.pages import operator
 from fairgauge.collector.pages.html import live_script, problem_page, style_sheet, wants_html
 from fairgauge.collector.pages.studies import Pages
 from fairgauge.collector.problems import Problem, problem_of
@@ -57,13 +56,13 @@ def make_app(collector: Collector) -> "Guard":
         Route("/", pages.index, methods=["GET"]),
         Route(f"{one}/events", pages.events, methods=["GET"]),
         Route(f"{one}/report", pages.report, methods=["GET"]),
-        Route("/sign-in", operator.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", operator.sign_out, methods=["POST"]),
-        Route("/operator", operator.desk, methods=["GET"]),
-        Route("/operator/publish", operator.publish, methods=["POST"]),
-        Route("/operator/close", operator.close, methods=["POST"]),
-        Route("/operator/tokens", operator.tokens, methods=["POST"]),
-        Route("/operator/tickets", operator.tickets, methods=["POST"]),
+        Route("/sign-in", pages.operator.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", pages.operator.sign_out, methods=["POST"]),
+        Route("/operator", pages.operator.desk, methods=["GET"]),
+        Route("/operator/publish", pages.operator.publish, methods=["POST"]),
+        Route("/operator/close", pages.operator.close, methods=["POST"]),
+        Route("/operator/tokens", pages.operator.tokens, methods=["POST"]),
+        Route("/operator/tickets", pages.operator.tickets, methods=["POST"]),
         Route("/style.css", style_sheet, methods=["GET"]),
         Route("/live.js", live_script, methods=["GET"]),
     ]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -320,3 +321,26 @@ def test_the_summary_says_who_sees_results(ask):
         assert (one["results"], one["aim"], one["admission"]) == ("public", "0.01", "open")
 
     ask(scene)
+
+
+def test_a_study_is_not_open_before_its_time(ask):
+    study = Study("Timed", (sample_question(),), "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
+    now = 1767225600.0 - 1
+
+    async def scene(desk: Desk) -> None:
+        nonlocal now
+        await publish(desk, study, "results=public")
+        path = f"/studies/{study.digest}"
+        for moment, states, button in (
+            (now, ("not open yet",), False),
+            (now + 1, ("open",), True),
+            (now + 86_401, ("closed", "sealed"), False),  # the collector seals it when it next looks
+        ):
+            now = moment
+            for shown in (await browse(desk, path), await browse(desk, "/")):
+                pill = re.search(r'class="pill[^"]*">([^<]*)<', shown.text)
+                assert pill is not None
+                assert pill[1] in states
+                assert ("/take-part" in shown.text) == (button and "data-part" in shown.text)
+
+    ask(scene, clock=lambda: now)

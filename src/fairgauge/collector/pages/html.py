@@ -54,6 +54,12 @@ def page(request: Request, template: str, *, status: int = 200, **values: object
     return Response(text, status, _HEADERS, "text/html; charset=utf-8")
 
 
+def on_loopback(request: Request) -> bool:
+    """Tell whether a browser asks its own machine, where there is no network that needs TLS."""
+    host = request.headers.get("host", "")
+    return host.removesuffix(f":{request.url.port}") in ("127.0.0.1", "localhost", "[::1]")
+
+
 def see_other(address: str) -> Response:
     """Send a browser elsewhere after it has sent a form."""
     return Response(None, 303, {**_HEADERS, "Location": address})

@@ -29,6 +29,7 @@ class Live:
         self._watches: dict[str, _Watch] = {}
         self._stopped = asyncio.Event()
         self.listeners = 0
+        collector.metrics.listeners.set_function(lambda: self.listeners)
 
     def stop(self) -> None:
         """Let everyone go, so that the collector can end; browsers come back by themselves."""

@@ -20,7 +20,7 @@ def role_of(request: Request) -> str | None:
     """Return the role that a request shows: of its bearer token, or of its session if it changes nothing.
 
     A browser sends its cookie by itself, so a cookie alone is enough for looking only: see
-    :mod:`fairgauge.collector.pages.operator` for what else it takes to change something.
+    :mod:`fairgauge.collector.pages.forms` for what else it takes to change something.
     """
     collector = collector_of(request)
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
