@@ -10,6 +10,7 @@ import re
 import secrets
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,19 @@ def test_every_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published:
     if name == "problem":
         person.complaints.clear()  # Chromium itself complains of the status 404
     person.check_quiet()
+
+
+def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
+    long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte" * 2
+    study = designed(f"{long} x")
+    groups = Attribute(long, (f"{long} 1", f"{long} 2"), ("0.5", "0.5"))
+    study = Study(long, (replace(study.questions[0], attribute=groups, metric=Metric(long, "0", "1")),), contact=long)
+    PEOPLE[study.digest] = Population(tuple(Cell(group, Decimal("0.5"), 1000) for group in groups.groups))
+    published.ask("POST", "/studies?results=public", study.to_bytes())
+    send(published, study, 1000, 1)
+    person = visitor(viewport=PHONE)
+    for path in ("/", address(study), f"{address(study)}/report"):
+        check_fits(person.open(path))
 
 
 def test_the_operators_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published: Collecting, look: Any):

@@ -50,7 +50,7 @@ class Entry:
     opens: float | None
     closes: float | None
     closed: bool
-    public: bool
+    public: bool = False
 
 
 @dataclass(frozen=True, slots=True)

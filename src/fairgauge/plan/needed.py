@@ -49,6 +49,11 @@ def answers_needed(
     return questions * math.ceil(answers)
 
 
+def aimed_error(question: Question, aim: float) -> float:
+    """Return the half-width that an aim means for a question: an aim is a part of the metric's range."""
+    return 2 * aim * question.metric.scale
+
+
 def errors_for(
     goal: Goal, epsilons: Sequence[Decimal], *, clients: int, unit: float = 1.0, confidence: float = 0.99
 ) -> list[tuple[float, float]]:

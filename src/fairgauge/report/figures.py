@@ -68,7 +68,13 @@ def _intervals(
 ) -> Drawing:
     wide = width >= WIDE
     row = _ROW if wide else _ROW + SIZE + 4
-    left, right = (min(200.0, 20 + max(len(bar.label) for bar in bars) * 7.6), 150) if wide else (_EDGE, _EDGE)
+    left: float = _EDGE
+    right: float = _EDGE
+    if wide:
+        left, right = (
+            20 + 7.6 * max(map(len, texts)) for texts in zip(*((bar.label, bar.said) for bar in bars), strict=True)
+        )
+        left, right = min(200.0, left), max(110.0, min(220.0, right))
     height = _EDGE + row * len(bars) + _FOOT
     drawing, axis = Drawing(width, height), Axis(*ends, left, width - right)
     floor = height - _FOOT

@@ -7,7 +7,8 @@ import pytest
 from fairgauge.designs import Goal
 from fairgauge.estimate import estimate
 from fairgauge.plan import plan
-from fairgauge.plan.needed import answers_needed, errors_for
+from fairgauge.plan.needed import aimed_error, answers_needed, errors_for
+from fairgauge.study import Metric
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
@@ -42,6 +43,11 @@ def test_several_questions_share_the_answers():
 def test_what_cannot_be_told_needs_more_than_there_are():
     assert answers_needed(coin_question(RECALL), 1e-9) is None
     assert answers_needed(tells_all(metric=RECALL), 1e-9) is None
+
+
+def test_an_aim_is_a_part_of_the_range():
+    assert aimed_error(coin_question(RECALL), 0.01) == 0.01
+    assert aimed_error(coin_question(Metric("delay", "-10", "30")), 0.05) == 2.0
 
 
 def test_more_privacy_costs_precision():

@@ -100,7 +100,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     # Here, and not above: a collector that restarts takes answers a second earlier.
     from fairgauge.estimate import estimate
-    from fairgauge.plan.needed import answers_needed
+    from fairgauge.plan.needed import aimed_error, answers_needed
     from fairgauge.report.figures import Look
     from fairgauge.report.views import progress_view, views
     from fairgauge.report.words import headline
@@ -110,7 +110,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
         found = known.last.estimate
     else:
         found = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL)
-    errors = [2 * now.aim * question.metric.scale for question in study.questions]
+    errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
         known.needed = [
             answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
