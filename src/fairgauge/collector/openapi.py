@@ -91,24 +91,6 @@ def _paths() -> dict[str, Document]:
     }  # fmt: skip
 
 
-def _pages() -> dict[str, Document]:
-    paths: dict[str, Document] = {}
-    for one in PAGES:
-        good = {status: _shown(kind) for status, kind in one.gives.items()}
-        found = _operation(one.name, one.summary, one.description, good, *one.problems)
-        if one.fields is not None:
-            schema = {"type": "object", "properties": {name: {"type": "string"} for name in one.fields}}
-            found["requestBody"] = {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}
-        paths.setdefault(one.path, {})[one.method] = found
-    return paths
-
-
-def _shown(kind: str) -> Document:
-    if not kind:
-        return {"description": "Look there, or it has not changed."}
-    return {"description": "Fine.", "content": {kind: {"schema": {"type": "string"}}}}
-
-
 def _publish() -> Document:
     found = _operation(
         "publishStudy",
@@ -255,6 +237,24 @@ def _ref_response(kind: str) -> Document:
 
 def _object(**properties: Mapping[str, Any]) -> Document:
     return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}
+
+
+def _pages() -> dict[str, Document]:
+    paths: dict[str, Document] = {}
+    for one in PAGES:
+        good = {status: _shown(kind) for status, kind in one.gives.items()}
+        found = _operation(one.name, one.summary, one.description, good, *one.problems)
+        if one.fields is not None:
+            schema = {"type": "object", "properties": {name: {"type": "string"} for name in one.fields}}
+            found["requestBody"] = {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+        paths.setdefault(one.path, {})[one.method] = found
+    return paths
+
+
+def _shown(kind: str) -> Document:
+    if not kind:
+        return {"description": "Look there, or it has not changed."}
+    return {"description": "Fine.", "content": {kind: {"schema": {"type": "string"}}}}
 
 
 def _schemas() -> Document:

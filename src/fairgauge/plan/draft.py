@@ -11,7 +11,7 @@ from fairgauge.study import Metric, Question, Study
 
 @dataclass(frozen=True)
 class Draft:
-    """What people type to make a study; see :mod:`fairgauge.plan.typed` for how it is read."""
+    """What people type to make a study, as on the command line."""
 
     title: str
     groups: list[str]
