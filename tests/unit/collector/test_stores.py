@@ -218,7 +218,7 @@ def test_who_may_see_results_and_the_aim_are_kept(kind: str, tmp_path: Path):
     asyncio.run(play())
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path):
+def test_a_store_from_before_there_were_pages_is_brought_up_to_date(tmp_path: Path):
     path = tmp_path / "gauge.db"
     old = sqlite3.connect(path)
     old.executescript(migrations("sqlite")[0] + f"; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=1;")
