@@ -12,6 +12,7 @@ from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
 from fairgauge.collector.stores.sqlite import APPLICATION_ID, SqliteStore
 from tests.collecting.servers import new_database, new_store, postgres
+from tests.samples import sample_study
 
 KINDS = ["sqlite", "postgresql"]
 
@@ -223,8 +224,8 @@ def test_a_store_from_before_there_were_pages_is_brought_up_to_date(tmp_path: Pa
     old = sqlite3.connect(path)
     old.executescript(migrations("sqlite")[0] + f"; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=1;")
     old.execute(
-        "INSERT INTO studies (digest, document, admission, signature, published) VALUES (?, x'00', 'open', 's', 0)",
-        ("a" * 64,),
+        "INSERT INTO studies (digest, document, admission, signature, published) VALUES (?, ?, 'open', 's', 0)",
+        ("a" * 64, sample_study().to_bytes()),
     )
     old.commit()
     old.close()
