@@ -135,8 +135,11 @@ def look(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
 
 
 def check_fits(page: Page) -> None:
-    """Fail if anything sticks out of the window to the right."""
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    """Fail, and say what it is, if anything sticks out of the window to the right."""
+    sticks_out = "one => one.getBoundingClientRect().right > window.innerWidth + 0.5"
+    found = f"[...document.querySelectorAll('body *')].filter({sticks_out}).map(one => one.outerHTML.slice(0, 200))"
+    if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+        raise AssertionError(f"too wide: {page.evaluate(found)}")
 
 
 PATHS = {
@@ -179,6 +182,9 @@ def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
     person = visitor(viewport=PHONE)
     for path in ("/", address(study), f"{address(study)}/report"):
         check_fits(person.open(path))
+    operator = signed_in(visitor, published, viewport=PHONE)
+    operator.locator("summary", has_text="Close it").first.click()
+    check_fits(operator)
 
 
 def test_the_operators_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published: Collecting, look: Any):
