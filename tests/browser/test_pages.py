@@ -171,22 +171,6 @@ def test_every_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published:
     person.check_quiet()
 
 
-def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
-    long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte" * 2
-    study = designed(f"{long} x")
-    groups = Attribute(long, (f"{long} 1", f"{long} 2"), ("0.5", "0.5"))
-    study = Study(long, (replace(study.questions[0], attribute=groups, metric=Metric(long, "0", "1")),), contact=long)
-    PEOPLE[study.digest] = Population(tuple(Cell(group, Decimal("0.5"), 1000) for group in groups.groups))
-    published.ask("POST", "/studies?results=public", study.to_bytes())
-    send(published, study, 1000, 1)
-    person = visitor(viewport=PHONE)
-    for path in ("/", address(study), f"{address(study)}/report"):
-        check_fits(person.open(path))
-    operator = signed_in(visitor, published, viewport=PHONE)
-    operator.locator("summary", has_text="Close it").first.click()
-    check_fits(operator)
-
-
 def test_the_operators_page_is_quiet_reachable_and_fits(visitor: OpenVisitor, published: Collecting, look: Any):
     label, options = look
     page = signed_in(visitor, published, **options)
@@ -337,3 +321,19 @@ def test_the_report_prints_well(visitor: OpenVisitor, published: Collecting, tmp
         assert 0 < max(heights) < 500, part  # so that it fits on a page without leaving half of it empty
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     assert 4 <= pages <= 9
+
+
+def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
+    long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte" * 2
+    study = designed(f"{long} x")
+    groups = Attribute(long, (f"{long} 1", f"{long} 2"), ("0.5", "0.5"))
+    study = Study(long, (replace(study.questions[0], attribute=groups, metric=Metric(long, "0", "1")),), contact=long)
+    PEOPLE[study.digest] = Population(tuple(Cell(group, Decimal("0.5"), 1000) for group in groups.groups))
+    published.ask("POST", "/studies?results=public", study.to_bytes())
+    send(published, study, 1000, 1)
+    person = visitor(viewport=PHONE)
+    for path in ("/", address(study), f"{address(study)}/report"):
+        check_fits(person.open(path))
+    operator = signed_in(visitor, published, viewport=PHONE)
+    operator.locator("summary", has_text="Close it").first.click()
+    check_fits(operator)
