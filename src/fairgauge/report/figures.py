@@ -71,10 +71,8 @@ def _intervals(
     left: float = _EDGE
     right: float = _EDGE
     if wide:
-        left, right = (
-            20 + 7.6 * max(map(len, texts)) for texts in zip(*((bar.label, bar.said) for bar in bars), strict=True)
-        )
-        left, right = min(200.0, left), max(110.0, min(220.0, right))
+        left = min(200.0, 20 + 7.6 * max(len(bar.label) for bar in bars))
+        right = max(110.0, min(220.0, 20 + 7.6 * max(len(bar.said) for bar in bars)))
     height = _EDGE + row * len(bars) + _FOOT
     drawing, axis = Drawing(width, height), Axis(*ends, left, width - right)
     floor = height - _FOOT

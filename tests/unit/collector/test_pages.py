@@ -299,6 +299,13 @@ def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.Mon
     ask(scene)
 
 
+def since(response: httpx.Response) -> int:
+    """Return from how many answers on the picture shows the interval."""
+    found = re.search(r"The interval of the gap was ±[^ ]+ points after ([\d,]+) answers", response.text)
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
 def test_what_is_left_of_the_past_is_worked_out_later(ask, monkeypatch: pytest.MonkeyPatch):
     from fairgauge.collector.pages import results
 
@@ -307,9 +314,10 @@ def test_what_is_left_of_the_past_is_worked_out_later(ask, monkeypatch: pytest.M
         for start in range(0, 2000, 100):
             await answers(desk, 100, start=start)
         monkeypatch.setattr(results, "_BUDGET", -1.0)
-        assert "The interval shrinks" not in words(await browse(desk, ONE))
+        first, second = [since(await browse(desk, ONE)) for _ in range(2)]
+        assert first > second > 300
         monkeypatch.setattr(results, "_BUDGET", 60.0)
-        assert "The interval shrinks" in words(await browse(desk, ONE))
+        assert since(await browse(desk, ONE)) == 200
 
     ask(scene)
 

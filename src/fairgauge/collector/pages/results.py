@@ -2,7 +2,7 @@
 
 Working it out takes milliseconds for two groups with known shares, and seconds for many groups with unknown ones.  So
 only one request at a time works on a study and others take what it finds; what took long is shown for a while longer;
-and of the past as much is worked out as there is time for, the rest at the next look.
+and of the past as much is worked out as there is time for, at least one look, the rest when somebody looks again.
 """
 
 import asyncio
@@ -118,10 +118,11 @@ def _reckon(now: _Now, known: _Known) -> Results:
         ]
     main = [headline(question) for question in found.questions]
     past = [look for look in now.looks if look.total < tally.total]
-    for look in reversed(past):  # the latest first: they matter most
-        if look.total not in known.past and time.monotonic() - started < _BUDGET:
-            then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
-            known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
+    for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
+        then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
+        known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
+        if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
+            break
     progress = []
     for number, (question, gap) in enumerate(zip(study.questions, main, strict=True)):
         drawn: list[Look] = []
