@@ -13,6 +13,8 @@ The data's path, and the room that each step lives in::
     tally      fairgauge.tally      count the symbols (fairgauge.simulate makes a tally from a population)
       |
     estimate   fairgauge.estimate   group means, the gap between groups, and how sure we are
+      |
+    report     fairgauge.report     sentences, pictures, and a document for people
 
 ``fairgauge.audit`` measures from outside what a client gives away, whatever its table says.
 ``fairgauge.cli`` puts a command on each step, and ``fairgauge.errors`` names everything that can go wrong.
@@ -63,7 +65,7 @@ _HOMES = {
 # Functions are called through their room (fairgauge.simulate.simulate): a package cannot hold a module and a
 # function of the same name, and which of the two one got would depend on what was imported before.
 _ROOMS = frozenset(
-    {"audit", "channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"}
+    {"audit", "channel", "client", "designs", "errors", "estimate", "plan", "report", "simulate", "study", "tally"}
 )
 
 

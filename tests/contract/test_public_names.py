@@ -21,7 +21,7 @@ PUBLIC_NAMES = [
     "__version__",
     "errors",
 ]
-ROOMS = ["audit", "channel", "client", "designs", "errors", "estimate", "plan", "simulate", "study", "tally"]
+ROOMS = ["audit", "channel", "client", "designs", "errors", "estimate", "plan", "report", "simulate", "study", "tally"]
 
 
 def in_a_fresh_python(code: str) -> str:

@@ -18,7 +18,10 @@ from tests.samples import sample_study
 
 STUDY = sample_study()
 OPERATIONS = [
-    (path, method) for path, methods in openapi()["paths"].items() for method in methods if method in ("get", "post")
+    (path, method)
+    for path, methods in openapi()["paths"].items()
+    for method in methods
+    if method in ("get", "post") and not path.endswith("/events")  # which never ends: tests of the pages listen to it
 ]
 # A request without parameters and body can only be right.
 CASES = [(path, method, "positive") for path, method in OPERATIONS]

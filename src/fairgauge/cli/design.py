@@ -7,13 +7,14 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_epsilon, read_goal, read_groups, read_metric, write_bytes
-from fairgauge.cli.show import err, out, privacy_sentence, show_json
-from fairgauge.designs import AUTO, make_channel
+from fairgauge.cli.read import write_bytes
+from fairgauge.cli.show import err, out, show_json
+from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, rounding_cost
-from fairgauge.errors import InvalidInput
 from fairgauge.estimate.estimands import estimands_of, goal_of
-from fairgauge.study import Question, Study
+from fairgauge.plan.draft import Draft
+from fairgauge.report.words import privacy_sentence
+from fairgauge.study import Question
 
 
 def design(
@@ -33,20 +34,9 @@ def design(
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    groups = read_groups(group, attribute)
-    loss = read_epsilon(epsilon)
-    if not metric:
-        raise InvalidInput("metric", "none", "give at least one, such as --metric recall:0:1")
-    questions = []
+    draft = Draft(title, group, metric, epsilon, attribute, target, design, abstain, expect, opens, closes, contact)
     with err.status("Designing channels ...") as status:
-        for typed in metric:
-            read = read_metric(typed)
-            status.update(Text(f"Designing the channel for {read.name} ..."))
-            goal = read_goal(groups, read, target, abstain=abstain, expect=expect)
-            name, channel = make_channel(goal, loss, design=design)
-            questions.append(Question(read, groups.attribute, goal.target, name, str(loss), channel))
-    study = Study(title, tuple(questions), opens, closes, contact)
-    study.check_privacy()
+        study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
     write_bytes("output", output, study.to_bytes())
     if json:
         show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})

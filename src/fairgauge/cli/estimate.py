@@ -1,7 +1,5 @@
 """``fairgauge estimate``: what the counts say."""
 
-from typing import Annotated
-
 import typer
 
 from fairgauge.cli import options
@@ -15,7 +13,7 @@ def estimate(
     tally: options.TallyFile,
     confidence: options.Confidence = 0.99,
     interval: options.IntervalName = "finite",
-    tolerance: Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")] = None,
+    tolerance: options.Tolerance = None,
     json: options.Json = False,
 ) -> None:
     """Estimate gaps and means, with intervals that say what they guarantee."""
@@ -26,6 +24,6 @@ def estimate(
     if json:
         show_json(found.to_dict())
     else:
-        show_estimate(found)
+        show_estimate(document, found)
     if all(question.gap is None for question in found.questions):
         raise typer.Exit(1)

@@ -26,6 +26,7 @@ Expect = Annotated[
 ]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[str, typer.Option("--interval", help="finite, anytime, normal or chebyshev.")]
+Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
 TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]

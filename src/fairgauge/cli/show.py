@@ -1,7 +1,6 @@
 """What people see: tables and sentences for them, JSON for programs."""
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +9,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from fairgauge.estimate import Estimate, QuestionEstimate
+from fairgauge.estimate import Estimate
 from fairgauge.plan import Plan
-from fairgauge.study import Question
+from fairgauge.report.words import sentences
+from fairgauge.study import Study
 
 _WIDEST = 10_000
 # Without markup: what people call a group or a study is printed as it is, [brackets] and all.
@@ -72,57 +72,19 @@ def show_plan(plan: Plan) -> None:
     )
 
 
-def show_estimate(estimate: Estimate) -> None:
+def show_estimate(study: Study, estimate: Estimate) -> None:
     """Print an estimate for people."""
-    for question in estimate.questions:
+    for asked, question in zip(study.questions, estimate.questions, strict=True):
         about = f" by {question.attribute}: {question.answers:,} answers"
         out.print(Text.assemble((question.metric, "bold"), about))
         rows = [[name, f"{i.estimate:.4f}", f"{i.low:.4f}", f"{i.high:.4f}"] for name, i in question.rows()]
         if rows:
             show_table("", "estimate", "low", "high", rows=rows)
-        for sentence in sentences(question, estimate):
+        for sentence in sentences(asked, question, estimate):
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))
     out.print(f"Intervals: {estimate.guarantee}.")
-
-
-def sentences(question: QuestionEstimate, estimate: Estimate) -> list[str]:
-    """Return what the estimate means, in words."""
-    gap = question.gap
-    if gap is None:
-        return []
-    first, second = gap.groups
-    low, high = gap.interval.low, gap.interval.high
-    if low > 0 or high < 0:
-        near, far = sorted((abs(low), abs(high)))
-        word = "higher" if low > 0 else "lower"
-        said = [f"{question.metric} is between {near:.4f} and {far:.4f} {word} for {first} than for {second}."]
-    else:
-        said = [f"The answers do not tell for whom {question.metric} is higher: {first} or {second}."]
-    if gap.p_value is not None and estimate.tolerance is not None:
-        said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {gap.p_value:.2g}.")
-    if question.sensitivity is not None:
-        moves = question.sensitivity
-        if moves.share_error is not None:
-            most = "up to " if moves.share_error_is_bound else ""
-            said.append(f"A share that is wrong by 0.01 would move the gap by {most}{moves.share_error:.4f}.")
-        limit = "without limit" if moves.forged is None else f"by up to {moves.forged:.4f}"
-        said.append(f"Forging 1 % of the answers could move it {limit}.")
-    return said
-
-
-def privacy_sentence(question: Question) -> str:
-    """Return what a question's privacy means to a person."""
-    epsilon = question.channel.epsilon
-    if math.isinf(epsilon):
-        return "an answer can rule out some groups or values for certain: there is no privacy in it"
-    factor = math.exp(epsilon)
-    group = question.attribute.name
-    return (
-        f"whoever sees your answer can change their odds about your {group} and your {question.metric.name} "
-        f"by at most a factor {math.ceil(factor * 100) / 100:.2f}"
-    )
 
 
 def _number(value: float | int | None) -> str:

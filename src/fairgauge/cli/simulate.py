@@ -7,9 +7,10 @@ import numpy as np
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_count, read_population, read_study, write_bytes
+from fairgauge.cli.read import read_population, read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
+from fairgauge.plan.typed import read_count
 from fairgauge.simulate import simulate as run
 
 

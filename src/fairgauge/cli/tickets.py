@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_count
 from fairgauge.cli.show import show_json
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
+from fairgauge.plan.typed import read_count
 
 
 def tickets(

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.read import naming, read_bytes
-from fairgauge.cli.show import out, privacy_sentence, show_json
+from fairgauge.cli.show import out, show_json
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.report.words import privacy_sentence
 from fairgauge.study import Study, parse
 
 

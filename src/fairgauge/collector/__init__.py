@@ -12,6 +12,7 @@ The way of an answer, and the module that each step lives in::
       |
     seal        when the study is over: the tally, the estimate and a digest that anyone can recompute
 
+People see all of it in a browser through ``pages``, and ``sessions`` says who has signed in there.
 ``service`` holds the parts together, ``config`` says how they are set, and ``serve`` runs them.  No address, user
 agent or exact time is stored or logged anywhere in here.
 """

@@ -4,12 +4,15 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
 from fairgauge.collector.origins import SHARED, is_shared, preflight
 from fairgauge.collector.pages import take_part
+from fairgauge.collector.pages.html import live_script, problem_page, style_sheet, wants_html
+from fairgauge.collector.pages.studies import Pages
 from fairgauge.collector.problems import Problem, problem_of
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
@@ -32,8 +35,10 @@ def make_app(collector: Collector) -> "Guard":
         try:
             yield
         finally:
+            pages.live.stop()
             await collector.stop()
 
+    pages = Pages(collector)
     one = "/studies/{digest}"
     routes = [
         Route(f"{one}/answers", AnswersEndpoint(collector), methods=["POST"]),
@@ -54,9 +59,21 @@ def make_app(collector: Collector) -> "Guard":
         Route("/readyz", health.ready, methods=["GET"]),
         Route("/metrics", health.metrics, methods=["GET"]),
         Route("/openapi.json", health.describe, methods=["GET"]),
+        Route("/", pages.index, methods=["GET"]),
+        Route(f"{one}/events", pages.events, methods=["GET"]),
+        Route(f"{one}/report", pages.report, methods=["GET"]),
+        Route("/sign-in", pages.operator.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", pages.operator.sign_out, methods=["POST"]),
+        Route("/operator", pages.operator.desk, methods=["GET"]),
+        Route("/operator/publish", pages.operator.publish, methods=["POST"]),
+        Route("/operator/close", pages.operator.close, methods=["POST"]),
+        Route("/operator/tokens", pages.operator.tokens, methods=["POST"]),
+        Route("/operator/tickets", pages.operator.tickets, methods=["POST"]),
+        Route("/style.css", style_sheet, methods=["GET"]),
+        Route("/live.js", live_script, methods=["GET"]),
     ]
     # A router without Starlette's application around it: its error pages are not ours, and each layer costs.
-    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector)
+    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector, pages)
 
 
 def _as_problem(error: Exception) -> Problem:
@@ -73,8 +90,9 @@ def _as_problem(error: Exception) -> Problem:
 class Guard:
     """Around everything: counts requests, adds headers, and lets no exception out."""
 
-    def __init__(self, router: Router, collector: Collector) -> None:
+    def __init__(self, router: Router, collector: Collector, pages: Pages) -> None:
         self.collector = collector
+        self.pages = pages
         self.router = router
         self._metrics = collector.metrics
 
@@ -107,4 +125,6 @@ class Guard:
                 log_fault(error)
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
-            await problem.to_response()(scope, receive, watched)
+            request = Request(scope)
+            shown = problem_page(request, problem) if wants_html(request) else problem.to_response()
+            await shown(scope, receive, watched)

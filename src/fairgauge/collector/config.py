@@ -19,6 +19,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
     idle_seconds: float = 30.0  # between two requests
     connections: int = 4096  # beyond, the connection that waited longest is closed
+    listeners: int = 200  # browsers that watch a study live; beyond, they are told to come again
     waiting: int = 100_000  # answers that wait for a commit; beyond, senders are told to come again
 
 
@@ -29,6 +30,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     open: float = 20_000.0  # answers to studies that everyone may answer
     tickets: float = 50_000.0  # answers that show a ticket
     readers: float = 50.0  # requests for results
+    visitors: float = 50.0  # requests for results and pages that everyone may see
     operators: float = 20.0  # requests that change something
     refused: float = 20.0  # tokens that do not exist
 

@@ -27,6 +27,7 @@ class Metrics:
         )
         self.failures = Counter("fairgauge_commit_failures", "Commits that failed.", ["why"], registry=self.registry)
         self.waiting = Gauge("fairgauge_waiting_answers", "Answers waiting for a commit.", registry=self.registry)
+        self.listeners = Gauge("fairgauge_listeners", "Browsers that watch a study.", registry=self.registry)
         self.faults = Counter("fairgauge_faults", "Requests that met a fault.", registry=self.registry)
 
     def request(self, status: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairgauge import __version__
+from fairgauge.collector.pages.described import PAGES
 from fairgauge.collector.pages.take_part import ASSETS
 from fairgauge.collector.problems import KINDS, MEDIA_TYPE, URN
 
@@ -47,8 +48,8 @@ def _paths() -> dict[str, Document]:
                 "showStudy",
                 "Show a study",
                 "Anyone may ask. The body is the exact bytes that the digest is of. The header Fairgauge-Signature "
-                "has the collector's signature, and Fairgauge-Admission says whether a ticket is needed. "
-                f"{_ANY_ORIGIN}",
+                "has the collector's signature, and Fairgauge-Admission says whether a ticket is needed. A browser, "
+                f"which prefers text/html, gets the study's page. {_ANY_ORIGIN}",
                 {"200": _json({"type": "object"}), "304": {"description": "Not changed."}},
                 "no-study", "too-many",
             )
@@ -99,6 +100,7 @@ def _paths() -> dict[str, Document]:
         "/openapi.json": {
             "get": _operation("openapi", "This document", "", {"200": _json({"type": "object"})})
         },
+        **_pages(),
     }  # fmt: skip
 
 
@@ -127,7 +129,15 @@ def _publish() -> Document:
         "bad-study", "not-allowed", "other-admission", "too-large", "bad-media-type", "too-many", "full",
         role="operator",
     )  # fmt: skip
-    found["parameters"] = [_query("admission", {"enum": ["open", "tickets"], "default": "open"}, "Who may answer.")]
+    found["parameters"] = [
+        _query("admission", {"enum": ["open", "tickets"], "default": "open"}, "Who may answer."),
+        _query("results", {"enum": ["readers", "public"], "default": "readers"}, "Who may see results."),
+        _query(
+            "aim",
+            {"type": "string", "pattern": r"^0\.[0-9]{0,5}[1-9]$", "default": "0.01"},
+            "The error that the study aims at, as a part of the metric's range.",
+        ),
+    ]
     found["requestBody"] = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
     return found
 
@@ -139,8 +149,8 @@ def _list() -> Document:
         "properties": {"studies": {"type": "array", "items": _ref("Summary")}},
     }
     return _operation(
-        "listStudies", "List the studies", "The newest first.", {"200": _json(schema)}, "bad-request", "too-many",
-        role="reader",
+        "listStudies", "List the studies", "The newest first. A browser gets the page `/`.",
+        {"200": _json(schema)}, "bad-request", "too-many", role="reader",
     )  # fmt: skip
 
 
@@ -198,9 +208,11 @@ def _export() -> Document:
 
 
 def _result(name: str, summary: str, schema: str, *problems: str) -> Document:
+    described = "" if name == "arrivals" else "Anyone may ask if results are public."
     return _operation(
-        name, summary, "", {"200": _json(_ref(schema))}, "bad-request", "no-study", "too-many", *problems, role="reader"
-    )
+        name, summary, described, {"200": _json(_ref(schema))}, "bad-request", "no-study", "too-many", *problems,
+        role="reader",
+    )  # fmt: skip
 
 
 def _operation(
@@ -209,7 +221,7 @@ def _operation(
     """Return an operation; its responses are the good ones and, for each problem, one of that status."""
     if role is not None:
         needs = "Needs the token of an operator." if role == "operator" else "Needs the token of a reader or operator."
-        description, problems = f"{description} {needs}".strip(), ("no-token", *problems)
+        description, problems = f"{needs} {description}".strip(), ("no-token", *problems)
     responses = dict(good)
     for kind in problems:
         responses.setdefault(str(KINDS[kind][0]), _ref_response(kind))
@@ -257,6 +269,24 @@ def _object(**properties: Mapping[str, Any]) -> Document:
     return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}
 
 
+def _pages() -> dict[str, Document]:
+    paths: dict[str, Document] = {}
+    for one in PAGES:
+        good = {status: _shown(kind) for status, kind in one.gives.items()}
+        found = _operation(one.name, one.summary, one.description, good, *one.problems)
+        if one.fields is not None:
+            schema = {"type": "object", "properties": {name: {"type": "string"} for name in one.fields}}
+            found["requestBody"] = {"content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+        paths.setdefault(one.path, {})[one.method] = found
+    return paths
+
+
+def _shown(kind: str) -> Document:
+    if not kind:
+        return {"description": "Look there, or it has not changed."}
+    return {"description": "Fine.", "content": {kind: {"schema": {"type": "string"}}}}
+
+
 def _schemas() -> Document:
     text, integer = {"type": "string"}, {"type": "integer"}
     problem = _object(type={"enum": [URN + kind for kind in KINDS]}, title=text, status=integer, detail=text)
@@ -294,6 +324,8 @@ def _schemas() -> Document:
             study=_DIGEST,
             title=text,
             admission={"enum": ["open", "tickets"]},
+            results={"enum": ["readers", "public"]},
+            aim=text,
             published=_MOMENT,
             status={"enum": ["open", "closed", "sealed"]},
             closed={"anyOf": [_MOMENT, {"type": "null"}]},

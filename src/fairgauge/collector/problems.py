@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "bad-method": (405, "This cannot be done here"),
     "too-slow": (408, "The request took too long to arrive"),
     "conflict": (409, "This id has another symbol already"),
-    "other-admission": (409, "The study is published with another admission"),
+    "other-admission": (409, "The study is published already, on other terms"),
     "closed": (410, "The study is closed"),
     "too-large": (413, "The body is too large"),
     "bad-media-type": (415, "The body's media type is not taken here"),

@@ -6,11 +6,12 @@ import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import uvicorn
 
 from fairgauge import __version__
-from fairgauge.collector.app import make_app
+from fairgauge.collector.app import Guard, make_app
 from fairgauge.collector.config import Config
 from fairgauge.collector.logs import log, log_to
 from fairgauge.collector.protocol import make_protocol
@@ -31,6 +32,12 @@ class Server(uvicorn.Server):
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop: those who watch a study are let go, for they would wait for ever."""
+        app: Guard = self.config.app  # type: ignore[assignment]
+        app.pages.live.stop()
+        super().handle_exit(sig, frame)
 
 
 def serve(config: Config, *, announce: Callable[[str], None]) -> None:

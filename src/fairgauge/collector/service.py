@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
@@ -16,15 +18,24 @@ from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.problems import Problem
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
+from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.stores.base import Published, Store, StoreAway, StoreError
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
+from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from fairgauge.tally import Tally
 
+if TYPE_CHECKING:
+    from fairgauge.estimate import Estimate
+
+T = TypeVar("T")
 ADMISSIONS = ("open", "tickets")
+RESULTS = ("readers", "public")
+AIM = "0.01"  # of a metric's range, unless a study's operator says otherwise
 CACHED_STUDIES = 10_000
+_AIM = re.compile(r"0\.[0-9]{1,6}")
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
@@ -39,18 +50,43 @@ class Entry:
     opens: float | None
     closes: float | None
     closed: bool
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a study is published.
+
+    Args:
+        admission: Who may answer: ``open`` to everyone, or with ``tickets``.
+        results: Who may see results: ``readers`` with a token, or the ``public``.
+        aim: The error that the study aims at, as a part of the metric's range; 0.01 unless given.
+    """
+
+    admission: str = "open"
+    results: str = "readers"
+    aim: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.admission not in ADMISSIONS:
+            raise InvalidInput("admission", self.admission, f"must be {' or '.join(ADMISSIONS)}")
+        if self.results not in RESULTS:
+            raise InvalidInput("results", self.results, f"must be {' or '.join(RESULTS)}")
+        if self.aim is not None and (_AIM.fullmatch(self.aim) is None or not 0 < float(self.aim) < 1):
+            raise InvalidInput("aim", self.aim, "must be a decimal above 0 and below 1, such as 0.01")
 
 
 class Collector:
     """Everything that a running collector holds."""
 
     def __init__(self, config: Config, store: Store, *, clock: Callable[[], float] = time.time) -> None:
-        folder = Path(config.secrets)
+        self.secrets = folder = Path(config.secrets)
         self.config = config
         self.store = store
         self.clock = clock
         self.metrics = Metrics()
         self.gatekeeper = Gatekeeper(folder)
+        self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
@@ -88,30 +124,33 @@ class Collector:
         return bucket_of(self.clock(), self.config.bucket_seconds)
 
     # ------------------------------------------------------------------ studies
-    async def publish(self, data: bytes, admission: str) -> tuple[Published, bool]:
+    async def publish(self, data: bytes, terms: Terms) -> tuple[Published, bool]:
         """Check, sign and keep a study; the second value is False if it was there already.
 
         Raises:
             InvalidInput, NotPrivate: If it must not be published.
-            Problem: 409 if it is there with another admission.
+            Problem: 409 if it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
         document = study.to_bytes()
         found = Published(
             study.digest,
             document,
-            admission,
+            terms.admission,
             self.signer.sign("study", document),
             self.bucket(),
             None if study.closes is None else int(seconds_of(study.closes)),
             title=study.title,
+            public=terms.results == "public",
+            aim=terms.aim,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
             raise StoreError("a study that was just published is gone")
-        if kept.admission != admission:
-            raise Problem("other-admission", f"This study is published already, with admission {kept.admission}.")
+        if (kept.admission, kept.public, kept.aim) != (found.admission, found.public, found.aim):
+            on = f"admission {kept.admission}, results for {'the public' if kept.public else 'readers'}"
+            raise Problem("other-admission", f"This study is published already, with {on} and aim {kept.aim or AIM}.")
         if created:
             log("published", study=study.digest)
         return kept, created
@@ -132,7 +171,9 @@ class Collector:
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
         opens = None if study.opens is None else seconds_of(study.opens)
-        entry = Entry(kept.number, digest, study.symbols, kept.admission, opens, kept.closes, kept.closed is not None)
+        entry = Entry(
+            kept.number, digest, study.symbols, kept.admission, opens, kept.closes, kept.closed is not None, kept.public
+        )
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -156,16 +197,24 @@ class Collector:
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
 
-    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> dict[str, object]:
-        """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
-        tally, kept = await self.tally(entry), await self.document(entry.digest)
+    async def study(self, digest: str) -> Study:
+        """Return a study that is published here."""
+        return await asyncio.to_thread(_parsed, (await self.document(digest)).document)
 
-        def run() -> dict[str, object]:
+    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> "Estimate":
+        """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
+        tally, study = await self.tally(entry), await self.study(entry.digest)
+
+        def run() -> "Estimate":
             # Here, and not above: a collector that restarts takes answers a second earlier.
             from fairgauge.estimate import estimate
 
-            return estimate(_parsed(kept.document), tally, confidence=confidence, interval=interval).to_dict()
+            return estimate(study, tally, confidence=confidence, interval=interval)
 
+        return await self.reckon(run)
+
+    async def reckon(self, run: Callable[[], T]) -> T:
+        """Run what takes a while in a thread, one such thing at a time: answers come first."""
         async with self._estimating:
             return await asyncio.to_thread(run)
 
@@ -217,6 +266,6 @@ class Collector:
             log_fault(error)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _parsed(document: bytes) -> Study:
     return Study.from_bytes(document)

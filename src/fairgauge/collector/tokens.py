@@ -76,12 +76,21 @@ class Gatekeeper:
 
     def role_of(self, text: str) -> str | None:
         """Return the role of a token, or None if it is not good."""
+        token = self.find(text)
+        return None if token is None else token.role
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens that are good now."""
         self._refresh()
-        hashed, role = _hash(text), None
-        for token in self._tokens:  # all of them: how long it takes tells nothing about which one matched
+        return self._tokens
+
+    def find(self, text: str) -> Token | None:
+        """Return what is kept of a token, or None if it is not good."""
+        hashed, found = _hash(text), None
+        for token in self.tokens():  # all of them: how long it takes tells nothing about which one matched
             if hmac.compare_digest(token.hash, hashed):
-                role = token.role
-        return role
+                found = token
+        return found
 
     def _refresh(self) -> None:
         try:

@@ -1,6 +1,7 @@
 """``fairgauge estimate``."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,13 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     assert lines[0] == "recall by sex: 100,000 answers"
     assert lines[1].split() == ["estimate", "low", "high"]
     assert [line.split()[0] for line in lines[2:6]] == ["female", "female", "male", "overall"]
-    assert "higher for female than for male." in done.out
+    assert re.search(
+        r"The model's recall is between 1\d\.\d and 2\d\.\d points higher for female than for male", done.out
+    )
+    assert "The gap is beyond the tolerance of ±5 points." in done.out
     assert "That the gap is within ±0.05 has p-value" in done.out
-    assert "A share that is wrong by 0.01 would move the gap by 0.0" in done.out
-    assert "Forging 1 % of the answers could move it by up to 0." in done.out
+    assert "A share that is wrong by 0.01 would move the gap by 1.18 points." in done.out
+    assert "Forging 1 % of the answers could move it by up to 5" in done.out
     assert lines[-1] == "Intervals: 0.99 confidence; holds for the clients who answered, however many, at one look."
 
 
@@ -57,9 +61,12 @@ def write(elsewhere: Path, asked: Study, tally: Tally) -> tuple[str, str]:
 def test_a_gap_below_zero_is_lower_and_one_about_zero_is_not_told(fairgauge: Run, elsewhere: Path):
     asked = study(tells_all("0.5", "0.5", metric=RECALL))
     lower = expected_tally(asked, people(("female", "0.5", 50_000), ("male", "0.9", 50_000)))
-    assert "lower for female than for male." in fairgauge("estimate", *write(elsewhere, asked, lower)).out
+    assert (
+        "points lower for female than for male (99 % confidence)."
+        in fairgauge("estimate", *write(elsewhere, asked, lower)).out
+    )
     same = expected_tally(asked, people(("female", "0.5", 5000), ("male", "0.5", 5000)))
-    words = "The answers do not tell for whom recall is higher: female or male."
+    words = "The answers do not tell for whom the model's recall is higher: for female it is between"
     assert words in fairgauge("estimate", *write(elsewhere, asked, same)).out
 
 
@@ -85,7 +92,7 @@ def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):
 def test_a_bound_is_said_to_be_one(fairgauge: Run, elsewhere: Path):
     asked = study(coin_question())
     done = fairgauge("estimate", *write(elsewhere, asked, Tally(asked.digest, (400, 600))))
-    assert "A share that is wrong by 0.01 would move the gap by up to 0.0400." in done.out
+    assert "A share that is wrong by 0.01 would move the gap by up to 0.04." in done.out
 
 
 def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
@@ -100,7 +107,7 @@ def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Pa
     row = next(line for line in done.out.splitlines() if line.startswith(f"{names[0]} - {names[1]}"))
     assert len(row.rsplit(maxsplit=3)[1:]) == 3
     assert all(float(number) for number in row.rsplit(maxsplit=3)[1:])
-    assert f"for {names[0]} than for {names[1]}." in done.out
+    assert f"for {names[0]} than for {names[1]} (99 % confidence)." in done.out
     document = fairgauge("estimate", "s.json", "t.json", "--json").json
     assert document["questions"][0]["gap"]["groups"] == list(names)
 

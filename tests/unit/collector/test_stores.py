@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 from contextlib import closing
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import asyncpg
@@ -12,7 +13,7 @@ import pytest
 
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
-from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.stores.sqlite import APPLICATION_ID, SqliteStore
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.samples import sample_study
 
@@ -199,6 +200,77 @@ def test_an_input_output_error_is_no_loss(tmp_path: Path):
         with pytest.raises(StoreAway, match=r"gauge\.db: ProgrammingError"):
             await store.add([row(study, 2)], 0)
         assert await store.add([row(study, 1), row(study, 2)], 0) == [0, FRESH]
+        await store.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_looks_are_few_grow_by_factors_and_equal_the_tally_of_then(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        study, quiet = await with_study(store), await with_study(store, "b" * 64)
+        await store.add([row(quiet, n) for n in range(100)], 0)
+        for start in range(0, 3000, 10):
+            rows = [row(study, n, n % 3) for n in range(start, start + 10)]
+            await store.add(rows, 0)
+            await store.add(rows, 0)  # again: what is not new must not be counted twice
+        looks = await store.looks(study)
+        totals = [sum(look.values()) for look in looks]
+        assert await store.looks(quiet) == []
+        assert 8 <= len(looks) <= 10
+        assert totals == sorted(set(totals))
+        assert all(128 <= total <= 3000 for total in totals)
+        assert all(later <= 1.6 * earlier for earlier, later in pairwise(totals))
+        assert 1.6 * totals[-1] >= 3000
+        assert looks == [{s: len(range(s, total, 3)) for s in range(3)} for total in totals]
+        await store.close()
+        again = await open_store(address)  # a process that starts anew goes on where the last one was
+        await again.add([row(study, n) for n in range(10_000, 16_000)], 0)
+        assert (await again.looks(study))[:-1] == looks
+        await again.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_may_see_results_and_the_aim_are_kept(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        await store.publish(Published("a" * 64, b"d", "open", "s", 0))
+        await store.publish(Published("b" * 64, b"d", "open", "s", 0, public=True, aim="0.005"))
+        found = {kept.digest[0]: (kept.public, kept.aim) for kept in await store.studies()}
+        assert found == {"a": (False, None), "b": (True, "0.005")}
+        one = await store.study("b" * 64)
+        assert one is not None
+        assert (one.public, one.aim, one.sealed) == (True, "0.005", False)
+        await store.close()
+
+    asyncio.run(play())
+
+
+def test_a_store_from_before_there_were_pages_is_brought_up_to_date(tmp_path: Path):
+    path = tmp_path / "gauge.db"
+    old = sqlite3.connect(path)
+    old.executescript(migrations("sqlite")[0] + f"; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=1;")
+    old.execute(
+        "INSERT INTO studies (digest, document, admission, signature, published) VALUES (?, ?, 'open', 's', 0)",
+        ("a" * 64, sample_study().to_bytes()),
+    )
+    old.commit()
+    old.close()
+
+    async def play() -> None:
+        store = await SqliteStore.open(path)
+        kept = await store.study("a" * 64)
+        assert kept is not None
+        assert (kept.public, kept.aim) == (False, None)  # what was for readers stays for readers
+        await store.add([row(kept.number, n) for n in range(200)], 0)
+        assert await store.looks(kept.number) == [{0: 200}]
         await store.close()
 
     asyncio.run(play())

@@ -1,4 +1,4 @@
-"""What the answers say: tally, estimate and export, for readers."""
+"""What the answers say: tally, estimate and export, for readers, or for everyone where results are public."""
 
 import math
 
@@ -7,15 +7,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.export import FORMATS, ndjson, parquet
-from fairgauge.collector.routes.access import only, require
+from fairgauge.collector.routes.access import only, require, require_results
 from fairgauge.errors import InvalidInput
 
 
 async def tally(request: Request) -> Response:
     """Show how often each symbol was sent."""
-    collector = require(request, "reader")
+    collector, entry = await require_results(request)
     only(request)
-    entry = await collector.entry(request.path_params["digest"])
     return Response((await collector.tally(entry)).to_bytes(), media_type="application/json")
 
 
@@ -36,7 +35,7 @@ async def arrivals(request: Request) -> Response:
 
 async def estimate(request: Request) -> Response:
     """Show what the tally says now."""
-    collector = require(request, "reader")
+    collector, entry = await require_results(request)
     only(request, "confidence", "interval")
     typed = request.query_params.get("confidence", "0.99")
     try:
@@ -45,19 +44,17 @@ async def estimate(request: Request) -> Response:
         confidence = math.nan
     if not 0 < confidence < 1:
         raise InvalidInput("confidence", typed, "must be a number above 0 and below 1")
-    entry = await collector.entry(request.path_params["digest"])
     interval = request.query_params.get("interval", "finite")
-    return JSONResponse(await collector.estimate(entry, confidence=confidence, interval=interval))
+    return JSONResponse((await collector.estimate(entry, confidence=confidence, interval=interval)).to_dict())
 
 
 async def export(request: Request) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
-    collector = require(request, "reader")
+    collector, entry = await require_results(request, ids=True)
     only(request, "format")
     kind = request.query_params.get("format", "ndjson")
     if kind not in FORMATS:
         raise InvalidInput("format", kind, f"must be {' or '.join(FORMATS)}")
-    entry = await collector.entry(request.path_params["digest"])
     pages = collector.store.answers(entry.number)
     body = ndjson(entry.digest, pages) if kind == "ndjson" else parquet(entry.digest, pages)
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{kind}"'}

@@ -5,7 +5,8 @@ Durable: what ``add`` has returned survives the death of the process, and of the
 One truth: the tally changes in the transaction that stores the answer, so it always equals the rows.
 Final: once ``close_study`` has returned, no answer is added to that study by any process.
 
-Nothing in a store says when or in which order answers came, but for how many came in each time bucket.
+Nothing in a store says when or in which order answers came, but for how many came in each time bucket, and how the
+tally looked when it had so many answers in all (``looks``).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -48,6 +49,8 @@ class Published:
     closed: int | None = None
     sealed: bool = False
     title: str = ""
+    public: bool = False  # whether everyone may see its results
+    aim: str | None = None  # the error that it aims at, as a part of the metric's range
 
 
 class Store(Protocol):
@@ -89,6 +92,9 @@ class Store(Protocol):
 
     async def tally(self, number: int) -> dict[int, int]:
         """Return how often each symbol was sent; symbols never sent may be missing."""
+
+    async def looks(self, number: int) -> list[dict[int, int]]:
+        """Return the tally as it was when the number of answers passed certain powers, the oldest first."""
 
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""

@@ -6,7 +6,8 @@ should two collectors still block each other, one is rolled back by PostgreSQL a
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
@@ -23,6 +24,7 @@ from fairgauge.collector.stores.base import (
     check_version,
     migrations,
 )
+from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 
 CONNECTIONS = 6
 SECONDS = 15  # for a statement or a connection; then the sender is told to come again
@@ -57,7 +59,7 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim FROM studies"
 )
 
 T = TypeVar("T")
@@ -70,6 +72,7 @@ class PostgresStore:
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
+        self._pace = Pace()
 
     @classmethod
     async def open(cls, address: str) -> "PostgresStore":
@@ -111,11 +114,12 @@ class PostgresStore:
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
-            "INSERT INTO studies (digest, document, admission, signature, published, closes, title) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING number"
+            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING number"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
+            study.public, study.aim,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 
@@ -140,6 +144,7 @@ class PostgresStore:
         studies, ids, symbols = zip(*rows, strict=True)
         numbers = list(set(studies))
         fresh = await self._ask(lambda: self._pool.fetch(_ADD, numbers, studies, ids, symbols, bucket))
+        await self._look((study, id_, 0) for study, id_ in fresh)
         if len(fresh) == len(rows):
             return [FRESH] * len(rows)
         new = {(study, id_) for study, id_ in fresh}
@@ -158,6 +163,23 @@ class PostgresStore:
         """Return how often each symbol was sent."""
         sql = "SELECT symbol, count FROM tallies WHERE study = $1"
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
+
+    async def _look(self, fresh: Iterable[Row]) -> None:
+        """Keep the tally of studies that have grown enough; it is of committed answers, so a failure loses a look."""
+        sql = "INSERT INTO looks VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+        for study in self._pace.due(fresh):
+            with suppress(StoreError):  # the answers are stored, and their sender shall hear so
+                tally = await self.tally(study)
+                total = sum(tally.values())
+                if (step := step_of(total)) is not None:
+                    values = (study, step, to_text(tally))
+                    await self._ask(lambda values=values: self._pool.execute(sql, *values))  # type: ignore[misc]
+                self._pace.looked(study, total)
+
+    async def looks(self, number: int) -> list[dict[int, int]]:
+        """Return the tally as it was at certain numbers of answers, the oldest first."""
+        sql = "SELECT counts FROM looks WHERE study = $1 ORDER BY step"
+        return [from_text(row[0]) for row in await self._ask(lambda: self._pool.fetch(sql, number))]
 
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""

@@ -29,6 +29,7 @@ from fairgauge.collector.stores.base import (
     check_version,
     migrations,
 )
+from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 
 APPLICATION_ID = 0x46474155  # "FGAU": tells our files from other programs'
 READERS = 2
@@ -41,7 +42,8 @@ _WRITER_SETTINGS = (
     "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
 )
 _STUDY = (
-    "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title "
+    "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
+    "public, aim "
     "FROM studies"
 )
 
@@ -62,6 +64,7 @@ class SqliteStore:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._connection: sqlite3.Connection | None = None
+        self._pace = Pace()
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
@@ -110,7 +113,7 @@ class SqliteStore:
 
     async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
         """Store answers, and count those that are new, in one transaction."""
-        return await self._write(_add, rows, bucket)
+        return await self._write(_add, rows, bucket, self._pace)
 
     async def find(self, rows: Sequence[Row]) -> list[int]:
         """Return for each row the symbol that this id has, or ``CLOSED``."""
@@ -120,6 +123,11 @@ class SqliteStore:
         """Return how often each symbol was sent."""
         sql = "SELECT symbol, count FROM tallies WHERE study = ?"
         return dict(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
+
+    async def looks(self, number: int) -> list[dict[int, int]]:
+        """Return the tally as it was at certain numbers of answers, the oldest first."""
+        sql = "SELECT counts FROM looks WHERE study = ? ORDER BY step"
+        return [from_text(text) for (text,) in await self._read(lambda c: c.execute(sql, (number,)).fetchall())]
 
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""
@@ -248,21 +256,23 @@ def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]
 
 def _publish(connection: sqlite3.Connection, study: Published) -> bool:
     sql = (
-        "INSERT INTO studies (digest, document, admission, signature, published, closes, title) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
     values = (
         study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
+        study.public, study.aim,
     )  # fmt: skip
     return connection.execute(sql, values).rowcount == 1
 
 
-def _published(row: tuple[str, bytes, str, str, int, int | None, int, int | None, int, str]) -> Published:
-    digest, document, admission, signature, published, closes, number, closed, sealed, title = row
-    return Published(digest, document, admission, signature, published, closes, number, closed, bool(sealed), title)
+def _published(
+    row: tuple[str, bytes, str, str, int, int | None, int, int | None, int, str, int, str | None],
+) -> Published:
+    return Published(*row[:8], bool(row[8]), row[9], bool(row[10]), row[11])
 
 
-def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int) -> list[int]:
+def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:
     connection.execute("BEGIN IMMEDIATE")
     closed = _closed(connection, {row[0] for row in rows})
     wanted = [row for row in rows if row[0] not in closed] if closed else rows
@@ -279,8 +289,10 @@ def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int) -> li
             FRESH if row[0] not in closed and connection.execute(insert, row).rowcount else _symbol(connection, row)
             for row in rows
         ]
-        fresh = (row for row, found in zip(rows, result, strict=True) if found == FRESH)
+        fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH]
     _count(connection, fresh, bucket)
+    for study in pace.due(fresh):
+        _look(connection, study, pace)
     connection.execute("COMMIT")
     return result
 
@@ -298,6 +310,15 @@ def _count(connection: sqlite3.Connection, fresh: Iterable[Row], bucket: int) ->
         "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
         [(study, bucket, count) for study, count in arrivals.items()],
     )
+
+
+def _look(connection: sqlite3.Connection, study: int, pace: Pace) -> None:
+    tally = dict(connection.execute("SELECT symbol, count FROM tallies WHERE study = ?", (study,)).fetchall())
+    total = sum(tally.values())
+    step = step_of(total)
+    if step is not None:
+        connection.execute("INSERT INTO looks VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (study, step, to_text(tally)))
+    pace.looked(study, total)
 
 
 def _closed(connection: sqlite3.Connection, numbers: Iterable[int]) -> set[int]:

@@ -1,0 +1,66 @@
+"""Forms that a browser sends: read strictly, and only from our own pages."""
+
+import hmac
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import Request
+
+from fairgauge.collector.limits import read_body
+from fairgauge.collector.problems import Problem
+from fairgauge.collector.routes.access import collector_of, session_of
+from fairgauge.collector.service import Collector
+from fairgauge.errors import InvalidInput
+
+MOST_BYTES = 2**20
+MOST_FIELDS = 40
+
+
+async def read_form(request: Request, *names: str) -> dict[str, str]:
+    """Read a form whose fields have these names, each at most once; those that are missing are empty.
+
+    Raises:
+        Problem: 403 if another site's page sent it, 415 if it is no form, 413 if it is too large.
+        InvalidInput: If it has a field that it should not have.
+    """
+    _check_site(request)
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
+        raise Problem("bad-media-type", "Send the form as application/x-www-form-urlencoded.")
+    body = await read_body(request.scope, request.receive, MOST_BYTES)
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except (ValueError, UnicodeDecodeError):
+        raise InvalidInput("form", f"{len(body)} bytes", "must be an encoded form") from None
+    found = dict.fromkeys(names, "")
+    for name, value in pairs:
+        if name not in found:
+            raise InvalidInput("form", name, "is not a field of this form")
+        if found[name]:
+            raise InvalidInput("form", name, "must be given once")
+        # Browsers send line ends as CR LF.
+        found[name] = value.replace("\r\n", "\n").strip()
+    return found
+
+
+def require_operator(request: Request, proof: str) -> Collector:
+    """Let a form pass that a signed-in operator sent from one of our pages.
+
+    Raises:
+        Problem: 401 without a session, 403 for a reader or without the page's proof, 429 if there are too many.
+    """
+    collector, session = collector_of(request), session_of(request)
+    if session is None:
+        collector.turnstile.enter("refused")
+        raise Problem("no-token", "Sign in with the token of an operator.")
+    if session.role != "operator":
+        raise Problem("not-allowed", "This needs the token of an operator.")
+    if not hmac.compare_digest(session.proof.encode(), proof.encode()):
+        raise Problem("not-allowed", "The form is not from this session: load the page again.")
+    collector.turnstile.enter("operators")
+    return collector
+
+
+def _check_site(request: Request) -> None:
+    """Refuse a form of another site.  A browser says where a form is from, and a page cannot make it lie."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
+    if site != "same-origin" or (origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")):
+        raise Problem("not-allowed", "The form was sent by another site.")

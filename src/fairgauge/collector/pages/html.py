@@ -1,0 +1,100 @@
+"""HTML over HTTP: who wants it, with which headers it is sent, and how a problem looks in a browser."""
+
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairgauge.collector.problems import Problem
+from fairgauge.collector.routes.access import session_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# A report has its style sheet inside: it must look the same when it is saved and opened as a file.
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",  # so that a form says which site it is from
+    "Vary": "Accept, Cookie",
+}
+
+
+def wants_html(request: Request) -> bool:
+    """Tell whether a request prefers HTML to JSON: browsers say so, and devices and programs do not."""
+    wanted = dict(_ranges(request.headers.get("accept", "")))
+    return wanted.get("text/html", 0.0) > wanted.get("application/json", 0.0)
+
+
+def _ranges(accept: str) -> list[tuple[str, float]]:
+    found = []
+    for part in accept.split(","):
+        kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        try:
+            found.append((kind, float(quality)))
+        except ValueError:
+            found.append((kind, 0.0))
+    return found
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: object) -> Response:
+    """Return a page made from a template, which also learns who is signed in."""
+    text = templates().get_template(template).render(session=session_of(request), **values)
+    return Response(text, status, _HEADERS, "text/html; charset=utf-8")
+
+
+def on_loopback(request: Request) -> bool:
+    """Tell whether a browser asks its own machine, where there is no network that needs TLS."""
+    host = request.headers.get("host", "")
+    return host.removesuffix(f":{request.url.port}") in ("127.0.0.1", "localhost", "[::1]")
+
+
+def see_other(address: str) -> Response:
+    """Send a browser elsewhere after it has sent a form."""
+    return Response(None, 303, {**_HEADERS, "Location": address})
+
+
+def problem_page(request: Request, problem: Problem) -> Response:
+    """Return a problem as a page."""
+    found = page(request, "problem.html", status=problem.status, problem=problem)
+    found.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})
+    return found
+
+
+@lru_cache(maxsize=1)
+def templates() -> "Environment":
+    """Return the templates of the pages; loaded with the first page, so that a collector starts sooner."""
+    from fairgauge.report.templating import environment
+
+    return environment("fairgauge.collector.pages")
+
+
+async def style_sheet(request: Request) -> Response:
+    """Give the style sheet to anyone."""
+    from fairgauge.report.templating import style
+
+    return _asset(request, style().encode(), "text/css; charset=utf-8")
+
+
+async def live_script(request: Request) -> Response:
+    """Give the script that keeps a page up to date to anyone."""
+    data = files("fairgauge.collector.pages").joinpath("live.js").read_bytes()
+    return _asset(request, data, "text/javascript; charset=utf-8")
+
+
+def _asset(request: Request, data: bytes, kind: str) -> Response:
+    headers = {"ETag": f'"{sha256(data).hexdigest()}"', "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(None, 304, headers)
+    return Response(data, 200, headers, kind)

@@ -1,0 +1,125 @@
+"""Live pages: one poll of a study for everyone who watches it, sent as server-sent events.
+
+A listener is sent the newest state only.  One that is slow skips states, and holds up nobody.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+from fairgauge.collector.logs import log_fault
+from fairgauge.collector.pages.html import templates
+from fairgauge.collector.pages.results import Reckoner, Results
+from fairgauge.collector.problems import wait
+from fairgauge.collector.service import Collector, Entry
+
+POLL_SECONDS = 1.0
+BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there
+_PART = 10  # working results out may take a tenth of the time
+_RETRY = b"retry: 3000\n\n"
+_OVER = b"event: over\ndata: \n\n"
+
+
+class Live:
+    """Everyone who watches, by study."""
+
+    def __init__(self, collector: Collector, reckoner: Reckoner) -> None:
+        self._collector = collector
+        self._reckoner = reckoner
+        self._watches: dict[str, _Watch] = {}
+        self._stopped = asyncio.Event()
+        self.listeners = 0
+        collector.metrics.listeners.set_function(lambda: self.listeners)
+
+    def stop(self) -> None:
+        """Let everyone go, so that the collector can end; browsers come back by themselves."""
+        self._stopped.set()
+        for watch in self._watches.values():
+            watch.tell()
+
+    def join(self, entry: Entry) -> AsyncIterator[bytes]:
+        """Return events for one more listener.
+
+        Raises:
+            Problem: 503 if there are too many.
+        """
+        if self._stopped.is_set():
+            raise wait("stopping", "The collector is stopping.", 2)
+        if self.listeners >= self._collector.config.limits.listeners:
+            raise wait("busy", "Too many are watching: load the page again for newer numbers.", 30)
+        return self._listen(entry)
+
+    async def _listen(self, entry: Entry) -> AsyncIterator[bytes]:
+        self.listeners += 1
+        watch = self._watches.get(entry.digest)
+        if watch is None:
+            watch = self._watches[entry.digest] = _Watch()
+            watch.task = asyncio.get_running_loop().create_task(self._poll(entry, watch))
+        watch.listeners += 1
+        seen = 0
+        try:
+            yield _RETRY
+            while not self._stopped.is_set():
+                if watch.version > seen:
+                    seen = watch.version
+                    yield watch.event
+                    if watch.over:
+                        yield _OVER
+                        return
+                elif not await watch.wait(BEAT_SECONDS):
+                    yield b":\n\n"
+        finally:
+            self.listeners -= 1
+            watch.listeners -= 1
+            if watch.listeners == 0 and watch.task is not None:
+                watch.task.cancel()
+                self._watches.pop(entry.digest, None)
+
+    async def _poll(self, entry: Entry, watch: "_Watch") -> None:
+        last: Results | None = None
+        while True:
+            started = time.monotonic()
+            try:
+                found = await self._reckoner.results(entry)
+            except Exception as error:  # noqa: BLE001 - a store that is away now may be back at the next turn
+                log_fault(error)
+            else:
+                if found is not last:
+                    last = found
+                    watch.event, watch.over = event_of(found), found.over
+                    watch.version += 1
+                    watch.tell()
+            await asyncio.sleep(max(POLL_SECONDS, _PART * (time.monotonic() - started)))
+
+
+class _Watch:
+    """A study that is watched: its newest event, and a bell."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self.listeners = 0
+        self.version = 0
+        self.event = b""
+        self.over = False
+        self._bell = asyncio.Event()
+
+    def tell(self) -> None:
+        """Wake everyone who waits."""
+        self._bell.set()
+        self._bell = asyncio.Event()
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait for news; False if there are none for so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._bell.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def event_of(results: Results) -> bytes:
+    """Return what a page shows of results, as an event."""
+    text = templates().get_template("live.html").render(results=results)
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: results\n{lines}\n".encode()

@@ -1,0 +1,137 @@
+"""What a study's answers say, ready for a page; worked out once for each tally, however many people look.
+
+Working it out takes milliseconds for two groups with known shares, and seconds for many groups with unknown ones.  So
+only one request at a time works on a study and others take what it finds; what took long is shown for a while longer;
+and of the past as much is worked out as there is time for, at least one look, the rest when somebody looks again.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairgauge.collector.service import AIM, Collector, Entry
+from fairgauge.study import Study
+from fairgauge.tally import Tally
+
+if TYPE_CHECKING:
+    from fairgauge.estimate import Estimate, Interval
+    from fairgauge.report.views import ProgressView, QuestionView
+
+CONFIDENCE = 0.99
+INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
+KEPT = 64  # studies whose results are kept in memory
+_BUDGET = 1.5  # seconds for one look, most of them for the past
+_REST = 5  # how much longer results are shown than they took to be worked out
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the answers to a study say."""
+
+    study: Study
+    tally: Tally
+    estimate: "Estimate"
+    questions: list["QuestionView"]
+    progress: list["ProgressView"]
+    over: bool
+    complete: bool  # whether the whole past is drawn
+
+
+@dataclass
+class _Known:
+    """What is known of a study that never changes: what it needs, and each question's gaps at looks of the past."""
+
+    needed: list[int | None] | None = None
+    past: dict[int, list[dict[tuple[str, str], "Interval"]]] = field(default_factory=dict)
+    last: Results | None = None
+    fresh_until: float = 0.0
+    working: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Reckoner:
+    """Works results out, and remembers them."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    async def results(self, entry: Entry) -> Results:
+        """Return what the answers say now."""
+        known = self._known.setdefault(entry.digest, _Known())
+        self._known.move_to_end(entry.digest)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        async with known.working:
+            return await self._newest(entry, known)
+
+    async def _newest(self, entry: Entry, known: _Known) -> Results:
+        # Before the tally: a study that is closed after this has that tally, or the next look will show it.
+        kept = await self._collector.document(entry.digest)
+        tally, over = await self._collector.tally(entry), kept.closed is not None
+        last = known.last
+        if last is not None and last.over == over:
+            same = last.tally == tally
+            if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
+                return last
+        looks = await self._collector.store.looks(entry.number)
+        study, aim = await self._collector.study(entry.digest), float(kept.aim or AIM)
+        tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
+        now = _Now(study, tally, over, aim, tallies)
+        started = time.monotonic()
+        known.last = await self._collector.reckon(lambda: _reckon(now, known))
+        known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
+        return known.last
+
+
+@dataclass(frozen=True)
+class _Now:
+    """What a study's results are worked out from."""
+
+    study: Study
+    tally: Tally
+    over: bool
+    aim: float
+    looks: list[Tally]
+
+
+def _reckon(now: _Now, known: _Known) -> Results:
+    study, tally = now.study, now.tally
+    # Here, and not above: a collector that restarts takes answers a second earlier.
+    from fairgauge.estimate import estimate
+    from fairgauge.plan.needed import aimed_error, answers_needed
+    from fairgauge.report.figures import Look
+    from fairgauge.report.views import progress_view, views
+    from fairgauge.report.words import headline
+
+    started = time.monotonic()
+    if known.last is not None and known.last.tally == tally:
+        found = known.last.estimate
+    else:
+        found = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL)
+    errors = [aimed_error(question, now.aim) for question in study.questions]
+    if known.needed is None:
+        known.needed = [
+            answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
+            for question, error in zip(study.questions, errors, strict=True)
+        ]
+    main = [headline(question) for question in found.questions]
+    past = [look for look in now.looks if look.total < tally.total]
+    for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
+        then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
+        known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
+        if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
+            break
+    progress = []
+    for number, (question, gap) in enumerate(zip(study.questions, main, strict=True)):
+        drawn: list[Look] = []
+        if gap is not None:
+            done = [look.total for look in past if look.total in known.past]
+            then_known = [(total, known.past[total][number].get(gap.groups)) for total in done]
+            drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
+            drawn.append(Look(tally.total, gap.interval))
+        needed = known.needed[number]
+        progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
+    complete = all(look.total in known.past for look in past)
+    return Results(study, tally, found, views(study, found, over=now.over), progress, now.over, complete)

@@ -1,0 +1,18 @@
+"""What people read: sentences, pictures, and a report of a study in one file.
+
+The way of an estimate to a reader, and the module that each step lives in::
+
+    units      a metric's numbers as people say them: a recall of 0.04 is 4 points, rounded outward
+      |
+    words      the verdict and other sentences; the command line, the pages and the report all say the same
+      |
+    figures    pictures in SVG, with colours from the style sheet: light, dark or on paper
+      |
+    views      all of that for one question, ready for a template
+      |
+    templating the style sheet, and templates that nothing unescaped gets into
+      |
+    document   the report: one HTML file that needs nothing else
+
+``words`` needs nothing but the estimate; the pictures and the report need Jinja2.
+"""

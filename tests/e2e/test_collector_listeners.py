@@ -1,0 +1,45 @@
+"""Browsers that watch a study: they come and go, and keep nobody from stopping."""
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.collecting.servers import ServerProcess
+from tests.samples import sample_study
+
+STUDY = sample_study()
+
+
+def test_listeners_that_leave_are_forgotten_and_those_who_stay_are_let_go(tmp_path: Path):
+    with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'gauge.db'}", settings="[limits]\nlisteners = 2") as server:
+        headers = {"authorization": f"Bearer {server.token}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=30) as client:
+            kind = {"content-type": "application/json"}
+            client.post("/studies?results=public", content=STUDY.to_bytes(), headers=kind).raise_for_status()
+            events = f"/studies/{STUDY.digest}/events"
+
+            def listening() -> int:
+                found = re.search(r"^fairgauge_listeners (\d+)", client.get("/metrics").text, re.MULTILINE)
+                assert found is not None
+                return int(found[1])
+
+            with client.stream("GET", events) as first, client.stream("GET", events) as second:
+                heard = [stream.iter_lines() for stream in (first, second)]  # which leave when nobody holds them
+                for lines in heard:
+                    assert "event: results" in lines
+                assert listening() == 2
+                refused = client.get(events)
+                assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
+            deadline = time.monotonic() + 20
+            while listening() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert listening() == 0
+            with client.stream("GET", events) as last:
+                lines = last.iter_lines()
+                assert "event: results" in lines
+                started = time.monotonic()
+                assert server.stop() == 0
+                assert time.monotonic() - started < 15  # shutdown_seconds, after which uvicorn would give up, is 20
+                assert "event: over" not in list(lines)

@@ -1,0 +1,249 @@
+"""The operator's page: a session and a proof for every change, and nothing for anyone else."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from html import unescape
+from pathlib import Path
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from fairgauge.collector.tokens import read_tokens, revoke_token
+from fairgauge.study import Study
+from tests.collecting.desk import Desk, open_desk
+from tests.samples import sample_study
+
+STUDY = sample_study()
+HTML = {"accept": "text/html"}
+DRAFT = {
+    "title": "Falls found", "attribute": "sex", "groups": "female=0.5\r\nmale=0.5", "metrics": "recall:0:1",
+    "epsilon": "1", "clients": "1e6", "admission": "open", "results": "public", "aim": "0.02",
+}  # fmt: skip
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., None]:
+    def run(scene: Callable[[Desk], Awaitable[None]], **settings: object) -> None:
+        async def play() -> None:
+            async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path, **settings) as desk:
+                await scene(desk)
+
+        asyncio.run(play())
+
+    return run
+
+
+async def send(desk: Desk, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    return await desk.client.post(path, content=urlencode(fields), headers=HTML | kind | headers)
+
+
+async def sign_in(desk: Desk, token: str) -> str:
+    """Sign in, and return the proof that the pages put into their forms."""
+    assert (await send(desk, "/sign-in", {"token": token})).status_code == 303
+    found = re.search(r'name="proof" value="([0-9a-f]{64})"', (await desk.client.get("/", headers=HTML)).text)
+    assert found is not None
+    return found[1]
+
+
+def complaint(response: httpx.Response) -> str:
+    found = re.search(r'class="wrong" role="alert">(.*?)</p>', response.text)
+    return unescape(found[1]) if found else ""
+
+
+def test_signing_in_sets_a_cookie_that_scripts_and_other_sites_never_see(ask):
+    async def scene(desk: Desk) -> None:
+        refused = await send(desk, "/sign-in", {"token": desk.operator + "x"})
+        assert (refused.status_code, complaint(refused)) == (403, "This token is not good here.")
+        assert "set-cookie" not in refused.headers
+        done = await send(desk, "/sign-in", {"token": desk.operator})
+        assert (done.status_code, done.headers["location"]) == (303, "/operator")
+        cookie = done.headers["set-cookie"]
+        for word in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age=28800", "Secure"):
+            assert word in cookie
+        for host, secure in (("127.0.0.1:8642", False), ("localhost", False), ("127.0.0.1.example.org", True)):
+            there = await send(desk, "/sign-in", {"token": desk.reader}, host=host)
+            assert ("Secure" in there.headers["set-cookie"]) is secure
+            assert there.headers["location"] == "/studies"
+
+    ask(scene)
+
+
+@pytest.mark.parametrize("base", ["https://collector"])
+def test_a_session_looks_but_does_not_change_without_a_proof(ask, base: str):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL(base)  # a secure cookie is sent over TLS only
+        assert (await desk.client.get("/operator", headers=HTML)).headers["location"] == "/sign-in"
+        proof = await sign_in(desk, desk.operator)
+        assert (await desk.client.get("/operator", headers=HTML)).status_code == 200
+        await desk.publish(STUDY)
+        for path in (f"/studies/{STUDY.digest}/tally", "/studies", "/metrics"):
+            assert (await desk.client.get(path)).status_code == 200
+        # The cookie alone changes nothing, neither through the interface for programs nor through forms.
+        for path in ("/studies", f"/studies/{STUDY.digest}/close"):
+            assert (await desk.client.post(path, content=STUDY.to_bytes())).status_code == 401
+        close = {"study": STUDY.digest, "sure": "yes"}
+        for wrong in ("", "0" * 64, "é" * 9):
+            assert (await send(desk, "/operator/close", close | {"proof": wrong})).status_code == 403
+        for headers in (
+            {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
+            {"sec-fetch-site": "same-site"}, {"origin": "https://collector:81"},
+        ):  # fmt: skip
+            assert (await send(desk, "/operator/close", close | {"proof": proof}, **headers)).status_code == 403
+            assert (await send(desk, "/sign-in", {"token": desk.operator}, **headers)).status_code == 403
+        assert (await desk.get("/studies")).json()["studies"][0]["status"] == "open"
+        good = {"origin": "https://collector", "sec-fetch-site": "same-origin"}
+        assert (await send(desk, "/operator/close", close | {"proof": proof}, **good)).status_code == 303
+        assert (await desk.get("/studies")).json()["studies"][0]["status"] == "sealed"
+
+    ask(scene)
+
+
+def test_readers_and_strangers_do_not_operate(ask, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        paths = ("/operator/publish", "/operator/close", "/operator/tokens", "/operator/tickets")
+        for path in paths:
+            assert (await send(desk, path, {})).status_code == 401
+            assert (await send(desk, path, {}, authorization=f"Bearer {desk.operator}")).status_code == 401
+        proof = await sign_in(desk, desk.reader)
+        assert (await desk.client.get("/operator", headers=HTML)).status_code == 403
+        for path in paths:
+            assert (await send(desk, path, {"proof": proof})).status_code == 403
+        revoke_token(tmp_path / "secrets", name="reader")
+        assert (await desk.client.get("/studies")).status_code == 401
+
+    ask(scene)
+
+
+def test_signing_out_forgets_the_cookie(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        assert (await send(desk, "/sign-out", {"proof": proof})).status_code == 303
+        assert (await desk.client.get("/operator", headers=HTML)).status_code == 303
+
+    ask(scene)
+
+
+def test_a_draft_is_planned_then_published(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        planned = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "plan"})
+        assert planned.status_code == 200
+        assert "With epsilon 1, 1,000,000 answers give the gap to about ±0.9" in planned.text
+        assert "at most a factor 2.72" in planned.text
+        assert "Falls found" in planned.text
+        assert (await desk.get("/studies")).json() == {"studies": []}
+        done = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "publish"})
+        assert done.status_code == 303
+        kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
+        assert (kept.title, kept.questions[0].attribute.groups) == ("Falls found", ("female", "male"))
+        (listed,) = (await desk.get("/studies")).json()["studies"]
+        assert (listed["results"], listed["aim"]) == ("public", "0.02")
+
+    ask(scene)
+
+
+def test_a_finished_study_is_published_as_it_is(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        form = {"proof": proof, "action": "publish", "document": STUDY.to_bytes().decode(), "admission": "tickets"}
+        done = await send(desk, "/operator/publish", form)
+        assert done.headers["location"] == f"/studies/{STUDY.digest}"
+        again = await send(desk, "/operator/publish", form | {"admission": "open"})
+        assert again.status_code == 409
+        assert "published already" in complaint(again)
+
+    ask(scene)
+
+
+def test_what_is_typed_wrong_is_said_and_kept(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        for change, text in (
+            ({"epsilon": "-1"}, "epsilon=-1: must be above 0"),
+            ({"groups": "female=0.5"}, "give at least two"),
+            ({"metrics": ""}, "metric=none: give at least one"),
+            ({"metrics": "\n".join(f"m{n}" for n in range(9))}, "must be at most 8 here"),
+            ({"title": ""}, "title"),
+            ({"aim": "2"}, "aim=2: must be a decimal"),
+            ({"results": "all"}, "results=all: must be readers or public"),
+            ({"document": "{"}, "must be JSON"),
+        ):
+            wrong = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "publish"} | change)
+            assert wrong.status_code == 400, change
+            assert text in complaint(wrong), (change, complaint(wrong))
+            assert 'value="sex"' in wrong.text
+        assert (await desk.get("/studies")).json() == {"studies": []}
+
+    ask(scene)
+
+
+def test_forms_are_read_strictly(ask):
+    async def scene(desk: Desk) -> None:
+        for body in (b"token=a&token=b", b"token=a&more=b", b"token=%ff", b"token=\xff", b"x=1&" * 50 + b"token=a"):
+            kind = {"content-type": "application/x-www-form-urlencoded"}
+            assert (await desk.client.post("/sign-in", content=body, headers=kind)).status_code == 400, body
+        assert (await desk.client.post("/sign-in", json={"token": "a"})).status_code == 415
+        large = b"token=" + b"a" * 2**20
+        kind = {"content-type": "application/x-www-form-urlencoded"}
+        assert (await desk.client.post("/sign-in", content=large, headers=kind)).status_code == 413
+
+    ask(scene)
+
+
+def test_tokens_are_made_shown_once_and_revoked(ask, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        new = {"proof": proof, "action": "new", "name": "news <room>", "role": "reader"}
+        made = await send(desk, "/operator/tokens", new)
+        token = re.search(r"<code>(fgr_[\w-]+)</code>", made.text)
+        assert token is not None
+        assert (await desk.get("/studies", token=token[1])).status_code == 200
+        assert token[1] not in (await desk.client.get("/operator", headers=HTML)).text
+        assert "is taken" in complaint(await send(desk, "/operator/tokens", new))
+        assert (await send(desk, "/operator/tokens", new | {"role": "king", "name": "x"})).status_code == 400
+        revoke = {"proof": proof, "action": "revoke", "name": "news <room>"}
+        assert (await send(desk, "/operator/tokens", revoke)).status_code == 200
+        assert (await desk.get("/studies", token=token[1])).status_code == 401
+        own = await send(desk, "/operator/tokens", revoke | {"name": "operator"})
+        assert (own.status_code, own.headers["location"]) == (303, "/sign-in")
+        assert [one.name for one in read_tokens(tmp_path / "secrets")] == ["reader"]
+
+    ask(scene)
+
+
+def test_tickets_are_made_for_a_study(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        await desk.publish(STUDY, admission="tickets")
+        proof = await sign_in(desk, desk.operator)
+        form = {"proof": proof, "study": STUDY.digest, "count": "3"}
+        lines = (await send(desk, "/operator/tickets", form)).text.splitlines()
+        assert len(set(lines)) == 3
+        assert all(desk.collector.tickets.good(STUDY.digest, bytes.fromhex(line)) for line in lines)
+        assert (await desk.answer(STUDY, bytes.fromhex(lines[0]), 1)).json() == {"status": "accepted"}
+        for count in ("0", "-1", "100001", "x", "9" * 50, "²"):
+            assert (await send(desk, "/operator/tickets", form | {"count": count})).status_code == 400
+        assert (await send(desk, "/operator/tickets", form | {"study": "0" * 64})).status_code == 404
+
+    ask(scene)
+
+
+def test_closing_wants_to_be_sure(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        await desk.publish(STUDY)
+        proof = await sign_in(desk, desk.operator)
+        unsure = await send(desk, "/operator/close", {"proof": proof, "study": STUDY.digest})
+        assert (unsure.status_code, "for good" in complaint(unsure)) == (400, True)
+        assert (await desk.get("/studies")).json()["studies"][0]["status"] == "open"
+
+    ask(scene)
