@@ -11,7 +11,8 @@ from fairgauge.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "paper", "plan", "serve", "simulate", "tickets", "token", "verify",
+    "answer", "audit", "design", "estimate", "paper", "plan", "serve", "simulate", "tally", "tickets",
+    "token", "verify",
 ]  # fmt: skip
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = (
-    "plan", "design", "verify", "answer", "simulate", "estimate", "serve", "token", "tickets", "audit", "paper",
+    "plan", "design", "verify", "answer", "simulate", "tally", "estimate", "serve", "token", "tickets",
+    "audit", "paper",
 )  # fmt: skip
 
 
