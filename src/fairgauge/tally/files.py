@@ -51,7 +51,7 @@ def from_files(
             as ``s3://bucket/answers/*.parquet`` where the engine can read them.  A file named twice counts once.
         engine: ``polars``, ``duckdb``, ``pyspark`` or ``dask``; ``auto`` takes the first of them that is installed.
         deduplicate: Count answers of the same id once, over all files, as
-            :func:`~fairgauge.tally.frames.from_frame` does.
+            ``from_frame`` does.
         progress: Told after every part how many bytes of how many are counted.
 
     Raises:
