@@ -5,10 +5,11 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
 from fairgauge.collector.stores.sqlite import SqliteStore
 from tests.collecting.servers import new_database, new_store, postgres
 
@@ -165,5 +166,31 @@ def test_an_input_output_error_is_no_loss(tmp_path: Path):
             await store.add([row(study, 2)], 0)
         assert await store.add([row(study, 1), row(study, 2)], 0) == [0, FRESH]
         await store.close()
+
+    asyncio.run(play())
+
+
+def test_a_database_from_before_is_divided_and_keeps_every_answer(monkeypatch: pytest.MonkeyPatch):
+    """What the first version stored is there, is counted, and still keeps the same id from counting again."""
+    address = new_database()
+
+    async def play() -> None:
+        with monkeypatch.context() as before:
+            before.setattr("fairgauge.collector.stores.postgres.migrations", lambda kind: migrations(kind)[:1])
+            store = await open_store(address)
+            study = await with_study(store)
+            old = [row(study, n, n % 5) for n in range(500)]
+            await store.add(old, 0)
+            await store.close()
+        stores = await asyncio.gather(open_store(address), open_store(address))
+        assert await rows_of(stores[0], study) == [kept[1:] for kept in old]
+        assert await stores[1].add([row(study, 7, 4), row(study, 1000, 4)], 0) == [2, FRESH]
+        assert sum((await stores[0].tally(study)).values()) == 501
+        for store in stores:
+            await store.close()
+        connection = await asyncpg.connect(address)
+        sizes = await connection.fetch("SELECT tableoid::regclass::text AS part, count(*) FROM answers GROUP BY 1")
+        await connection.close()
+        assert {part for part, _ in sizes} == {f"answers_{n}" for n in range(16)}
 
     asyncio.run(play())

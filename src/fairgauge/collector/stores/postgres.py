@@ -26,6 +26,7 @@ from fairgauge.collector.stores.base import (
 
 CONNECTIONS = 6
 SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
 TRIES = 5
 _MIGRATING = 0x46474155  # the key of the advisory lock
 
@@ -216,10 +217,10 @@ async def _check_durable(connection: Any) -> None:
 async def _migrate(connection: Any) -> None:
     known = migrations("postgres")
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING)
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING, timeout=MIGRATION_SECONDS)
         await connection.execute("CREATE TABLE IF NOT EXISTS fairgauge_schema (version integer NOT NULL)")
         found = await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema")
         check_version(found, len(known), "this PostgreSQL database")
         for version, sql in enumerate(known[found:], start=found + 1):
-            await connection.execute(sql)
+            await connection.execute(sql, timeout=MIGRATION_SECONDS)
             await connection.execute("INSERT INTO fairgauge_schema VALUES ($1)", version)
