@@ -2,8 +2,8 @@
 
 python -m bench.collectors
 
-Everything, the senders too, shares this machine's cores: where there are few, more processes cannot show more.  CPU time
-for each answer tells what another core would bring.
+Everything, the senders too, shares this machine's cores: where there are few, more processes cannot show more.  CPU
+time for each answer tells what another core would bring.
 """
 
 import asyncio

@@ -191,6 +191,6 @@ def test_a_database_from_before_is_divided_and_keeps_every_answer(monkeypatch: p
         connection = await asyncpg.connect(address)
         sizes = await connection.fetch("SELECT tableoid::regclass::text AS part, count(*) FROM answers GROUP BY 1")
         await connection.close()
-        assert {part for part, _ in sizes} == {f"answers_{n}" for n in range(16)}
+        assert {part for part, _ in sizes} == {f"answers_{n}" for n in range(8)}
 
     asyncio.run(play())
