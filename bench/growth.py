@@ -42,6 +42,7 @@ def _groups() -> Iterator[Line]:
 
 def _clients() -> Iterator[Line]:
     rng, first = np.random.default_rng(1), 0.0
+    simulate(_study(), _people(1000), rng)
     for power in (3, 6, 9, 12):
         taken = seconds(partial(simulate, _study(), _people(10**power), rng), repeat=21)
         first = first or taken

@@ -1,5 +1,6 @@
 """Counting the answers in files."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -36,6 +37,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_engine_counts_the_same(engine: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """All of an engine in one test: Spark takes seconds to start, and starts once."""
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", SMALL_SPARK)
+    try:
+        check_engine(engine, folder, tmp_path)
+    finally:
+        if engine == "pyspark" and (session := importlib.import_module("pyspark.sql").SparkSession.getActiveSession()):
+            session.stop()
+
+
+def check_engine(engine: str, folder: Path, tmp_path: Path) -> None:
     if engine == "pyspark" and not engines.has_java():
         pytest.skip("Spark needs Java, and this machine has none")
     for suffix in FORMATS:

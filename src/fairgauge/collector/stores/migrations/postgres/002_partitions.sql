@@ -21,3 +21,11 @@ $$;
 
 INSERT INTO answers SELECT study, id, symbol FROM answers_whole;
 DROP TABLE answers_whole;
+
+-- Counts in slots: connections that counted in the same row would wait for each other's commits.
+ALTER TABLE tallies ADD COLUMN slot smallint NOT NULL DEFAULT 0;
+ALTER TABLE tallies DROP CONSTRAINT tallies_pkey;
+ALTER TABLE tallies ADD PRIMARY KEY (study, symbol, slot);
+ALTER TABLE arrivals ADD COLUMN slot smallint NOT NULL DEFAULT 0;
+ALTER TABLE arrivals DROP CONSTRAINT arrivals_pkey;
+ALTER TABLE arrivals ADD PRIMARY KEY (study, bucket, slot);
