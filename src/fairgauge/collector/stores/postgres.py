@@ -3,8 +3,8 @@
 A group of answers is one statement, so one round trip and one transaction: it stores the new answers, counts them,
 and holds the study's row so that nobody can close the study in between.  Rows are locked in the order of their keys;
 should two collectors still block each other, one is rolled back by PostgreSQL and tries again.  Each connection counts
-in a slot of its own, and a tally is the sum over slots: otherwise all would wait for one row until the other's commit is
-on the disk.
+in a slot of its own, and a tally is the sum over slots: otherwise all would wait for one row until another's commit
+is on the disk.
 """
 
 import asyncio
