@@ -77,6 +77,12 @@ def _every_engine(study: Study, file: Path, written: Tally) -> Iterator[Line]:
             once += f"{time.perf_counter() - start:.1f} s"
         what = f"the same {SOME:.0e} answers by {engine}: same tally"
         yield Line(what, f"{min(times):.2f} s{once}", f"polars, {first:.2f} s", min(times) / first)
+    if has_java():
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.getActiveSession()
+        if session is not None:
+            session.stop()
 
 
 def _taking_turns(ours: Callable[[], object], theirs: Callable[[], object]) -> tuple[float, float]:

@@ -122,7 +122,7 @@ def main() -> None:
         "",
         f"Written by `make bench` on {machine()}. The mechanisms of mad-lab-fau's ldp-group-mean, which is on no",
         "registry, are computed from the papers they rest on. What stands in one line was measured in one run. When it",
-        f"ended, {os.getloadavg()[2]:.0f} programs wanted the cores at once: the more there are, the more ratios wobble,",
+        f"ended, {os.getloadavg()[2]:.0f} programs wanted the cores at once: the more of them, the more ratios wobble,",
         "and absolute times mean little.",
         "",
         "| what | measured | against | ratio | aim |",

@@ -16,7 +16,7 @@ from fairgauge.tally import from_files
 def tally(
     study: options.StudyFile,
     answers: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Parquet, NDJSON or CSV: files, folders or patterns.")
+        list[str], typer.Argument(metavar="PATH", help="Parquet, NDJSON or CSV: files, folders or patterns.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
     engine: Annotated[str, typer.Option(help="auto, polars, duckdb, pyspark or dask.")] = "auto",

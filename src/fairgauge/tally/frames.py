@@ -74,8 +74,10 @@ def refusal(
     wrong = [f"{number:,} {_fault(study, each, {})[3]}" for each, number in sorted(counts.items()) if each < 0]
     place = [f"id {_hexadecimal(row['id'])}"] if row is not None and row.get("id") is not None else []
     place += [f"file {file}"] if file is not None else []
-    where = f" (one of them: {', '.join(place)})" if place else ""
-    return InvalidInput(field, value, f"{rule}; of {sum(counts.values()):,} answers {' and '.join(wrong)}{where}")
+    where = f" (such as {', '.join(place)})" if place else ""
+    return InvalidInput(
+        field, value, f"{rule}; wrong among {sum(counts.values()):,} answers: {', '.join(wrong)}{where}"
+    )
 
 
 def tally_of(study: Study, counts: dict[int, int]) -> Tally:
@@ -139,14 +141,14 @@ def _fault(study: Study, key: int, row: dict[str, Any]) -> tuple[str, object, st
             "symbol",
             _shown(row.get("symbol")),
             f"must be an integer from 0 to {study.symbols - 1}",
-            "have no such symbol",
+            "with no such symbol",
         )
     if key == ELSEWHERE:
-        return "study", _shown(row.get("study")), f"must be {study.digest}", "are to another study, or to none"
+        return "study", _shown(row.get("study")), f"must be {study.digest}", "to another study or to none"
     if key == NAMELESS:
-        return "id", "(none)", "must be there to count every answer once", "have no id"
+        return "id", "(none)", "must be there to count every answer once", "without an id"
     symbols = f"{row.get(_LEAST)} and {row.get(_MOST)}"
-    return "symbol", symbols, "must be the same in all answers of one id", "contradict others of their id"
+    return "symbol", symbols, "must be the same in all answers of one id", "of an id with several symbols"
 
 
 def _shown(value: object) -> str:

@@ -38,7 +38,7 @@ def test_json_an_engine_and_every_answer_once(fairgauge: Run, elsewhere: Path):
 def test_a_refusal_leaves_no_tally(fairgauge: Run, elsewhere: Path):
     Answers(ANSWERS.ids[:2], [1, 99]).write(elsewhere / "answers.csv")
     done = fairgauge("tally", "study.json", "answers.csv", "-o", "tally.json")
-    assert refused(done, "symbol=99: must be an integer from 0 to 13; of 2 answers 1 have no such symbol")
+    assert refused(done, "symbol=99: must be an integer from 0 to 13; wrong among 2 answers: 1 with no such symbol")
     assert refused(fairgauge("tally", "study.json", "no.csv", "-o", "tally.json"), "answers=no.csv: must name a file")
     done = fairgauge("tally", "study.json", "answers.csv", "--engine", "abacus", "-o", "tally.json")
     assert refused(done, "engine=abacus: must be one of")

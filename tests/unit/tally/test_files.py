@@ -54,7 +54,9 @@ def check_engine(engine: str, folder: Path, tmp_path: Path) -> None:
     for suffix in ("parquet", "csv"):
         good = Answers(ANSWERS.ids[:50], ANSWERS.symbols[:50]).write(tmp_path / f"good.{suffix}")
         bad = Answers(ANSWERS.ids[50:54], [1, 99, None, -1]).write(tmp_path / f"bad.{suffix}")
-        with pytest.raises(InvalidInput, match=f"of 54 answers 3 have no such symbol.*id [0-9a-f]{{32}}, file {bad}"):
+        with pytest.raises(
+            InvalidInput, match=f"wrong among 54 answers: 3 with no such symbol.*id [0-9a-f]{{32}}, file {bad}"
+        ):
             from_files(STUDY, [good, bad], engine=engine)
 
 
@@ -64,8 +66,8 @@ def test_a_contradiction_is_refused_only_where_ids_matter(engine: str, suffix: s
     Answers(ANSWERS.ids[:2], [3, 4]).write(tmp_path / f"1.{suffix}")
     Answers(ANSWERS.ids[:2], [3, 5]).write(tmp_path / f"2.{suffix}")
     assert from_files(STUDY, [tmp_path], engine=engine).total == 4
-    rule = "symbol=4 and 5: must be the same in all answers of one id; of 2 answers 1 contradict others of their id"
-    with pytest.raises(InvalidInput, match=f"{rule} \\(one of them: id {ANSWERS.ids[1].hex()}\\)"):
+    rule = "symbol=4 and 5: must be the same in all answers of one id; wrong among 2 answers: 1 of an id with several symbols"
+    with pytest.raises(InvalidInput, match=f"{rule} \\(such as id {ANSWERS.ids[1].hex()}\\)"):
         from_files(STUDY, [tmp_path], engine=engine, deduplicate=True)
 
 
@@ -74,7 +76,7 @@ def test_a_contradiction_is_refused_only_where_ids_matter(engine: str, suffix: s
 @pytest.mark.parametrize("symbol", ["1.5", "one", "01", " 1", "1e0"])
 def test_text_that_is_no_symbol_is_counted_as_wrong(engine: str, suffix: str, symbol: str, tmp_path: Path):
     file = Answers(ANSWERS.ids[:3], [1, symbol, 2]).write(tmp_path / f"a.{suffix}")
-    with pytest.raises(InvalidInput, match="of 3 answers 1 have no such symbol"):
+    with pytest.raises(InvalidInput, match="wrong among 3 answers: 1 with no such symbol"):
         from_files(STUDY, [file], engine=engine)
 
 

@@ -57,7 +57,7 @@ def test_faults_are_counted_with_an_example(make: Make):
     wrong["study"][4] = "0" * 64
     with pytest.raises(InvalidInput) as refused:
         from_frame(STUDY, make(wrong))
-    assert "of 6 answers 1 are to another study, or to none and 3 have no such symbol" in str(refused.value)
+    assert "wrong among 6 answers: 1 to another study or to none, 3 with no such symbol" in str(refused.value)
     assert refused.value.field == "symbol"
     assert refused.value.value in ("14", "x", "(none)")
 
@@ -67,7 +67,7 @@ def test_to_count_once_every_answer_needs_an_id(make: Make):
     nameless = columns(Answers(ANSWERS.ids[:4], [1, 2, 3, 3]))
     nameless["id"][2] = None
     assert from_frame(STUDY, make(nameless)).total == 4
-    with pytest.raises(InvalidInput, match="of 4 answers 1 have no id"):
+    with pytest.raises(InvalidInput, match="wrong among 4 answers: 1 without an id"):
         from_frame(STUDY, make(nameless), deduplicate=True)
 
 
@@ -97,5 +97,5 @@ def test_integers_of_any_size_may_be_missing(name: str, kind: pa.DataType):
         "dask": dd.from_pandas(in_pandas, npartitions=2),
         "duckdb": duckdb.connect().from_arrow(table),
     }
-    with pytest.raises(InvalidInput, match="of 5 answers 2 have no such symbol"):
+    with pytest.raises(InvalidInput, match="wrong among 5 answers: 2 with no such symbol"):
         from_frame(STUDY, frames[name])
