@@ -1,11 +1,13 @@
 """The peers' variances, against other ways of knowing them."""
 
+from collections.abc import Callable
 from math import exp
 
 import numpy as np
 import pytest
 
 from bench import clients
+from bench.clients import Values
 from fairgauge.paper.mechanisms import sound_laplace, sound_response
 
 EPSILONS = pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
@@ -43,8 +45,12 @@ def test_the_piecewise_noise_has_the_variance_of_its_density(
     density /= density.sum()
     mean = density @ middles
     seen: list[float] = []
-    noises = lambda _, noise: seen.append(float(noise(np.array([value]))[0])) or 0.0  # noqa: E731
-    monkeypatch.setattr(clients, "gap_variance", noises)
+
+    def keep(_: float, noise: Callable[[Values], Values]) -> float:
+        seen.append(float(noise(np.array([value]))[0]))
+        return 0.0
+
+    monkeypatch.setattr(clients, "gap_variance", keep)
     clients.piecewise(epsilon / (1 - 0.156 * np.log(2) - 0.148))
     assert mean == pytest.approx(value, abs=1e-3)
     assert seen == [pytest.approx(density @ (middles - mean) ** 2, rel=1e-3)]
