@@ -105,22 +105,26 @@ def _marked(study: Study, rows: "nw.LazyFrame[Any]", *, deduplicate: bool) -> "n
     for name in ("symbol", "id") if deduplicate else ("symbol",):
         if name not in schema:
             raise InvalidInput("column", name, f"must be there; the answers have {', '.join(schema.names()) or 'none'}")
-    symbol = nw.col("symbol")
-    if schema["symbol"].is_integer():
-        fits, outside = symbol.is_between(0, study.symbols - 1), nw.lit(OUTSIDE, nw.Int64)
-        key = symbol.fill_null(0).cast(nw.Int64)  # some engines cannot cast a null; what is null does not fit anyway
-    elif schema["symbol"] in (nw.String, nw.Object):
-        fits, outside = symbol.is_in([str(n) for n in range(study.symbols)]), nw.lit(str(OUTSIDE))
-        key = symbol
+    symbol, kind = nw.col("symbol"), schema["symbol"]
+    if kind in (nw.String, nw.Object):
+        fits, key = symbol.is_in([str(n) for n in range(study.symbols)]), symbol
+        marked = nw.when(fits & ~symbol.is_null()).then(key).otherwise(nw.lit(str(OUTSIDE))).cast(nw.Int64)
+        kind = nw.Int64()
+    elif kind.is_integer():
+        fits, key = symbol.is_between(0, study.symbols - 1), symbol
+        if kind.is_unsigned_integer():
+            # There is room for what is wrong below 0; and some engines cannot cast a null, which does not fit anyway.
+            key, kind = symbol.fill_null(0).cast(nw.Int64), nw.Int64()
+        marked = nw.when(fits & ~symbol.is_null()).then(key).otherwise(nw.lit(OUTSIDE, kind))
     else:
-        raise InvalidInput("column symbol", schema["symbol"], "must hold integers, or text")
-    # A condition that is null is neither true nor false, and engines disagree on what follows: so there is none.
-    marked = nw.when(fits & ~symbol.is_null()).then(key).otherwise(outside).cast(nw.Int64)
+        raise InvalidInput("column symbol", kind, "must hold integers, or text")
+    # No condition is ever null, which is neither true nor false: engines disagree on what follows from it.
     if "study" in schema:
         named = nw.col("study")
-        marked = nw.when((named == study.digest) & ~named.is_null()).then(marked).otherwise(nw.lit(ELSEWHERE, nw.Int64))
+        ours = (named == study.digest) & ~named.is_null()
+        marked = nw.when(ours).then(marked).otherwise(nw.lit(ELSEWHERE, kind))
     if deduplicate:
-        marked = nw.when(~nw.col("id").is_null()).then(marked).otherwise(nw.lit(NAMELESS, nw.Int64))
+        marked = nw.when(~nw.col("id").is_null()).then(marked).otherwise(nw.lit(NAMELESS, kind))
     return rows.with_columns(marked.alias(_KEY))
 
 
@@ -131,7 +135,7 @@ def _once(marked: "nw.LazyFrame[Any]") -> "nw.LazyFrame[Any]":
     least, most = nw.col(_LEAST), nw.col(_MOST)
     once = marked.group_by("id").agg(nw.col(_KEY).min().alias(_LEAST), nw.col(_KEY).max().alias(_MOST))
     agreed = (least == most) | (least < 0)
-    return once.with_columns(nw.when(agreed).then(least).otherwise(nw.lit(CONFLICT, nw.Int64)).alias(_KEY))
+    return once.with_columns(nw.when(agreed).then(least).otherwise(nw.lit(CONFLICT)).alias(_KEY))
 
 
 def _fault(study: Study, key: int, row: dict[str, Any]) -> tuple[str, object, str, str]:
