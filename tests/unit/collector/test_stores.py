@@ -181,7 +181,7 @@ def test_a_database_from_before_is_divided_and_keeps_every_answer():
         await connection.execute(migrations("postgres")[0])
         study = await connection.fetchval(
             "INSERT INTO studies (digest, document, admission, signature, published) "
-            "VALUES (repeat('a', 64), '{}', 'open', '', 0) RETURNING number"
+            "VALUES (repeat('a', 64), '{\"title\": \"Old\"}', 'open', '', 0) RETURNING number"
         )
         old = [row(study, n, n % 5) for n in range(500)]
         await connection.executemany("INSERT INTO answers VALUES ($1, $2, $3)", old)
