@@ -47,7 +47,8 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" measures some topics only
+bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" for some topics, ARGS=--quick for a look
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m bench.run $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md

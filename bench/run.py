@@ -25,6 +25,7 @@ from rich.table import Table
 from bench.collector import batches, crowd, durable_answers
 from bench.kills import killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
+from bench.scale import SCALE
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
 from fairgauge.designs import DESIGNS, Goal, make_channel
@@ -118,6 +119,7 @@ TOPICS: dict[str, Topic] = {
     "kills": killed_collectors,
     "client-kills": killed_clients,
     "every-instruction": killed_everywhere,
+    **SCALE,
 }
 
 
@@ -125,12 +127,16 @@ def main() -> None:
     """Measure every topic, or some of them, print a table, and write the results."""
     parser = argparse.ArgumentParser(description="Measure speed against peers, as ratios, and write bench/results.*")
     parser.add_argument("topics", nargs="*", help=f"only some of: {', '.join(TOPICS)}; the others' results stay")
-    wanted = parser.parse_args().topics or list(TOPICS)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, and nothing written: good for a look")
+    typed = parser.parse_args()
+    wanted = typed.topics or list(TOPICS)
     for name in wanted:
         if name not in TOPICS:
             parser.error(f"there is no topic {name}: choose from {', '.join(TOPICS)}")
     found = {name: list(TOPICS[name]()) for name in track(wanted, "Measuring", console=Console(stderr=True))}
     show(found)
+    if typed.quick:
+        return
     known = read_results() | found
     write_results({name: known[name] for name in TOPICS if name in known})
 
@@ -156,9 +162,10 @@ def write_results(found: dict[str, list[Line]]) -> None:
     page = [
         "# Bench",
         "",
-        f"Written by `make bench` on {machine()}. mad-lab-fau's package is on no registry, so it is not measured here.",
-        f"Things in one line were measured side by side. At the end of the last run {os.getloadavg()[2]:.0f} programs",
-        "wanted the cores at once: the more there are, the more ratios wobble, and absolute figures mean nothing.",
+        f"Written by `make bench` on {machine()}. The mechanisms of mad-lab-fau's ldp-group-mean, which is on no",
+        "registry, are computed from the papers they rest on. Things in one line were measured side by side. At the",
+        f"end of the last run {os.getloadavg()[2]:.0f} programs wanted the cores at once: the more there are, the more",
+        "ratios wobble, and absolute figures mean nothing.",
         "",
         "| what | measured | against | ratio | aim |",
         "|---|---|---|---|---|",

@@ -124,19 +124,19 @@ class Channel:
         Raises:
             CannotAnswer: If the position is outside the levels, or abstaining is not allowed.
         """
-        below, above, threshold = self._neighbours(group, position)
+        below, above, threshold = self.neighbours(group, position)
         row = above if bits(ROW_BITS) < threshold else below
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
     def mixture(self, group: int | None, position: Fraction | None) -> tuple[Fraction, ...]:
         """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
-        below, above, threshold = self._neighbours(group, position)
+        below, above, threshold = self.neighbours(group, position)
         return tuple(
             Fraction(threshold * up + (ROW_SUM - threshold) * down, ROW_SUM**2)
             for down, up in zip(below, above, strict=True)
         )
 
-    def _neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
+    def neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
         """Return the rows below and above, and how many of ``ROW_SUM`` draws go to the one above."""
         if group is None or position is None:
             return self.abstain_row, self.abstain_row, 0

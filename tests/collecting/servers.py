@@ -39,13 +39,15 @@ def free_port() -> int:
 class ServerProcess:
     """A collector in a process of its own, that can be killed and started again on the same port."""
 
-    def __init__(self, folder: Path, store: str, *, settings: str = "", token: str = "", code: str = SERVE) -> None:
+    def __init__(
+        self, folder: Path, store: str, *, settings: str = "", token: str = "", code: str = SERVE, port: int = 0
+    ) -> None:
         self._code = code
-        self.port = free_port()
+        self.port = port or free_port()
         self.folder = folder
-        self.log = folder / f"log-{self.port}.txt"
+        self.log = folder / f"log-{self.port}-{id(self)}.txt"
         self.token = token or new_token(folder / "secrets", name="operator", role="operator")
-        self._config = folder / f"collector-{self.port}.toml"
+        self._config = folder / f"collector-{self.port}-{id(self)}.toml"
         self._config.write_text(
             f'store = "{store}"\nport = {self.port}\nsecrets = "{folder / "secrets"}"\n{settings}\n', encoding="utf-8"
         )

@@ -11,7 +11,7 @@ from fairgauge.cli import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "paper", "plan", "report", "serve", "simulate", "tickets",
+    "answer", "audit", "design", "estimate", "paper", "plan", "report", "serve", "simulate", "tally", "tickets",
     "token", "verify",
 ]  # fmt: skip
 

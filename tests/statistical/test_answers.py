@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
 from fairgauge.simulate import Cell, Population, simulate
+from fairgauge.simulate.answers import answers
 from fairgauge.study import Metric, Study
 from fairgauge.tally import Tally
 from tests.samples import THREE_LEVELS, sample_question, sample_study
@@ -80,6 +81,12 @@ def simulated(study: Study, population: Population) -> Tally:
     return simulate(study, population, np.random.default_rng(SEED))
 
 
+def drawn(study: Study, population: Population) -> Tally:
+    """Count the answers that are drawn in blocks."""
+    blocks = answers(study, population, random=random.Random(SEED).randbytes)
+    return Tally(study.digest, tuple(np.bincount(np.concatenate(list(blocks)), minlength=study.symbols).tolist()))
+
+
 def is_honest(path: Path, answering: Study, published: Study, population: Population) -> bool:
     """Tell whether tallies agree with the published study: of each cell alone, then of all at once."""
     parts = [Population((cell,)) for cell in population.cells] if len(population.cells) > 1 else []
@@ -96,7 +103,7 @@ def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("random._urandom", random.Random(SEED).randbytes)
 
 
-PATHS = pytest.mark.parametrize("path", [answered, simulated])
+PATHS = pytest.mark.parametrize("path", [answered, simulated, drawn])
 
 
 @PATHS

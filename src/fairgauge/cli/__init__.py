@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = (
-    "plan", "design", "verify", "answer", "simulate", "estimate", "report", "serve", "token", "tickets", "audit",
-    "paper",
+    "plan", "design", "verify", "answer", "simulate", "tally", "estimate", "report", "serve", "token", "tickets",
+    "audit", "paper",
 )  # fmt: skip
 
 

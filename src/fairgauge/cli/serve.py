@@ -13,6 +13,9 @@ def serve(
     store: Annotated[str | None, typer.Option(help="sqlite:///FILE or postgresql://...")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,
+    reuse_port: Annotated[
+        bool, typer.Option("--reuse-port", help="Let several collectors of one PostgreSQL listen on one port.")
+    ] = False,
     secrets: Annotated[str | None, typer.Option(help="The folder with tokens and keys.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with these settings and more.")] = None,
 ) -> None:
@@ -23,7 +26,7 @@ def serve(
         from fairgauge.collector.tokens import read_tokens
     except ImportError as error:
         raise MissingExtra(f"the collector needs {error.name}", "collector") from None
-    settings = read_config(config, store=store, host=host, port=port, secrets=secrets)
+    settings = read_config(config, store=store, host=host, port=port, reuse_port=reuse_port or None, secrets=secrets)
     if not read_tokens(Path(settings.secrets)):
         err.print(
             "There is no token, so nobody can publish a study or see a result. To make one: "

@@ -41,6 +41,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     store: str = "sqlite:///gauge.db"
     host: str = "127.0.0.1"
     port: int = 8642
+    reuse_port: bool = False  # let several collectors of one PostgreSQL listen on one port
     secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
@@ -50,6 +51,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         _check("port", self.port, least=0, most=65_535)
+        if self.reuse_port and (self.port == 0 or self.store.startswith("sqlite:")):
+            raise InvalidInput(
+                "reuse_port", self.reuse_port, "needs a port of your choice, and PostgreSQL: SQLite has one collector"
+            )
         _check("bucket_seconds", self.bucket_seconds, least=1, most=86_400 * 31)
         _check("commit_milliseconds", self.commit_milliseconds, least=0, most=1000)
         for group in ("limits", "rates"):

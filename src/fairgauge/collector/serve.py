@@ -92,7 +92,9 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
 def _listen(config: Config) -> socket.socket:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:
-        return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
+        return socket.create_server(
+            (config.host, config.port), family=family, backlog=BACKLOG, reuse_port=config.reuse_port
+        )
     except OSError as error:
         address = f"{config.host}:{config.port}"
         raise InvalidInput("port", address, f"cannot be used: {error.strerror or error}") from None

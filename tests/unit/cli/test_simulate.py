@@ -79,3 +79,15 @@ def test_missing_files_are_named(fairgauge: Run, files: Files, population: str):
     assert refused(done, "study=nowhere.json: cannot be read: No such file or directory")
     done = fairgauge("simulate", files[0], "--population", population, "-o", "missing/new.json")
     assert refused(done, "output=missing/new.json: cannot be written: No such file or directory")
+
+
+def test_answers_are_written_and_counted(fairgauge: Run, files: Files, population: str, elsewhere: Path):
+    options = ("--population", population, "--answers", "answers.parquet", "-o", "new.json")
+    done = fairgauge("simulate", files[0], *options)
+    assert (done.status, done.out) == (0, "new.json: 1,000 answers to Survey\n")
+    assert fairgauge("tally", files[0], "answers.parquet", "-o", "counted.json").status == 0
+    assert (elsewhere / "counted.json").read_bytes() == (elsewhere / "new.json").read_bytes()
+    assert refused(fairgauge("simulate", files[0], *options, "--seed", 1), "seed=1: must not be given")
+    assert refused(
+        fairgauge("simulate", files[0], *options, "--clients", "1e11"), "clients=100000000000: must be at most"
+    )

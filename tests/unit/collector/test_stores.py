@@ -274,3 +274,34 @@ def test_a_store_from_before_there_were_pages_is_brought_up_to_date(tmp_path: Pa
         await store.close()
 
     asyncio.run(play())
+
+
+def test_a_database_from_before_is_divided_and_keeps_every_answer():
+    """What the first version stored is there, is counted, and still keeps the same id from counting again."""
+    address = new_database()
+
+    async def play() -> None:
+        connection = await asyncpg.connect(address)
+        await connection.execute("CREATE TABLE fairgauge_schema (version integer NOT NULL)")
+        await connection.execute("INSERT INTO fairgauge_schema VALUES (1)")
+        await connection.execute(migrations("postgres")[0])
+        study = await connection.fetchval(
+            "INSERT INTO studies (digest, document, admission, signature, published) "
+            "VALUES (repeat('a', 64), '{\"title\": \"Old\"}', 'open', '', 0) RETURNING number"
+        )
+        old = [row(study, n, n % 5) for n in range(500)]
+        await connection.executemany("INSERT INTO answers VALUES ($1, $2, $3)", old)
+        await connection.execute("INSERT INTO tallies SELECT study, symbol, count(*) FROM answers GROUP BY 1, 2")
+        await connection.execute("INSERT INTO arrivals SELECT study, 0, count(*) FROM answers GROUP BY 1")
+        stores = await asyncio.gather(open_store(address), open_store(address))
+        assert await rows_of(stores[0], study) == [kept[1:] for kept in old]
+        assert await stores[1].add([row(study, 7, 4), row(study, 1000, 4)], 0) == [2, FRESH]
+        assert await stores[0].tally(study) == {0: 100, 1: 100, 2: 100, 3: 100, 4: 101}
+        assert await stores[0].arrivals(study) == {0: 501}
+        for store in stores:
+            await store.close()
+        sizes = await connection.fetch("SELECT tableoid::regclass::text AS part, count(*) FROM answers GROUP BY 1")
+        await connection.close()
+        assert {part for part, _ in sizes} == {f"answers_{n}" for n in range(8)}
+
+    asyncio.run(play())

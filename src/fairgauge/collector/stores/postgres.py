@@ -2,7 +2,9 @@
 
 A group of answers is one statement, so one round trip and one transaction: it stores the new answers, counts them,
 and holds the study's row so that nobody can close the study in between.  Rows are locked in the order of their keys;
-should two collectors still block each other, one is rolled back by PostgreSQL and tries again.
+should two collectors still block each other, one is rolled back by PostgreSQL and tries again.  Each connection counts
+in a slot of its own, and a tally is the sum over slots: otherwise all would wait for one row until another's commit
+is on the disk.
 """
 
 import asyncio
@@ -28,6 +30,7 @@ from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 
 CONNECTIONS = 6
 SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
 TRIES = 5
 _MIGRATING = 0x46474155  # the key of the advisory lock
 
@@ -43,13 +46,13 @@ WITH open AS (
     ON CONFLICT DO NOTHING
     RETURNING study, id, symbol
 ), counted AS (
-    INSERT INTO tallies AS t (study, symbol, count)
-    SELECT study, symbol, count(*) FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (study, symbol) DO UPDATE SET count = t.count + excluded.count
+    INSERT INTO tallies AS t (study, symbol, slot, count)
+    SELECT study, symbol, pg_backend_pid() % 64, count(*) FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (study, symbol, slot) DO UPDATE SET count = t.count + excluded.count
 ), arrived AS (
-    INSERT INTO arrivals AS a (study, bucket, count)
-    SELECT study, $5::bigint, count(*) FROM fresh GROUP BY 1 ORDER BY 1
-    ON CONFLICT (study, bucket) DO UPDATE SET count = a.count + excluded.count
+    INSERT INTO arrivals AS a (study, bucket, slot, count)
+    SELECT study, $5::bigint, pg_backend_pid() % 64, count(*) FROM fresh GROUP BY 1 ORDER BY 1
+    ON CONFLICT (study, bucket, slot) DO UPDATE SET count = a.count + excluded.count
 )
 SELECT study, id FROM fresh
 """
@@ -161,7 +164,7 @@ class PostgresStore:
 
     async def tally(self, number: int) -> dict[int, int]:
         """Return how often each symbol was sent."""
-        sql = "SELECT symbol, count FROM tallies WHERE study = $1"
+        sql = "SELECT symbol, sum(count)::bigint FROM tallies WHERE study = $1 GROUP BY symbol"
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
     async def _look(self, fresh: Iterable[Row]) -> None:
@@ -183,7 +186,7 @@ class PostgresStore:
 
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""
-        sql = "SELECT bucket, count FROM arrivals WHERE study = $1 ORDER BY bucket"
+        sql = "SELECT bucket, sum(count)::bigint FROM arrivals WHERE study = $1 GROUP BY bucket ORDER BY bucket"
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
     async def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
@@ -240,10 +243,10 @@ async def _check_durable(connection: Any) -> None:
 async def _migrate(connection: Any) -> None:
     known = migrations("postgres")
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING)
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING, timeout=MIGRATION_SECONDS)
         await connection.execute("CREATE TABLE IF NOT EXISTS fairgauge_schema (version integer NOT NULL)")
         found = await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema")
         check_version(found, len(known), "this PostgreSQL database")
         for version, sql in enumerate(known[found:], start=found + 1):
-            await connection.execute(sql)
+            await connection.execute(sql, timeout=MIGRATION_SECONDS)
             await connection.execute("INSERT INTO fairgauge_schema VALUES ($1)", version)

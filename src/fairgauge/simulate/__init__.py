@@ -152,7 +152,7 @@ def simulate(study: Study, population: Population, rng: np.random.Generator) -> 
         return np.array([float(p / len(questions)) for p in row])
 
     counts = np.zeros(study.symbols, dtype=np.int64)
-    for inputs, clients in _clients(study, population):
+    for inputs, clients in clients_of(study, population):
         laws = [law(index, *channel_input) for index, channel_input in enumerate(inputs)]
         counts += rng.multinomial(clients, np.concatenate(laws))
     return Tally(study.digest, tuple(counts.tolist()))
@@ -163,7 +163,7 @@ def true_values(study: Study, population: Population) -> tuple[Truth, ...]:
     return tuple(_truth(question, population) for question in study.questions)
 
 
-def _clients(study: Study, population: Population) -> Iterator[tuple[tuple[Input, ...], int]]:
+def clients_of(study: Study, population: Population) -> Iterator[tuple[tuple[Input, ...], int]]:
     """Yield what clients feed into the channel of every question, and how many of them there are.
 
     Where every metric has its own histogram, their cells are paired in order (the north-west corner rule).

@@ -1,0 +1,16 @@
+"""The topics about scale, for bench/run.py."""
+
+from bench.clients import clients_needed
+from bench.collectors import several_collectors
+from bench.counting import tallies
+from bench.growth import growth
+from bench.lines import Topic
+from bench.randomise import randomise
+
+SCALE: dict[str, Topic] = {
+    "clients": clients_needed,
+    "randomise": randomise,
+    "tallies": tallies,
+    "collectors": several_collectors,
+    "growth": growth,
+}

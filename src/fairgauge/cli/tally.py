@@ -1,0 +1,46 @@
+"""``fairgauge tally``: count the answers in files, by an engine that scales."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_study, write_bytes
+from fairgauge.cli.show import err, out, show_json
+from fairgauge.tally import from_files
+
+
+def tally(
+    study: options.StudyFile,
+    answers: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Parquet, NDJSON or CSV: files, folders or patterns.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
+    engine: Annotated[str, typer.Option(help="auto, polars, duckdb, pyspark or dask.")] = "auto",
+    deduplicate: Annotated[bool, typer.Option("--deduplicate", help="Count answers of the same id once.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Count the answers in files; refuse those that are not answers to this study."""
+    document = read_study(study)
+    columns = (TextColumn("Counting"), BarColumn(), TimeElapsedColumn())
+    with (
+        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on
+        bar = progress.add_task("", total=None)
+        counts = from_files(
+            document,
+            answers,
+            engine=engine,
+            deduplicate=deduplicate,
+            progress=lambda done, whole: progress.update(bar, completed=done, total=whole),
+        )
+    write_bytes("output", output, counts.to_bytes())
+    if json:
+        show_json({"study": counts.study, "answers": counts.total})
+    else:
+        out.print(f"{output}: {counts.total:,} answers to {document.title}")

@@ -1,0 +1,63 @@
+"""``fairgauge tally``."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from fairgauge.collector import export
+from fairgauge.tally import Tally
+from tests.unit.cli.conftest import Run, refused
+from tests.unit.tally.answers import FORMATS, STUDY, Answers
+
+ANSWERS = Answers.drawn(500, twice=100)
+
+
+@pytest.fixture(autouse=True)
+def study(elsewhere: Path) -> None:
+    (elsewhere / "study.json").write_bytes(STUDY.to_bytes())
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_it_writes_the_tally(fairgauge: Run, elsewhere: Path, suffix: str):
+    ANSWERS.write(elsewhere / f"answers.{suffix}")
+    done = fairgauge("tally", "study.json", f"*.{suffix}", "-o", "tally.json")
+    assert (done.status, done.out, done.err) == (0, "tally.json: 500 answers to Sample\n", "")
+    assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=False)
+
+
+def test_json_an_engine_and_every_answer_once(fairgauge: Run, elsewhere: Path):
+    ANSWERS.write(elsewhere / "answers.csv")
+    options = ("--engine", "duckdb", "--deduplicate", "--json")
+    done = fairgauge("tally", "study.json", "answers.csv", *options, "-o", "tally.json")
+    assert done.json == {"study": STUDY.digest, "answers": 400}
+    assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=True)
+
+
+def test_a_refusal_leaves_no_tally(fairgauge: Run, elsewhere: Path):
+    Answers(ANSWERS.ids[:2], [1, 99]).write(elsewhere / "answers.csv")
+    done = fairgauge("tally", "study.json", "answers.csv", "-o", "tally.json")
+    assert refused(done, "symbol=99: must be an integer from 0 to 13; wrong among 2 answers: 1 with no such symbol")
+    assert refused(fairgauge("tally", "study.json", "no.csv", "-o", "tally.json"), "answers=no.csv: must name a file")
+    done = fairgauge("tally", "study.json", "answers.csv", "--engine", "abacus", "-o", "tally.json")
+    assert refused(done, "engine=abacus: must be one of")
+    assert not (elsewhere / "tally.json").exists()
+
+
+@pytest.mark.parametrize("kind", export.FORMATS)
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path, kind: str, engine: str):
+    rows = list(zip(ANSWERS.ids, map(int, map(str, ANSWERS.symbols)), strict=True))
+
+    async def pages() -> AsyncIterator[list[tuple[bytes, int]]]:
+        yield rows[:300]
+        yield rows[300:]
+
+    async def exported() -> bytes:
+        return b"".join([part async for part in getattr(export, kind)(STUDY.digest, pages())])
+
+    (elsewhere / f"export.{kind}").write_bytes(asyncio.run(exported()))
+    done = fairgauge("tally", "study.json", f"export.{kind}", "--engine", engine, "-o", "tally.json")
+    assert done.status == 0
+    assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=False)
