@@ -19,7 +19,10 @@ def verify(
     study: options.StudyFile,
     sealed: Annotated[Path | None, typer.Option(help="The seal of the study, to be checked too.")] = None,
     export: Annotated[Path | None, typer.Option(help="The answers that were sealed: NDJSON or Parquet.")] = None,
-    key: Annotated[str | None, typer.Option(help="The collector's public key, to check the seal's signature.")] = None,
+    signature: Annotated[
+        str | None, typer.Option(help="The collector's signature of the study, to be checked.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="The collector's public key, to check signatures with.")] = None,
     json: options.Json = False,
 ) -> None:
     """Recompute the exact epsilon of a study, and say what it means for a person."""
@@ -27,11 +30,17 @@ def verify(
     with naming(study):
         found = parse(data)
     private = all(question.private for question in found.questions)
+    if key is not None and signature is None and sealed is None:
+        raise InvalidInput("key", key, "must be given with --signature or --sealed, which it checks")
+    _check_signature(found, signature, key)
     seal = _check_seal(found, sealed, export, key)
     if json:
-        show_json(_document(found, private) | ({} if seal is None else {"seal": seal}))
+        checked = {} if signature is None else {"signed": True}
+        show_json(_document(found, private) | checked | ({} if seal is None else {"seal": seal}))
     else:
         _show(found)
+        if signature is not None:
+            out.print("Signature: the holder of that key published this study.")
         if seal is not None:
             signed = "signed with that key" if seal["signed"] else "its signature is not checked: give the --key"
             out.print(f"Seal: {seal['answers']:,} answers, tally and estimate are the sealed ones ({signed}).")
@@ -68,11 +77,31 @@ def _show(found: Study) -> None:
         out.print("A device answers one of these questions, picked by its own coin: the largest epsilon counts.")
 
 
+def _check_signature(study: Study, signature: str | None, key: str | None) -> None:
+    """Check that the holder of a key published the study."""
+    if signature is None:
+        return
+    if key is None:
+        raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
+    if not _is_signed(key, "study", study.to_bytes(), signature):
+        from fairgauge.collector.signing import NotSigned
+
+        raise NotSigned("the signature of the study is not by the holder of this key")
+
+
+def _is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
+    try:
+        from fairgauge.collector.signing import signature_is_good
+    except ImportError:
+        raise MissingExtra("checking a signature needs cryptography", "collector") from None
+    return signature_is_good(key, purpose, data, signature)
+
+
 def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str | None) -> dict[str, Any] | None:
     """Check a seal against the answers, and its signature if there is a key to check it with."""
     if sealed is None:
-        if export is not None or key is not None:
-            raise InvalidInput("sealed", "nothing", "must be given with --export or --key")
+        if export is not None:
+            raise InvalidInput("sealed", "nothing", "must be given with --export")
         return None
     if export is None:
         raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
@@ -80,11 +109,6 @@ def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str
 
     document = read_sealed(read_bytes("sealed", sealed))
     check_sealed(study, document, read_answers(export, study.digest))
-    if key is not None:
-        try:
-            from fairgauge.collector.signing import signature_is_good
-        except ImportError:
-            raise MissingExtra("checking a signature needs cryptography", "collector") from None
-        if not signature_is_good(key, PURPOSE, document.seal.to_bytes(), document.signature):
-            raise SealBroken("the signature is not by the holder of this key")
+    if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
+        raise SealBroken("the signature is not by the holder of this key")
     return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}

@@ -11,9 +11,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from fairgauge.collector.vault import read_or_make_secret
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import FairgaugeError, InvalidInput
 
 FILE = "signing.key"
+
+
+class NotSigned(FairgaugeError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
+    """A signature is not by the holder of the key."""
 
 
 class Signer:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.collector.signing import Signer
 from fairgauge.study import Study
+from tests.samples import sample_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -124,3 +126,39 @@ def test_a_forged_field_cannot_steer_the_terminal(fairgauge: Run, elsewhere: Pat
     done = fairgauge("verify", "s.json")
     assert refused(done, "s.json: title=")
     assert "\x1b" not in done.err
+
+
+class TestSignature:
+    def test_of_the_collector_is_checked(self, fairgauge: Run, elsewhere: Path):
+        study, signer = sample_study(), Signer(b"k" * 32)
+        (elsewhere / "study.json").write_bytes(study.to_bytes())
+        signature = signer.sign("study", study.to_bytes())
+        done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
+        assert done.status == 0
+        assert "the holder of that key published this study" in done.out
+        done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public, "--json")
+        assert done.json["signed"] is True
+
+    @pytest.mark.parametrize("purpose", ["study", "seal"])
+    def test_by_another_key_or_for_another_purpose_is_refused(self, fairgauge: Run, elsewhere: Path, purpose: str):
+        study, signer = sample_study(), Signer(b"k" * 32)
+        (elsewhere / "study.json").write_bytes(study.to_bytes())
+        forger = Signer(b"f" * 32) if purpose == "study" else signer
+        signature = forger.sign(purpose, study.to_bytes())
+        done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
+        assert (done.status, done.out) == (1, "")
+        assert "not by the holder of this key" in done.err
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            (["--signature", "AAAA"], "key=nothing: must be given with --signature"),
+            (["--key", "AAAA"], "key=AAAA: must be given with --signature or --sealed"),
+            (["--signature", "AAAA", "--key", "no key"], "key=no key: must be an Ed25519 public key"),
+        ],
+    )
+    def test_needs_a_key(self, fairgauge: Run, elsewhere: Path, options: list[str], text: str):
+        (elsewhere / "study.json").write_bytes(sample_study().to_bytes())
+        done = fairgauge("verify", "study.json", *options)
+        assert done.status == 2
+        assert text in done.err
