@@ -27,6 +27,7 @@ from fairgauge.designs import Goal, make_channel
 from fairgauge.estimate import estimate
 from fairgauge.plan import plan
 from fairgauge.plan.figure import draw_plan
+from fairgauge.report.document import render_report
 from fairgauge.simulate import simulate, true_values
 
 HERE = Path(__file__).parent
@@ -88,7 +89,7 @@ def make_study() -> Study:
 def publish(service: Service, study: Study) -> None:
     """Put the study where devices find it; from now on nobody can change it."""
     console.print("[bold]3. Publish.[/] A collector is running on this machine: fairgauge serve, with SQLite.")
-    service.ask("/studies", study.to_bytes())
+    service.ask("/studies?results=public", study.to_bytes())
     console.print(f"   {service.url}/studies/{study.digest}")
 
 
@@ -133,7 +134,9 @@ def ask_everyone(study: Study, population: Population) -> None:
     console.print(f"[bold]6. And if all {population.clients:,} devices answer?[/] (Simulated, exactly.)")
     tally = simulate(study, population, np.random.default_rng(2022))
     (OUT / "tally.json").write_bytes(tally.to_bytes())
-    compare(estimate(study, tally, confidence=CONFIDENCE).to_dict(), study, population)
+    found = estimate(study, tally, confidence=CONFIDENCE)
+    (OUT / "report.html").write_text(render_report(study, tally, found), encoding="utf-8")
+    compare(found.to_dict(), study, population)
 
 
 def compare(told: Mapping[str, Any], study: Study, population: Population) -> None:
@@ -176,15 +179,17 @@ def compare_with_the_paper(population: Population, error: float) -> None:
 
 def say_where_to_look(service: Service, study: Study, *, stay: bool) -> None:
     """Name the files; and if asked to, wait while people look around in the collector."""
-    console.print(f"\n{OUT}/ has the study, a picture of the plan, the collector's estimate and the simulated tally.")
+    console.print(f"\nA page to look at: {OUT}/report.html")
+    console.print(
+        f"{OUT}/ also has the study, a picture of the plan, the collector's estimate and the simulated tally."
+    )
     if not stay:
-        console.print("The collector stops now. To keep it running and look around: make run ARGS=--stay")
+        console.print("The collector stops now. To keep it running and open its pages: make run ARGS=--stay")
         return
-    one = f"{service.url}/studies/{study.digest}"
-    console.print(f"The collector goes on. Token of its operator: {service.token}")
-    console.print(f"   anyone may see   {one}")
-    for part in ("tally", "estimate"):
-        console.print(f"   with the token   curl -H 'Authorization: Bearer {service.token}' {one}/{part}")
+    console.print("The collector goes on. Open in a browser:")
+    console.print(f"   the study, with its results so far   {service.url}/studies/{study.digest}")
+    console.print(f"   the operator's page                  {service.url}/operator")
+    console.print(f"Token of its operator: {service.token}")
     console.print("Ctrl-C ends it.")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):

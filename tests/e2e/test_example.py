@@ -44,6 +44,12 @@ def test_it_shows_everything_and_stops_its_collector(tmp_path: Path):
         assert "50 answers are counted" in said
         assert said.count("true gap (female - male)") == 2
         assert said.count("times as many") == 2
+        report = (tmp_path / "build/first-study/report.html").read_text(encoding="utf-8")
+        assert "lower for female than for male" in report
+        # A browser gets the page, with results for everyone.
+        page = Request(url, headers={"Accept": "text/html"})
+        with urlopen(page, timeout=10) as response:
+            assert "50 answers" in response.read().decode()
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     with pytest.raises(URLError):
