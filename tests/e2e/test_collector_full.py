@@ -83,9 +83,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from fairgauge.collector.stores import sqlite
 honest = sqlite._add
-def add(connection, rows, bucket):
+def add(connection, rows, bucket, pace):
     connection.execute("PRAGMA max_page_count=" + Path({str(limit)!r}).read_text())
-    return honest(connection, rows, bucket)
+    return honest(connection, rows, bucket, pace)
 sqlite._add = add
 """
     yield Room(

@@ -155,10 +155,16 @@ def dataset_page(results: Results) -> str:
         "answers one of the two questions with one symbol; the intervals have confidence 0.99 and hold at any "
         "number of answers.",
         markdown_table(["clients", "ε", "metric", "true gap", "estimate", "interval"], private),
+        f"{_missed(results)} of these {len(private)} intervals miss the truth; at this confidence 1 in 100 may.",
         f"Group means and gaps from {dataset.PRIVATE_CLIENTS:,} clients at ε = {dataset.PRIVATE_EPSILON}, truly kept: "
         "one measurement with each mechanism, ours designed for the means.",
         markdown_table(["", "true", "M_R sound", "M_L sound", "optimal"], _private_rows(results)),
     )
+
+
+def _missed(results: Results) -> int:
+    measured = [m[metric] for m in results["dataset_measured"] for metric in dataset.METRICS]
+    return sum(not m["low"] <= m["true_gap"] <= m["high"] for m in measured)
 
 
 def _private_rows(results: Results) -> Iterable[list[str]]:

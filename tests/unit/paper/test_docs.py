@@ -85,9 +85,13 @@ def test_crossovers_are_current_and_on_the_page():
 
 
 def test_measured_intervals_hold_the_true_gaps():
-    for measured in RESULTS["dataset_measured"]:
-        for metric in ("tpr", "fpr"):
-            assert measured[metric]["low"] < measured[metric]["true_gap"] < measured[metric]["high"]
+    """Eight intervals with confidence 0.99: two misses or more would be a wonder of 1 in 370."""
+    found = [measured[metric] for measured in RESULTS["dataset_measured"] for metric in ("tpr", "fpr")]
+    misses = sum(not m["low"] < m["true_gap"] < m["high"] for m in found)
+    assert misses <= 1
+    assert f"{misses} of these {len(found)} intervals miss" in (DOCS / "paper" / "dataset.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_redone_model_is_near_the_printed_one():
