@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# What users need comes first and is enough for `make run`; what developers need is a gigabyte more.
+USERS  := $(VENV)/.installed-for-users
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 # Flower wants other versions of the collector's web framework, so what needs it has an environment of its own.
 FLOWER := .venv-flower
 
@@ -15,16 +18,20 @@ help:  ## Show this list
 
 install: $(STAMP)  ## Make .venv with everything, at the versions of constraints.txt
 
-$(STAMP): pyproject.toml constraints.txt
+$(USERS): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "fairgauge needs Python 3.11 or newer. Choose one: make install PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "This Python cannot make environments. On Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(PIP) '.[lab,collector]'
 	@touch $@
 
-run: $(STAMP)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
+$(STAMP): $(USERS)
+	$(PIP) '.[dev]'
+	@touch $@
+
+run: $(USERS)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
 	$(BIN)/python examples/first-study/run.py $(ARGS)
 
 test: $(STAMP)  ## Run every test
@@ -48,7 +55,7 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/lint-imports --no-logo
 
 bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" for some topics, ARGS=--quick for a look
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(PIP) '.[bench]'
 	$(BIN)/python -m bench.run $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
