@@ -23,9 +23,9 @@ from fairgauge.designs.symmetry import images
 from fairgauge.scores import Decoder, Inputs, Matrix, Vector
 
 EXACT_GROUPS = 6
-# Levels stop where the linear program has so many rows, so that a design takes a minute at most.  It shows only above
-# epsilon 4: there rounding costs more than 1 % where groups are many or their shares are estimated.
-_MOST_ROWS = 800
+# Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
+# epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
+_MOST_ROWS, _MOST_HARD_ROWS = 800, 560
 _SPREAD = 1e-2  # weight of the average over objectives beside their maximum
 _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
@@ -40,6 +40,7 @@ def optimal(goal: Goal, epsilon: Decimal) -> Channel:
 
 def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
     """Solve with more and more levels, each starting from the last, until rounding costs under 1 %."""
+    most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
     count = 3
     coarse: tuple[Inputs, Solution] | None = None
     while True:
@@ -53,7 +54,7 @@ def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
         minimax = Minimax(problem)
         solution = minimax.solve(Columns.joined(feasible, more), _starts(problem, size), hint)
         channel = _assembled(minimax, solution, epsilon)
-        affordable = (_MOST_ROWS * count // minimax.program.rows - 1) // 2 * 2 + 1
+        affordable = (most * count // minimax.program.rows - 1) // 2 * 2 + 1
         needed = min(levels_needed(goal, goal.variance(channel), count), affordable)
         if needed <= count:
             return channel

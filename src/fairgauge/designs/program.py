@@ -49,6 +49,8 @@ class Program:
             "dual_feasibility_tolerance": 1e-9,
             # Each round starts from the last solution, and perturbing it doubles the iterations.
             "primal_simplex_bound_perturbation_multiplier": 0.0,
+            # Unperturbed, it can go round in circles.  No program here needs a tenth of this.
+            "simplex_iteration_limit": 20_000,
         }.items():
             self._highs.setOptionValue(option, value)
         none = np.array([], dtype=np.int32)
