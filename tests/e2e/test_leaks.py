@@ -8,6 +8,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -120,7 +121,10 @@ def test_what_the_operating_system_shows_of_the_process(here: Path, server: Reco
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    shown = b"".join(Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("cmdline", "environ"))
+    folder = Path(f"/proc/{process.pid}")
+    while not (command := (folder / "cmdline").read_bytes()):  # for a moment a new process has none
+        time.sleep(0.01)
+    shown = command + (folder / "environ").read_bytes()
     out, _ = process.communicate(f"{GROUP}\nrecall={VALUE}\n".encode())
     assert process.returncode == 0
     assert b"study.json" in shown
