@@ -10,6 +10,8 @@ from fairgauge.errors import Impossible
 from fairgauge.scores import Matrix, Vector
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+# Unperturbed, the simplex can go round in circles.  Programs that end at all end long before this.
+_MOST_ITERATIONS = 20_000
 
 
 class Duals(NamedTuple):
@@ -49,8 +51,7 @@ class Program:
             "dual_feasibility_tolerance": 1e-9,
             # Each round starts from the last solution, and perturbing it doubles the iterations.
             "primal_simplex_bound_perturbation_multiplier": 0.0,
-            # Unperturbed, it can go round in circles.  No program here needs a tenth of this.
-            "simplex_iteration_limit": 20_000,
+            "simplex_iteration_limit": _MOST_ITERATIONS,
         }.items():
             self._highs.setOptionValue(option, value)
         none = np.array([], dtype=np.int32)

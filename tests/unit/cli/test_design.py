@@ -1,5 +1,7 @@
 """``fairgauge design``."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,13 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
     done = fairgauge("design", *(part for name, value in options.items() if name != missing for part in (name, value)))
     assert done.status == 2
     assert missing in done.err
+
+
+def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeypatch: pytest.MonkeyPatch):
+    def designed(epsilon: str) -> str:
+        loud = [{"randomized-response": "optimal", "1": epsilon}.get(part, part) for part in BASE]
+        return fairgauge("design", *loud, *KNOWN, *RECALL, "-o", "study.json").out
+
+    assert "Rounding" not in designed("5")
+    monkeypatch.setattr(sys.modules["fairgauge.designs.optimal"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
+    assert re.search(r"Rounding to these levels costs about \d+\.\d% of the variance", designed("5.5"))

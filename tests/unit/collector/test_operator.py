@@ -1,8 +1,6 @@
 """The operator's page: a session and a proof for every change, and nothing for anyone else."""
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,7 +10,7 @@ import pytest
 
 from fairgauge.collector.tokens import read_tokens, revoke_token
 from fairgauge.study import Study
-from tests.collecting.desk import Desk, open_desk
+from tests.collecting.desk import Desk
 from tests.samples import sample_study
 
 STUDY = sample_study()
@@ -21,18 +19,6 @@ DRAFT = {
     "title": "Falls found", "attribute": "sex", "groups": "female=0.5\r\nmale=0.5", "metrics": "recall:0:1",
     "epsilon": "1", "clients": "1e6", "admission": "open", "results": "public", "aim": "0.02",
 }  # fmt: skip
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Callable[..., None]:
-    def run(scene: Callable[[Desk], Awaitable[None]], **settings: object) -> None:
-        async def play() -> None:
-            async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path, **settings) as desk:
-                await scene(desk)
-
-        asyncio.run(play())
-
-    return run
 
 
 async def send(desk: Desk, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:

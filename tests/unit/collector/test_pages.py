@@ -3,9 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
 from html.parser import HTMLParser
-from pathlib import Path
 
 import httpx
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from fairgauge.collector.pages.html import POLICY
 from fairgauge.collector.problems import URN
 from fairgauge.study import Attribute, Metric, Question, Study
-from tests.collecting.desk import Desk, open_desk
+from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_channel, sample_question, sample_study
 
@@ -21,20 +19,6 @@ STUDY = sample_study()
 ONE = f"/studies/{STUDY.digest}"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 NASTY = '<script>alert("x")</script>'
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Callable[..., None]:
-    """Run a coroutine function with a fresh collector."""
-
-    def run(scene: Callable[[Desk], Awaitable[None]], **settings: object) -> None:
-        async def play() -> None:
-            async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path, **settings) as desk:
-                await scene(desk)
-
-        asyncio.run(play())
-
-    return run
 
 
 async def browse(desk: Desk, path: str, *, token: str = "", accept: str = BROWSER) -> httpx.Response:

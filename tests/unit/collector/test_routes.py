@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -19,27 +18,13 @@ from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.tokens import revoke_token
 from fairgauge.study import Study
 from fairgauge.tally import Tally
-from tests.collecting.desk import Desk, open_desk
+from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_question, sample_study
 
 STUDY = sample_study()
 ID = bytes(range(16))
 ONE = f"/studies/{STUDY.digest}"
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Callable[..., None]:
-    """Run a coroutine function with a fresh collector."""
-
-    def run(scene: Callable[[Desk], Awaitable[None]], **settings: object) -> None:
-        async def play() -> None:
-            async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path, **settings) as desk:
-                await scene(desk)
-
-        asyncio.run(play())
-
-    return run
 
 
 def test_a_study_comes_back_byte_by_byte_and_signed(ask):

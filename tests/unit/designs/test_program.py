@@ -88,3 +88,11 @@ def test_what_has_no_solution_is_an_error():
 def test_numbers_that_the_solver_would_refuse_are_an_error():
     with pytest.raises(Impossible, match="too large"):
         program().add(columns(3) * 1e16)
+
+
+def test_a_solver_that_goes_round_in_circles_is_stopped(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fairgauge.designs.program._MOST_ITERATIONS", 1)
+    stopped = program()
+    stopped.add(columns(40))
+    with pytest.raises(Impossible, match="kIterationLimit"):
+        stopped.solve()
