@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.lines import Line
-from fairgauge.designs import Goal, make_channel
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
-from fairgauge.plan import plan
+from fairgauge.planning import plan
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits.json"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from bench.lines import Line
 from fairgauge import Attribute, Metric, Population, Question, Study
-from fairgauge.designs import Goal, make_channel
-from fairgauge.simulate.answers import write_parquet
-from fairgauge.tally import Tally, from_files
-from fairgauge.tally.engines import has_java
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation.answers import write_parquet
+from fairgauge.tallies import Tally, from_files
+from fairgauge.tallies.engines import has_java
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 7

@@ -12,9 +12,10 @@ import numpy as np
 from bench.counting import _people, _study
 from bench.lines import Line, seconds
 from fairgauge.client import answer
-from fairgauge.designs import Goal, make_channel
-from fairgauge.plan import plan
-from fairgauge.simulate import simulate
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
+from fairgauge.planning import plan
+from fairgauge.simulation import simulate
 
 
 def growth() -> Iterator[Line]:
@@ -58,8 +59,8 @@ def _starts() -> Iterator[Line]:
     program = Path(sys.executable).with_name("fairgauge")
     cases = {
         "import fairgauge.client": ("-c", "import fairgauge.client"),
-        "import fairgauge.tally": ("-c", "import fairgauge.tally"),
-        "import fairgauge.estimate": ("-c", "import fairgauge.estimate"),
+        "import fairgauge.tallies": ("-c", "import fairgauge.tallies"),
+        "import fairgauge.estimation": ("-c", "import fairgauge.estimation"),
         "fairgauge answer --help": (str(program), "answer", "--help"),
         "fairgauge --help": (str(program), "--help"),
     }

@@ -28,8 +28,9 @@ from bench.lines import Line, Topic, seconds
 from bench.scale import SCALE
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
-from fairgauge.designs import DESIGNS, Goal, make_channel
-from fairgauge.simulate import simulate
+from fairgauge.designs import DESIGNS, make_channel
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation import simulate
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairgauge.designs import Goal, make_channel
-from fairgauge.estimate.estimands import Estimands, Ratio, estimands_of
-from fairgauge.estimate.intervals import INTERVALS, anytime, normal
-from fairgauge.estimate.spread import Spread
+from fairgauge.designs import make_channel
+from fairgauge.estimation.estimands import Estimands, Ratio, estimands_of
+from fairgauge.estimation.intervals import INTERVALS, anytime, normal
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question
 
 CLIENTS = (100, 10_000, 1_000_000)
@@ -123,7 +124,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Runs:
-    """Counts of many studies, read like :class:`fairgauge.estimate.solve.Counts` reads those of one."""
+    """Counts of many studies, read like :class:`fairgauge.estimation.solve.Counts` reads those of one."""
 
     setting: Setting
     counts: Counts

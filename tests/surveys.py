@@ -7,10 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.designs import Goal, make_channel
-from fairgauge.simulate import Cell, Population
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation import Cell, Population
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import RECALL, sample_channel
 
 ENDS = (-LEVEL_UNIT, LEVEL_UNIT)

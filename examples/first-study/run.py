@@ -23,12 +23,13 @@ from rich.table import Table
 from service import Service, running_service
 
 from fairgauge import Attribute, Metric, Population, Question, Study, client
-from fairgauge.designs import Goal, make_channel
-from fairgauge.estimate import estimate
-from fairgauge.plan import plan
-from fairgauge.plan.figure import draw_plan
-from fairgauge.report.document import render_report
-from fairgauge.simulate import simulate, true_values
+from fairgauge.designs import make_channel
+from fairgauge.estimation import estimate
+from fairgauge.goals.goal import Goal
+from fairgauge.planning import plan
+from fairgauge.planning.figure import draw_plan
+from fairgauge.reports.document import render_report
+from fairgauge.simulation import simulate, true_values
 
 HERE = Path(__file__).parent
 OUT = Path("build/first-study")

@@ -12,9 +12,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fairgauge import Attribute, Metric, Population, Question, Study
-from fairgauge.designs import Goal, make_channel
-from fairgauge.estimate import Estimate, estimate
-from fairgauge.simulate import Cell, Truth, simulate, true_values
+from fairgauge.designs import make_channel
+from fairgauge.estimation import Estimate, estimate
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation import Cell, Truth, simulate, true_values
 
 EPSILON = "1"
 CONFIDENCE = 0.99

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fairgauge import Answer, Tally
 from fairgauge.client import load_study
-from fairgauge.estimate import Estimate, estimate
+from fairgauge.estimation import Estimate, estimate
 
 
 def count(study_source: str, answers: str) -> Estimate:

@@ -2,7 +2,7 @@
 
 The data's path, and the room that each step lives in::
 
-    plan       fairgauge.plan       how many clients, how much privacy, how small an error: two give the third
+    plan       fairgauge.planning       how many clients, how much privacy, how small an error: two give the third
       |
     channel    fairgauge.designs    make the table of integers that randomises (fairgauge.channel)
       |
@@ -10,11 +10,11 @@ The data's path, and the room that each step lives in::
       |
     answer     fairgauge.client     on a device: check the study, then send one randomised symbol
       |
-    tally      fairgauge.tally      count the symbols (fairgauge.simulate makes a tally from a population)
+    tally      fairgauge.tallies      count the symbols (fairgauge.simulation makes a tally from a population)
       |
-    estimate   fairgauge.estimate   group means, the gap between groups, and how sure we are
+    estimate   fairgauge.estimation   group means, the gap between groups, and how sure we are
       |
-    report     fairgauge.report     sentences, pictures, and a document for people
+    report     fairgauge.reports     sentences, pictures, and a document for people
 
 ``fairgauge.audit`` measures from outside what a client gives away, whatever its table says.
 ``fairgauge.cli`` puts a command on each step, and ``fairgauge.errors`` names everything that can go wrong.
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from fairgauge import errors
     from fairgauge.channel import Channel
     from fairgauge.client import Answer
-    from fairgauge.estimate.metric_frame import PrivateMetricFrame
-    from fairgauge.simulate import Population
+    from fairgauge.estimation.metric_frame import PrivateMetricFrame
+    from fairgauge.simulation import Population
     from fairgauge.study import Attribute, Metric, Question, Study
-    from fairgauge.tally import Tally
+    from fairgauge.tallies import Tally
 
 __version__ = "0.1.0"
 
@@ -56,16 +56,29 @@ _HOMES = {
     "Attribute": "fairgauge.study",
     "Channel": "fairgauge.channel",
     "Metric": "fairgauge.study",
-    "Population": "fairgauge.simulate",
-    "PrivateMetricFrame": "fairgauge.estimate.metric_frame",
+    "Population": "fairgauge.simulation",
+    "PrivateMetricFrame": "fairgauge.estimation.metric_frame",
     "Question": "fairgauge.study",
     "Study": "fairgauge.study",
-    "Tally": "fairgauge.tally",
+    "Tally": "fairgauge.tallies",
 }
-# Functions are called through their room (fairgauge.simulate.simulate): a package cannot hold a module and a
+# Functions are called through their room (fairgauge.simulation.simulate): a package cannot hold a module and a
 # function of the same name, and which of the two one got would depend on what was imported before.
 _ROOMS = frozenset(
-    {"audit", "channel", "client", "designs", "errors", "estimate", "plan", "report", "simulate", "study", "tally"}
+    {
+        "audit",
+        "channel",
+        "client",
+        "designs",
+        "errors",
+        "estimation",
+        "goals",
+        "planning",
+        "reports",
+        "simulation",
+        "study",
+        "tallies",
+    }
 )
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from fairgauge.designs import Goal, make_channel
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting
 from tests.collecting.servers import ServerProcess

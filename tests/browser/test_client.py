@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route
 
 from fairgauge import __version__
 from fairgauge.client import Answer
-from fairgauge.simulate import Cell
+from fairgauge.simulation import Cell
 from fairgauge.study import Metric, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.recorder import Reply, recorder

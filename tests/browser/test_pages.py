@@ -20,8 +20,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from fairgauge.designs import Goal, make_channel
-from fairgauge.simulate import Cell, Population, simulate
+from fairgauge.designs import make_channel
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers

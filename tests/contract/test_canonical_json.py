@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairgauge.canonical import encode
 from fairgauge.client import answer
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import sample_study, two_questions
 
 keys = st.text(st.characters(codec="ascii"), max_size=8)

@@ -21,7 +21,20 @@ PUBLIC_NAMES = [
     "__version__",
     "errors",
 ]
-ROOMS = ["audit", "channel", "client", "designs", "errors", "estimate", "plan", "report", "simulate", "study", "tally"]
+ROOMS = [
+    "audit",
+    "channel",
+    "client",
+    "designs",
+    "errors",
+    "estimation",
+    "goals",
+    "planning",
+    "reports",
+    "simulation",
+    "study",
+    "tallies",
+]
 
 
 def in_a_fresh_python(code: str) -> str:

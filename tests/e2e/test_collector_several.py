@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.collector.config import Config
 from fairgauge.errors import InvalidInput
-from fairgauge.tally import Tally, from_files
+from fairgauge.tallies import Tally, from_files
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, new_database
 from tests.collecting.wire import Wire, answer_bytes

@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.client import answer
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 SCRIPT = Path(sys.executable).parent / "fairgauge"
 GROUPS = ("--group", "female=0.5", "--group", "male=0.5")

@@ -14,7 +14,7 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.client import Answer
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 HERE = Path(__file__).parent
 DIGEST = "eac6d7fab2fbf9bb4d4ee0588011b2ea74d9e6334814d21ec09341dbc6f52d14"

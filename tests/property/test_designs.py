@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairgauge.designs import DESIGNS, Goal
-from fairgauge.scores import UNBIASED
+from fairgauge.designs import DESIGNS
+from fairgauge.goals.decoder import UNBIASED
+from fairgauge.goals.goal import Goal
 
 
 @st.composite

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.estimate import INTERVALS, estimate
-from fairgauge.estimate.spread import Spread
-from fairgauge.scores import Decoder
+from fairgauge.estimation import INTERVALS, estimate
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.decoder import Decoder
 from fairgauge.study import Question
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, VALUE, attribute, study
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
-from fairgauge.simulate import Cell, Population, simulate
-from fairgauge.simulate.answers import answers
+from fairgauge.simulation import Cell, Population, simulate
+from fairgauge.simulation.answers import answers
 from fairgauge.study import Metric, Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 

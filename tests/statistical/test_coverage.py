@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import binom
 
 from bench.simulated import DRAWN, FIXED, KINDS, Kind, Runs, Setting, watch
-from fairgauge.designs import Goal
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimate import _gap
-from fairgauge.estimate.estimands import estimands_of
-from fairgauge.estimate.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimate.intervals import INTERVALS, Method, Width
-from fairgauge.estimate.solve import Counts, law_of
-from fairgauge.estimate.spread import Spread
+from fairgauge.estimation import _gap
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
+from fairgauge.estimation.intervals import INTERVALS, Method, Width
+from fairgauge.estimation.solve import Counts, law_of
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.goal import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 SEED = 20261115

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer, Ledger, answer
-from fairgauge.simulate import Cell
+from fairgauge.simulation import Cell
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import SEED, promised

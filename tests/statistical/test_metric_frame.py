@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
-from fairgauge.estimate.intervals import INTERVALS, Width, normal
-from fairgauge.estimate.spread import Spread
-from fairgauge.simulate import simulate
+from fairgauge.estimation.intervals import INTERVALS, Width, normal
+from fairgauge.estimation.spread import Spread
+from fairgauge.simulation import simulate
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import people, study, tells_all

@@ -11,9 +11,10 @@ from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, rounding_cost
-from fairgauge.estimate.estimands import estimands_of, goal_of
-from fairgauge.plan.draft import Draft
-from fairgauge.report.words import privacy_sentence
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.draft import Draft
+from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import Question
 
 
@@ -70,7 +71,7 @@ def _tells(question: Question) -> dict[str, bool]:
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    goal = goal_of(question)
+    goal = Goal.of(question)
     return rounding_cost(goal, goal.variance(question.channel), len(question.channel.levels))
 
 

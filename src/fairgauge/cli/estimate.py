@@ -5,7 +5,7 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.read import read_study, read_tally
 from fairgauge.cli.show import err, show_estimate, show_json
-from fairgauge.estimate import estimate as run
+from fairgauge.estimation import estimate as run
 
 
 def estimate(

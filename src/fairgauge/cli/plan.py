@@ -9,9 +9,9 @@ from fairgauge.cli import options
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, show_json, show_plan
 from fairgauge.errors import InvalidInput
-from fairgauge.plan import plan as make_plan
-from fairgauge.plan.figure import check_kind, picture
-from fairgauge.plan.typed import read_count, read_decimal, read_epsilon, read_goal, read_groups, read_metric
+from fairgauge.planning import plan as make_plan
+from fairgauge.planning.figure import check_kind, picture
+from fairgauge.planning.typed import read_count, read_decimal, read_epsilon, read_goal, read_groups, read_metric
 
 
 def plan(

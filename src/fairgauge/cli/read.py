@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.plan.typed import MOST_CLIENTS
-from fairgauge.simulate import Population
+from fairgauge.planning.typed import MOST_CLIENTS
+from fairgauge.simulation import Population
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 
 def read_study(path: Path) -> Study:

@@ -10,8 +10,8 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_study, read_tally, write_bytes
 from fairgauge.cli.show import err, out
 from fairgauge.errors import MissingExtra
-from fairgauge.estimate import estimate as run
-from fairgauge.report.words import verdict
+from fairgauge.estimation import estimate as run
+from fairgauge.reports.words import verdict
 
 
 def report(
@@ -24,7 +24,7 @@ def report(
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
     try:
-        from fairgauge.report.document import render_report
+        from fairgauge.reports.document import render_report
     except ImportError:
         raise MissingExtra("a report needs Jinja2", "lab") from None
     document = read_study(study)

@@ -9,9 +9,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from fairgauge.estimate import Estimate
-from fairgauge.plan import Plan
-from fairgauge.report.words import sentences
+from fairgauge.estimation import Estimate
+from fairgauge.planning import Plan
+from fairgauge.reports.words import sentences
 from fairgauge.study import Study
 
 _WIDEST = 10_000

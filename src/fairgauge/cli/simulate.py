@@ -10,11 +10,11 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_population, read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
-from fairgauge.plan.typed import read_count
-from fairgauge.simulate import Population
-from fairgauge.simulate import simulate as run
+from fairgauge.planning.typed import read_count
+from fairgauge.simulation import Population
+from fairgauge.simulation import simulate as run
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 _MOST_ANSWERS = 10**10  # about 160 GB
 
@@ -54,7 +54,7 @@ def simulate(
 def _write(study: Study, people: Population, path: Path) -> Tally:
     from rich.progress import Progress
 
-    from fairgauge.simulate.answers import write_parquet
+    from fairgauge.simulation.answers import write_parquet
 
     if people.clients > _MOST_ANSWERS:
         raise InvalidInput("clients", people.clients, f"must be at most {_MOST_ANSWERS:,} for answers in a file")

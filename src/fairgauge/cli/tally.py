@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from fairgauge.cli import options
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
-from fairgauge.tally import from_files
+from fairgauge.tallies import from_files
 
 
 def tally(

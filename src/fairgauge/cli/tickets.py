@@ -9,7 +9,7 @@ from fairgauge.cli import options
 from fairgauge.cli.show import show_json
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
-from fairgauge.plan.typed import read_count
+from fairgauge.planning.typed import read_count
 
 
 def tickets(

@@ -11,7 +11,7 @@ from fairgauge.cli import options
 from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, show_json
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.report.words import privacy_sentence
+from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import Study, parse
 
 

@@ -16,7 +16,7 @@ from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 FORMAT = 1
 PURPOSE = "seal"
@@ -158,7 +158,7 @@ def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:
 
 def _estimate(study: Study, seal: Seal) -> dict[str, Any]:
     # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimate import estimate
+    from fairgauge.estimation import estimate
 
     return estimate(study, Tally(seal.study, seal.tally)).to_dict()
 

@@ -25,10 +25,10 @@ from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
-    from fairgauge.estimate import Estimate
+    from fairgauge.estimation import Estimate
 
 T = TypeVar("T")
 ADMISSIONS = ("open", "tickets")
@@ -207,7 +207,7 @@ class Collector:
 
         def run() -> "Estimate":
             # Here, and not above: a collector that restarts takes answers a second earlier.
-            from fairgauge.estimate import estimate
+            from fairgauge.estimation import estimate
 
             return estimate(study, tally, confidence=confidence, interval=interval)
 

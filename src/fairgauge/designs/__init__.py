@@ -16,13 +16,13 @@ from decimal import Decimal
 from functools import lru_cache
 
 from fairgauge.channel import Channel
-from fairgauge.designs.goal import Goal
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.optimal import optimal
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
 
-__all__ = ["AUTO", "DESIGNS", "Goal", "make_channel"]
+__all__ = ["AUTO", "DESIGNS", "make_channel"]
 
 AUTO = "auto"
 DESIGNS: dict[str, Callable[[Goal, Decimal], Channel]] = {

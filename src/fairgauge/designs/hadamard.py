@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import hadamard as hadamard_matrix
 
 from fairgauge.channel import Channel
-from fairgauge.designs.goal import Goal
 from fairgauge.designs.rounding import exact_channel
-from fairgauge.scores import Inputs
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
 
 
 def hadamard(goal: Goal, epsilon: Decimal) -> Channel:

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from fairgauge.channel import Channel
-from fairgauge.designs.goal import Goal
 from fairgauge.designs.levels import even_levels, levels_needed
 from fairgauge.designs.randomized_response import response_rows
 from fairgauge.designs.rounding import exact_channel
-from fairgauge.scores import Inputs, Matrix
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Matrix
 
 _MOST_LEVELS = 33
 _MOST_SYMBOLS = 150

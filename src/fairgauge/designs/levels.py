@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from fairgauge.designs.goal import Goal
-from fairgauge.scores import Inputs, Vector
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Vector
 
 WORTH = 0.01
 

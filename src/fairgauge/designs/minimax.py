@@ -24,7 +24,7 @@ from fairgauge.designs.pricing import Columns, Price, Pricing
 from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
 from fairgauge.errors import Impossible
-from fairgauge.scores import Inputs, Matrix, Vector
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
 
 _CLOSE = 5e-3  # stop when the bound says that no channel is better by more than this part
 _ROUNDS = 150

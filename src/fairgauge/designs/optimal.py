@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.goal import Goal
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.levels import even_levels, levels_needed, next_count
@@ -20,7 +19,9 @@ from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.refinement import refined_columns, refined_price
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.symmetry import images
-from fairgauge.scores import Decoder, Inputs, Matrix, Vector
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
 
 EXACT_GROUPS = 6
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above

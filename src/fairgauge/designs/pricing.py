@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.scores import Matrix, Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
 _TURNS = 30
 _SWEEPS = 5

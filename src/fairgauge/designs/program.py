@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.errors import Impossible
-from fairgauge.scores import Matrix, Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 # Unperturbed, the simplex can go round in circles.  Programs that end at all end long before this.

@@ -10,9 +10,9 @@ from decimal import Decimal
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.goal import Goal
 from fairgauge.designs.rounding import exact_channel
-from fairgauge.scores import Inputs, Matrix
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Matrix
 
 
 def response_rows(inputs: int, epsilon: float) -> Matrix:

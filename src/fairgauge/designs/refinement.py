@@ -4,7 +4,7 @@ import numpy as np
 
 from fairgauge.designs.minimax import Problem, Solution
 from fairgauge.designs.pricing import Columns, Price
-from fairgauge.scores import Inputs, Matrix
+from fairgauge.goals.inputs import Inputs, Matrix
 
 
 def refined_columns(before: Inputs, solution: Solution, problem: Problem) -> Columns:

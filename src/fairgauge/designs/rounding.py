@@ -6,7 +6,7 @@ import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import Impossible
-from fairgauge.scores import Inputs, Matrix
+from fairgauge.goals.inputs import Inputs, Matrix
 
 _RAREST = 1e-12
 

@@ -12,10 +12,10 @@ from flwr.serverapp.strategy import Strategy
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.errors import InvalidInput
-from fairgauge.estimate import Estimate, Gap, QuestionEstimate, estimate
+from fairgauge.estimation import Estimate, Gap, QuestionEstimate, estimate
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 
 class AnswerCounter:

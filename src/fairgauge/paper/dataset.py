@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.designs import Goal, make_channel
+from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
-from fairgauge.estimate import estimate
+from fairgauge.estimation import estimate
+from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import SOUND
 from fairgauge.paper.runs import Clients, estimated_means
-from fairgauge.simulate import Cell, Population, simulate, true_values
+from fairgauge.simulation import Cell, Population, simulate, true_values
 from fairgauge.study import Attribute, Metric, Question, Study, Target
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"

@@ -7,10 +7,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fairgauge.channel import Channel
-from fairgauge.designs import LEAST_EPSILON, Goal, make_channel
+from fairgauge.designs import LEAST_EPSILON, make_channel
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimate.intervals import INTERVALS
-from fairgauge.estimate.spread import Spread
+from fairgauge.estimation.intervals import INTERVALS
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import CONFIDENCE
 
 GOAL = Goal((0.5, 0.5))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.study import Attribute, Question, Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import RECALL, sample_channel
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
 from tests.unit.cli.conftest import Run, refused

@@ -73,7 +73,7 @@ def test_targets_default_to_what_can_be_told(fairgauge: Run):
 def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
     from decimal import Decimal
 
-    monkeypatch.setattr("fairgauge.plan.figure._EPSILONS", [Decimal(1)])
+    monkeypatch.setattr("fairgauge.planning.figure._EPSILONS", [Decimal(1)])
     assert fairgauge("plan", *TERMS, "--plot", "plan.svg").status == 0
     assert (elsewhere / "plan.svg").read_bytes().startswith(b"<?xml")
     assert [path.name for path in elsewhere.iterdir()] == ["plan.svg"]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.samples import RECALL
 from tests.surveys import study, tells_all
 from tests.unit.cli.conftest import Run, refused

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.unit.cli.conftest import Run, refused
 
 Files = tuple[Path, Path]

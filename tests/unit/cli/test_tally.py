@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector import export
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.unit.cli.conftest import Run, refused
-from tests.unit.tally.answers import FORMATS, STUDY, Answers
+from tests.unit.tallies.answers import FORMATS, STUDY, Answers
 
 ANSWERS = Answers.drawn(500, twice=100)
 

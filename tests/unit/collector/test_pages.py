@@ -197,7 +197,7 @@ def test_the_page_the_report_and_the_json_have_the_same_numbers(ask):
         gap = [found["gap"][name] for name in ("estimate", "low", "high")]
         shown = Safe((await browse(desk, ONE)).text).values
         assert shown[:3] == gap
-        from tests.unit.report.test_document import Page
+        from tests.unit.reports.test_document import Page
 
         assert [float(v) for v in Page((await browse(desk, f"{ONE}/report")).text).values] == shown
 

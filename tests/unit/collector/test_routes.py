@@ -17,7 +17,7 @@ from fairgauge.collector.problems import KINDS, URN
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.tokens import revoke_token
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_question, sample_study
@@ -289,7 +289,7 @@ def test_a_batch_has_a_largest_size(ask):
 
 def test_the_estimate_is_the_library_s(ask):
     async def scene(desk: Desk) -> None:
-        from fairgauge.estimate import estimate
+        from fairgauge.estimation import estimate
 
         await desk.publish(STUDY)
         await desk.batch(STUDY, [answer_bytes(STUDY.digest, n.to_bytes(16), n % 3) for n in range(900)])

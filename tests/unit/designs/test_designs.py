@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.designs import DESIGNS, Goal, make_channel
+from fairgauge.designs import DESIGNS, make_channel
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
 
 GOAL = Goal((0.5, 0.5))
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.designs import Goal
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.goals.goal import Goal
 
 
 @pytest.mark.parametrize("epsilon", ["0.2", "1"])

@@ -6,12 +6,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairgauge.designs import Goal
 from fairgauge.designs.laplace import _noise, _rows, laplace
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.rounding import exact_channel
-from fairgauge.scores import Inputs
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])

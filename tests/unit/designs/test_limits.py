@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.designs import DESIGNS, Goal, make_channel
+from fairgauge.designs import DESIGNS, make_channel
+from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits.json").read_text(encoding="utf-8"))["gap"]

@@ -7,13 +7,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairgauge.designs import Goal
 from fairgauge.designs.minimax import _CLOSE, Minimax, Problem, Solution
 from fairgauge.designs.pricing import Columns, Pricing
 from fairgauge.designs.program import Duals, Program
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.errors import Impossible
-from fairgauge.scores import Matrix, Vector
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Matrix, Vector
 
 # The package has a function of the same name.
 optimal = sys.modules["fairgauge.designs.optimal"]

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.designs import Goal
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.optimal import optimal
 from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.goals.goal import Goal
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairgauge.designs.pricing import _FARTHEST, Columns, Price, Pricing
-from fairgauge.scores import Matrix
+from fairgauge.goals.inputs import Matrix
 
 INPUTS, HIGH = 6, np.exp(1.0)
 FIRST = Columns(np.ones((2, INPUTS)), np.array([[1.0, 2.0], [-1.0, 0.5]]))

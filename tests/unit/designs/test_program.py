@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 from fairgauge.designs.program import Program, Tops
 from fairgauge.errors import Impossible
-from fairgauge.scores import Matrix
+from fairgauge.goals.inputs import Matrix
 
 ONES, TARGETS, LIMITS = 2, np.array([0.5]), np.array([0.1, 0.2])
 TOPS = Tops(bound=np.array([[1.0, 0.0], [0.0, 1.0]]), peaks=np.array([[0.5, 0.5]]), cost=np.array([0.0, 0.01]))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.designs import Goal
 from fairgauge.designs.randomized_response import randomized_response, response_rows
+from fairgauge.goals.goal import Goal
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "8"])

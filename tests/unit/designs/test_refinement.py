@@ -6,9 +6,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairgauge.designs import Goal
 from fairgauge.designs.refinement import _between, refined_columns, refined_price
-from fairgauge.scores import Inputs
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
 from tests.unit.designs.test_minimax import solved
 
 optimal = sys.modules["fairgauge.designs.optimal"]

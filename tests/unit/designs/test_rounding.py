@@ -10,7 +10,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM
 from fairgauge.designs.randomized_response import response_rows
 from fairgauge.designs.rounding import _integers, exact_channel
 from fairgauge.errors import Impossible
-from fairgauge.scores import Inputs, Matrix
+from fairgauge.goals.inputs import Inputs, Matrix
 
 INPUTS = Inputs(2, np.array([-1.0, 1 / 3, 1.0]))
 

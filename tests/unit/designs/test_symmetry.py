@@ -6,11 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.designs import Goal, minimax
+from fairgauge.designs import minimax
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.optimal import _minimax
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
-from fairgauge.scores import Inputs
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
 
 INPUTS = Inputs(3, even_levels(3), abstain=True)
 

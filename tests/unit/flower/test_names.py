@@ -15,7 +15,7 @@ def test_the_public_names() -> None:
 
 
 def test_a_device_does_not_load_the_servers_part() -> None:
-    unwanted = "{'scipy', 'fairgauge.estimate'}"
+    unwanted = "{'scipy', 'fairgauge.estimation'}"
     code = f"import sys; from fairgauge.flower import private_metrics; print({unwanted} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -10,13 +10,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Error, Message, MetricRecord, Re
 from flwr.serverapp.strategy import FedAvg, Strategy
 
 from fairgauge.client import Answer
-from fairgauge.designs import Goal
-from fairgauge.estimate import estimate
+from fairgauge.estimation import estimate
 from fairgauge.flower import AnswerCounter, PrivateMetrics
 from fairgauge.flower.record import to_content
-from fairgauge.simulate import Cell, Population, simulate
+from fairgauge.goals.goal import Goal
+from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
 from tests.surveys import designed

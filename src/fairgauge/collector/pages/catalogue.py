@@ -70,7 +70,7 @@ class Catalogue:
 
 def _read(study: Study) -> Asked:
     # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.report.words import question_sentence
+    from fairgauge.reports.words import question_sentence
 
     opens = None if study.opens is None else seconds_of(study.opens)
     return Asked(study.title, " ".join(map(question_sentence, study.questions)), opens)

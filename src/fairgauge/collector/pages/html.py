@@ -75,14 +75,14 @@ def problem_page(request: Request, problem: Problem) -> Response:
 @lru_cache(maxsize=1)
 def templates() -> "Environment":
     """Return the templates of the pages; loaded with the first page, so that a collector starts sooner."""
-    from fairgauge.report.templating import environment
+    from fairgauge.reports.templating import environment
 
     return environment("fairgauge.collector.pages")
 
 
 async def style_sheet(request: Request) -> Response:
     """Give the style sheet to anyone."""
-    from fairgauge.report.templating import style
+    from fairgauge.reports.templating import style
 
     return _asset(request, style().encode(), "text/css; charset=utf-8")
 

@@ -22,8 +22,8 @@ from fairgauge.collector.tokens import new_token, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
-    from fairgauge.plan.draft import Draft
-    from fairgauge.report.planning import PlanView
+    from fairgauge.planning.draft import Draft
+    from fairgauge.reports.planning import PlanView
 
 T = TypeVar("T")
 FIELDS = (
@@ -157,7 +157,7 @@ class Operator:
 
 
 def _draft(form: dict[str, str]) -> "Draft":
-    from fairgauge.plan.draft import Draft
+    from fairgauge.planning.draft import Draft
 
     groups, metrics = ([line.strip() for line in form[name].splitlines()] for name in ("groups", "metrics"))
     for name, typed, most in (("groups", groups, MOST_GROUPS), ("metrics", metrics, MOST_METRICS)):
@@ -178,8 +178,8 @@ def _draft(form: dict[str, str]) -> "Draft":
 
 
 def _plans(form: dict[str, str]) -> "list[PlanView]":
-    from fairgauge.plan.typed import read_count
-    from fairgauge.report.planning import plan_views
+    from fairgauge.planning.typed import read_count
+    from fairgauge.reports.planning import plan_views
 
     return plan_views(_draft(form), read_count("clients", form["clients"]))
 

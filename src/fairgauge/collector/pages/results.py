@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from fairgauge.collector.service import AIM, Collector, Entry
 from fairgauge.study import Study
-from fairgauge.tally import Tally
+from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
-    from fairgauge.estimate import Estimate, Interval
-    from fairgauge.report.views import ProgressView, QuestionView
+    from fairgauge.estimation import Estimate, Interval
+    from fairgauge.reports.views import ProgressView, QuestionView
 
 CONFIDENCE = 0.99
 INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
@@ -99,11 +99,11 @@ class _Now:
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimate import estimate
-    from fairgauge.plan.needed import aimed_error, answers_needed
-    from fairgauge.report.figures import Look
-    from fairgauge.report.views import progress_view, views
-    from fairgauge.report.words import headline
+    from fairgauge.estimation import estimate
+    from fairgauge.planning.needed import aimed_error, answers_needed
+    from fairgauge.reports.figures import Look
+    from fairgauge.reports.views import progress_view, views
+    from fairgauge.reports.words import headline
 
     started = time.monotonic()
     if known.last is not None and known.last.tally == tally:

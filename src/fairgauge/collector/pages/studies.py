@@ -71,7 +71,7 @@ class Pages:
         found = await self._reckoner.results(entry)
 
         def run() -> str:
-            from fairgauge.report.document import render_report
+            from fairgauge.reports.document import render_report
 
             return render_report(found.study, found.tally, found.estimate, over=found.over)
 
@@ -82,6 +82,6 @@ class Pages:
 
 def _privacy(study: Study) -> list[dict[str, object]]:
     # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.report.views import privacy_view, title_of
+    from fairgauge.reports.views import privacy_view, title_of
 
     return [{"title": title_of(question), "privacy": privacy_view(question)} for question in study.questions]

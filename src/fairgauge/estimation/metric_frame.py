@@ -1,0 +1,352 @@
+r"""A frame of metrics by group with the names that Fairlearn's ``MetricFrame`` has, filled from private answers.
+
+Fairlearn reads everyone's label, prediction and group.  Here there is only a tally, so the numbers come with intervals
+from the channel itself instead of a bootstrap, and where a study does not tell a number there is a sentence.
+
+The largest, the smallest and the ratio are about all groups at once.  If the intervals of d means hold together, so
+does whatever follows from them, and each at :math:`1 - \alpha/d` makes all hold at :math:`1 - \alpha`:
+
+.. math:: \min_g m_g \in \Big[\min_g low_g,\ \min_g high_g\Big]
+
+and so for the largest, for the largest difference, and for the ratio of any two positive means.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
+from fairgauge.estimation import Estimate, QuestionEstimate, estimate
+from fairgauge.estimation.solve import Interval
+from fairgauge.study import Question, Study
+from fairgauge.tallies import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Method = Literal["between_groups", "to_overall"]
+Frames = tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]
+Columns = tuple["pd.Series[float]", "pd.Series[float]", "pd.Series[float]"]
+
+
+class PrivateMetricFrame:
+    """Metrics by group from a study and its tally, in the shapes of a ``MetricFrame`` of several metrics.
+
+    ``overall``, ``difference()`` and the like are a series with an entry for each metric, ``by_group`` is a frame with
+    a column for each metric and a row for each group, also where there is one metric.  What ends in ``_ci`` is a list
+    of two of these, the low and the high end.
+
+    Guarantee: each ``_ci`` holds the truth with the stated confidence, as the chosen interval does
+    (``fairgauge.estimation.GUARANTEES``), for each metric by itself.
+
+    Args:
+        study: The study.
+        tally: The count of every symbol.
+        confidence: How often an interval is to hold the truth.
+        interval: The kind of interval, as for :func:`fairgauge.estimation.estimate`.
+        attribute: The attribute to group by, where the study asks about several.
+
+    Raises:
+        BadTally: If the tally is of another study.
+        CannotEstimate: From every number that the study or the answers do not tell, in one sentence and why.
+        InvalidInput: If an argument is out of range.
+        MissingExtra: If pandas is not installed.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        tally: Tally,
+        *,
+        confidence: float = 0.99,
+        interval: str = "finite",
+        attribute: str | None = None,
+    ) -> None:
+        try:
+            import pandas  # noqa: F401 - asked for here, so that a missing extra is one sentence
+        except ImportError:
+            raise MissingExtra("a metric frame needs pandas", "lab") from None
+        asked = sorted({question.attribute.name for question in study.questions})
+        attribute = asked[0] if attribute is None and len(asked) == 1 else attribute
+        if attribute not in asked:
+            raise InvalidInput("attribute", attribute, f"must be one of {', '.join(asked)}")
+        self._study, self._tally = study, tally
+        self._confidence, self._interval, self._attribute = confidence, interval, attribute
+        self._questions = [
+            (index, question) for index, question in enumerate(study.questions) if question.attribute.name == attribute
+        ]
+        # Fairlearn sorts the groups.
+        self._groups = sorted(self._questions[0][1].attribute.groups)
+        self._estimate = self._at(1)
+
+    @property
+    def ci_quantiles(self) -> list[float]:
+        """The ends of the intervals: how often the truth is to be below each, at most and at least."""
+        alpha = 1 - self._confidence
+        return [alpha / 2, 1 - alpha / 2]
+
+    @property
+    def sensitive_levels(self) -> list[str]:
+        """The attribute's name, in a list."""
+        return [self._attribute]
+
+    @property
+    def control_levels(self) -> None:
+        """There are none: a study has no control features."""
+        return
+
+    @property
+    def epsilon(self) -> float:
+        """The exact privacy loss of each person who answered."""
+        return self._study.epsilon
+
+    @property
+    def n_answers(self) -> "pd.Series[int]":
+        """How many answered each metric's question; a person answers one question of a study."""
+        import pandas as pd
+
+        found = self._found(self._estimate)
+        return pd.Series([each.answers for _, each in found], [question.metric.name for question, _ in found])
+
+    @property
+    def group_share(self) -> "pd.DataFrame":
+        """Each group's share of those who answered: as the study states it, or else as the answers tell it."""
+        return self._shares[0]
+
+    @property
+    def group_share_ci(self) -> "list[pd.DataFrame]":
+        """The intervals of ``group_share``; a share that the study states has no width."""
+        return list(self._shares[1:])
+
+    @property
+    def overall(self) -> "pd.Series[float]":
+        """Each metric's mean over everyone who answered."""
+        return self._overall[0]
+
+    @property
+    def overall_ci(self) -> "list[pd.Series[float]]":
+        """The intervals of ``overall``."""
+        return list(self._overall[1:])
+
+    @property
+    def by_group(self) -> "pd.DataFrame":
+        """Each metric's mean in each group."""
+        return self._by_group[0]
+
+    @property
+    def by_group_ci(self) -> "list[pd.DataFrame]":
+        """The intervals of ``by_group``, each by itself."""
+        return list(self._by_group[1:])
+
+    def group_min(self) -> "pd.Series[float]":
+        """Return the smallest mean of any group."""
+        return self._smallest[0]
+
+    def group_min_ci(self) -> "list[pd.Series[float]]":
+        """Return the interval of ``group_min``."""
+        return list(self._smallest[1:])
+
+    def group_max(self) -> "pd.Series[float]":
+        """Return the largest mean of any group."""
+        return self._largest[0]
+
+    def group_max_ci(self) -> "list[pd.Series[float]]":
+        """Return the interval of ``group_max``."""
+        return list(self._largest[1:])
+
+    def difference(self, method: Method = "between_groups") -> "pd.Series[float]":
+        """Return the largest absolute difference between two groups, or between a group and everyone.
+
+        A study whose target is the gap tells the first without telling any group's mean.
+        """
+        return self._difference(method)[0]
+
+    def difference_ci(self, method: Method = "between_groups") -> "list[pd.Series[float]]":
+        """Return the interval of ``difference``."""
+        return list(self._difference(method)[1:])
+
+    def ratio(self, method: Method = "between_groups") -> "pd.Series[float]":
+        """Return the smallest ratio between two groups, or between a group and everyone; at most 1."""
+        return self._ratio(method)[0]
+
+    def ratio_ci(self, method: Method = "between_groups") -> "list[pd.Series[float]]":
+        """Return the interval of ``ratio``."""
+        return list(self._ratio(method)[1:])
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(question.metric.name for _, question in self._questions)
+        return f"PrivateMetricFrame({metrics} by {self._attribute}, {self._tally.total:,} answers)"
+
+    def _at(self, together: int) -> Estimate:
+        """Return the estimate whose intervals hold together, if so many of them are to."""
+        confidence = 1 - (1 - self._confidence) / together
+        return estimate(self._study, self._tally, confidence=confidence, interval=self._interval)
+
+    def _found(self, found: Estimate) -> list[tuple[Question, QuestionEstimate]]:
+        return [(question, found.questions[index]) for index, question in self._questions]
+
+    @cached_property
+    def _means_together(self) -> Estimate:
+        """The estimate in which the means of all groups and the overall mean hold together."""
+        return self._at(len(self._groups) + 1)
+
+    @cached_property
+    def _shares(self) -> Frames:
+        def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
+            known = question.attribute.share_values
+            if known is None:
+                return _of_groups(found, found.shares, "each group's share")
+            return {g: Interval(s, s, s) for g, s in zip(question.attribute.groups, known, strict=True)}
+
+        return self._frames(shares)
+
+    @cached_property
+    def _overall(self) -> Columns:
+        return self._columns(lambda _, found: _overall(found), self._estimate)
+
+    @cached_property
+    def _by_group(self) -> Frames:
+        return self._frames(lambda _, found: _means(found))
+
+    @cached_property
+    def _smallest(self) -> Columns:
+        return self._columns(lambda _, found: _over(min, _means(found).values()), self._at(len(self._groups)))
+
+    @cached_property
+    def _largest(self) -> Columns:
+        return self._columns(lambda _, found: _over(max, _means(found).values()), self._at(len(self._groups)))
+
+    def _difference(self, method: Method) -> Columns:
+        if _checked(method) == "between_groups":
+            return self._columns(lambda _, found: _largest_gap(found), self._estimate)
+        known = self._questions[0][1].attribute
+        if known.share_values is None:
+            return self._columns(lambda _, found: _means_to_overall(found), self._means_together)
+        shares = dict(zip(known.groups, known.share_values, strict=True))
+        return self._columns(lambda _, found: _gaps_to_overall(shares, found), self._estimate)
+
+    def _ratio(self, method: Method) -> Columns:
+        of = _ratio_of_groups if _checked(method) == "between_groups" else _ratio_to_overall
+        return self._columns(of, self._at(len(self._groups)) if of is _ratio_of_groups else self._means_together)
+
+    def _columns(self, of: Callable[[Question, QuestionEstimate], Interval], found: Estimate) -> Columns:
+        import pandas as pd
+
+        intervals = {question.metric.name: of(question, each) for question, each in self._found(found)}
+        estimates, lows, highs = (
+            pd.Series({name: getattr(interval, end) for name, interval in intervals.items()}, dtype=float)
+            for end in ("estimate", "low", "high")
+        )
+        return estimates, lows, highs
+
+    def _frames(self, of: Callable[[Question, QuestionEstimate], dict[str, Interval]]) -> Frames:
+        import pandas as pd
+
+        intervals = {question.metric.name: of(question, each) for question, each in self._found(self._estimate)}
+        index = pd.Index(self._groups, name=self._attribute)
+        estimates, lows, highs = (
+            pd.DataFrame({name: [getattr(column[g], end) for g in index] for name, column in intervals.items()}, index)
+            for end in ("estimate", "low", "high")
+        )
+        return estimates, lows, highs
+
+
+def _checked(method: str) -> str:
+    if method not in ("between_groups", "to_overall"):
+        raise InvalidInput("method", method, "must be between_groups or to_overall")
+    return method
+
+
+def _untold(found: QuestionEstimate, what: str) -> CannotEstimate:
+    return CannotEstimate(" ".join([f"{found.metric}: these answers do not tell {what}.", *found.warnings]))
+
+
+def _of_groups(found: QuestionEstimate, told: dict[str, Interval] | None, what: str) -> dict[str, Interval]:
+    if told is None or len(told) < len(found.groups):
+        raise _untold(found, what)
+    return told
+
+
+def _means(found: QuestionEstimate) -> dict[str, Interval]:
+    return _of_groups(found, found.means, "each group's mean")
+
+
+def _overall(found: QuestionEstimate) -> Interval:
+    if found.overall_interval is None:
+        raise _untold(found, "the overall mean")
+    return found.overall_interval
+
+
+def _over(pick: Callable[[Iterable[float]], float], intervals: Iterable[Interval]) -> Interval:
+    """Return the smallest or the largest of numbers whose intervals hold together."""
+    known = list(intervals)
+    return Interval(*(pick([getattr(i, end) for i in known]) for end in ("estimate", "low", "high")))
+
+
+def _size(interval: Interval) -> Interval:
+    """Return the interval of a number's absolute value."""
+    ends = abs(interval.low), abs(interval.high)
+    low = 0.0 if interval.low <= 0 <= interval.high else min(ends)
+    return Interval(abs(interval.estimate), low, max(ends))
+
+
+def _largest_gap(found: QuestionEstimate) -> Interval:
+    """Return the largest gap in size; the intervals of all gaps hold together."""
+    if len(found.gaps) < len(found.groups) * (len(found.groups) - 1) // 2:
+        raise _untold(found, "the gap between every two groups")
+    return _over(max, [_size(gap.interval) for gap in found.gaps])
+
+
+def _gaps_to_overall(shares: dict[str, float], found: QuestionEstimate) -> Interval:
+    r"""Return the largest difference to everyone where shares are known: each is a weighted sum of gaps.
+
+    .. math:: m_g - \sum_h s_h m_h = \sum_h s_h (m_g - m_h)
+    """
+    _largest_gap(found)
+    sums = []
+    for group in shares:
+        others = [(share, other) for other, share in shares.items() if other != group]
+        low = sum(share * found.difference_ci(group, other)[0] for share, other in others)
+        high = sum(share * found.difference_ci(group, other)[1] for share, other in others)
+        sums.append(Interval(sum(share * found.difference(group, other) for share, other in others), low, high))
+    return _over(max, map(_size, sums))
+
+
+def _means_to_overall(found: QuestionEstimate) -> Interval:
+    """Return the largest difference to everyone where the means of groups and of everyone hold together."""
+    everyone = _overall(found)
+    means = _means(found).values()
+    return _over(
+        max,
+        [_size(Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low)) for m in means],
+    )
+
+
+def _positive(question: Question, found: QuestionEstimate, interval: Interval) -> Interval:
+    """Return the interval of a mean within what the metric can be, for a ratio that makes sense."""
+    low, high = float(question.metric.low), float(question.metric.high)
+    if low < 0 or min(interval.estimate, interval.high) <= 0:
+        raise _untold(found, "a ratio: a mean is not clearly above zero")
+    return Interval(interval.estimate, max(interval.low, low), min(interval.high, high))
+
+
+def _ratio_of_groups(question: Question, found: QuestionEstimate) -> Interval:
+    means = [_positive(question, found, mean) for mean in _means(found).values()]
+    return _at_most_one(_over(min, means), _over(max, means))
+
+
+def _ratio_to_overall(question: Question, found: QuestionEstimate) -> Interval:
+    everyone = _positive(question, found, _overall(found))
+    means = [_positive(question, found, mean) for mean in _means(found).values()]
+    return _over(min, [_at_most_one(mean, everyone) for mean in means])
+
+
+def _at_most_one(a: Interval, b: Interval) -> Interval:
+    """Return the smaller of a / b and b / a, of numbers whose intervals hold together and are not below zero."""
+    quotient = a.estimate / b.estimate
+    high = 1.0
+    if a.high < b.low:
+        high = a.high / b.low
+    elif b.high < a.low:
+        high = b.high / a.low
+    return Interval(min(quotient, 1 / quotient), min(a.low / b.high, b.low / a.high), high)

@@ -1,0 +1,80 @@
+"""How far a gap could be off for reasons that no interval covers."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Estimands, Ratio
+from fairgauge.estimation.result import Sensitivity
+from fairgauge.estimation.solve import Counts
+from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.study import Question
+
+_STEP = 0.01
+Pair = tuple[int, int]
+
+
+def sensitivity_of(reader: Counts, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
+    """Return what a wrong share, or forged answers, would do to the worst of these gaps."""
+    estimands, scale, told = reader.estimands, question.metric.scale, list(pairs)
+    forged = _forged(estimands, reader.law, told)
+    means = None if estimands.means is None else np.array([ratio.value(reader.law) for ratio in estimands.means])
+    share = None if estimands.shares is None else _share_error(estimands.shares, means, told)
+    return Sensitivity(
+        share_error=None if share is None else share * scale,
+        share_error_is_bound=share is not None and means is None,
+        forged=None if forged is None else forged * scale,
+    )
+
+
+def _forged(estimands: Estimands, law: Vector, pairs: list[Pair]) -> float | None:
+    """Return the most that a gap moves if one answer in a hundred is replaced by a symbol of a forger's choice.
+
+    None if there is no limit, because forgers could make the estimated share of a group vanish.
+    """
+    laws = np.column_stack([law, (1 - _STEP) * law[:, None] + _STEP * np.eye(len(law))])
+    values = np.array([_gap_values(estimands, pair, laws) for pair in pairs])
+    moves = np.abs(values[:, 1:] - values[:, :1])
+    return None if np.isnan(moves).any() else float(moves.max())
+
+
+def _gap_values(estimands: Estimands, pair: Pair, laws: Matrix) -> Vector:
+    """Return a gap under each law of symbols; not a number where its denominator is not above zero."""
+    if estimands.gaps is not None:
+        return _values(estimands.gaps[pair], laws)
+    if estimands.means is None:
+        raise CannotEstimate("the study's channel does not tell groups apart well enough")
+    first, second = (_values(estimands.means[g], laws) for g in pair)
+    return first - second
+
+
+def _values(ratio: Ratio, laws: Matrix) -> Vector:
+    under = ratio.under @ laws
+    values: Vector = np.full(laws.shape[1], np.nan)
+    np.divide(ratio.over @ laws, under, out=values, where=under > 0)
+    return values
+
+
+def _share_error(shares: Vector, means: Vector | None, pairs: list[Pair]) -> float:
+    """Return how far a gap moves if one share is really 0.01 more or less and the others make up in proportion.
+
+    A mean is a sum over a share, so it moves by as much as the share is wrong in proportion.  Where the means
+    are not known they may be as far as 1 from the middle, with the worst signs.
+    """
+    worst = 0.0
+    for changed in range(len(shares)):
+        for step in (_STEP, -_STEP):
+            share = shares[changed] + step
+            if not 0 < share < 1:
+                continue
+            others = shares * (1 - share) / (1 - shares[changed])
+            really = np.where(np.arange(len(shares)) == changed, share, others)
+            for a, b in pairs:
+                if means is None:
+                    moved = sum(abs(really[g] / shares[g] - 1) for g in (a, b))
+                else:
+                    first, second = (means[g] * (shares[g] / really[g] - 1) for g in (a, b))
+                    moved = abs(first - second)
+                worst = max(worst, float(moved))
+    return worst

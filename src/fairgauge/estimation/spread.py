@@ -1,0 +1,144 @@
+r"""How far the average of a score can stray from its mean, from the channel alone.
+
+Everything here bounds over all values that clients may hold, between levels too.  What a bound is for a single
+client depends on the client's group; :class:`Spread` joins the groups' bounds into one for all clients: by the
+shares where the study relies on them, else by the worst group.
+
+There are two ways for clients to be there.  Either these clients are all there are: what they hold is fixed, and only
+the channel is random.  Or they are drawn from a population, and who comes is random too: the ``drawn_`` bounds.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from fairgauge.goals.decoder import Decoder, least_variances, worst_variances
+from fairgauge.goals.inputs import Matrix, Vector
+
+_HALVINGS = 24
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Bounds on the spread of one score.
+
+    Args:
+        decoder: The decoder of the channel.
+        score: A number for each symbol.
+        shares: The groups' shares if the clients are known to split like that, else None.
+    """
+
+    decoder: Decoder
+    score: Vector
+    shares: Vector | None
+
+    @cached_property
+    def variance(self) -> float:
+        """The largest variance of the average client's score."""
+        return self._joined(worst_variances(self.decoder, self.score))
+
+    @cached_property
+    def least_variance(self) -> float:
+        """The smallest variance of the average client's score."""
+        return -self._joined(-least_variances(self.decoder, self.score))
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance between a score and its mean."""
+        mean = self.decoder.rows @ self.score
+        return float(max(self.score.max() - mean.min(), mean.max() - self.score.min()))
+
+    @cached_property
+    def drawn_variance(self) -> float:
+        r"""The largest variance of a score whose client is drawn from a population.
+
+        .. math:: \max_\pi E_\pi[Y^2] - (E_\pi Y)^2 = \min_c \max_\pi E_\pi[(Y - c)^2]
+        """
+        mean, second = self.decoder.rows @ self.score, self.decoder.rows @ self.score**2
+
+        def about(centre: float) -> float:
+            return self._joined(self._tops(second - 2 * centre * mean)) + centre**2
+
+        found = minimize_scalar(about, bounds=(mean.min(), mean.max()), method="bounded")
+        return float(found.fun)
+
+    def cumulant(self, tilt: Vector, sign: int) -> Vector:
+        r"""Return the largest log moment generating function of the centred score, at each tilt.
+
+        .. math:: \Lambda(\lambda) = \max_v \ln E[e^{\pm\lambda (Y - E Y)} \mid v]
+
+        Between two levels this is a concave function of where v lies; its top has a closed form.
+        """
+        mean, moments, top = self._moments(tilt, sign)
+        tops = [_top_cumulant(mean[block], moments[block], tilt) for block in self.decoder.inputs.blocks]
+        joined: Vector = (self._weights(np.array(tops)) * tops).sum(axis=0) + tilt * top
+        return joined
+
+    def drawn_cumulant(self, tilt: Vector, sign: int) -> Vector:
+        r"""Return the largest log moment generating function of the centred score of a client who is drawn.
+
+        .. math:: \max_\pi \ln E_\pi[e^{\pm\lambda (Y - E_\pi Y)}]
+                  = \min_u \Big( u - 1 + \max_\pi E_\pi[e^{\pm\lambda Y - u} \mp \lambda Y] \Big)
+
+        because ln x is the least of its tangents.  The maximum is over a linear function, so it is at a level for each
+        group; every u gives a valid bound, and halving finds the best.
+        """
+        mean, moments, top = self._moments(tilt, sign)
+        low, high = np.log(moments.min(axis=0)), np.log(moments.max(axis=0))
+        best = np.full(len(tilt), np.inf)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            scaled = moments * np.exp(-middle)
+            values = scaled - np.multiply.outer(mean, tilt)
+            at = np.array([block.start + values[block].argmax(axis=0) for block in self.decoder.inputs.blocks])
+            tops = np.take_along_axis(values, at, axis=0)
+            weights = self._weights(tops)
+            best = np.minimum(best, middle - 1 + (weights * tops).sum(axis=0))
+            rising = (weights * np.take_along_axis(scaled, at, axis=0)).sum(axis=0) < 1
+            low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+        joined: Vector = best + tilt * top
+        return joined
+
+    def _moments(self, tilt: Vector, sign: int) -> tuple[Vector, Matrix, float]:
+        """Return every input's mean, and its moments relative to the largest score, which do not overflow."""
+        score = sign * self.score
+        top = float(score.max())
+        return self.decoder.rows @ score, self.decoder.rows @ np.exp(np.multiply.outer(score - top, tilt)), top
+
+    def _tops(self, of_inputs: Vector) -> Vector:
+        """Return the largest value in each block of inputs."""
+        return np.array([of_inputs[block].max() for block in self.decoder.inputs.blocks])
+
+    def _joined(self, of_blocks: Vector) -> float:
+        """Join upper bounds of each block of inputs into one for the average client."""
+        return float(self._weights(of_blocks[:, None])[:, 0] @ of_blocks)
+
+    def _weights(self, of_blocks: Matrix) -> Matrix:
+        """Return how much each block weighs in the average client that is worst for these bounds, in each column."""
+        count, columns = of_blocks.shape
+        if self.shares is None:
+            return np.asarray(np.arange(count)[:, None] == of_blocks.argmax(axis=0), dtype=np.float64)
+        d = len(self.shares)
+        weights = np.zeros((count, columns))
+        weights[:d] = self.shares[:, None]
+        if count > d:
+            # How many abstain is not known, so the average client is no worse than the worse of the two kinds.
+            weights[:, of_blocks[d] > self.shares @ of_blocks[:d]] = np.eye(count)[:, [d]]
+        return weights
+
+
+def _top_cumulant(mean: Vector, moments: Matrix, tilt: Vector) -> Vector:
+    """Return the largest value of ln((1-t) A + t B) - tilt (f0 + t (f1 - f0)) over levels and between them."""
+    at_levels: Vector = np.log(moments) - np.multiply.outer(mean, tilt)
+    best: Vector = at_levels.max(axis=0)
+    if len(mean) == 1:
+        return best
+    below, rise, step = moments[:-1], np.diff(moments, axis=0), np.diff(mean)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = 1 / (tilt * step) - below / rise
+    t = np.clip(np.nan_to_num(t, nan=0.0), 0, 1)
+    between = np.log(below + t * rise) - tilt * (mean[:-1, None] + t * step)
+    top: Vector = np.maximum(best, between.max(axis=0))
+    return top

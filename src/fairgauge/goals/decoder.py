@@ -1,0 +1,198 @@
+"""Scores: the number that each symbol is worth, derived from the table that clients really use.
+
+A functional gives every input a number: ``u`` for members of a group and 0 for others, say.  A score gives
+every *symbol* a number such that its expectation for an input is the functional at that input, so that the
+average score over all answers estimates the average of the functional over all clients.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
+
+# Directions of the table below this relative size are rounding noise of its integers, not information.
+_RANK = 1e-9
+# The search for the least favourable prior.
+_TURNS, _PACE = 40, 10.0
+# A score counts as unbiased if no input is off by more than this part of the largest target.
+UNBIASED = 1e-9
+
+
+class Aim(NamedTuple):
+    """A functional and the score chosen for it."""
+
+    functional: Vector
+    score: Vector
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Finds scores for a channel.
+
+    Args:
+        channel: The table that clients use.
+        shares: The groups' shares, or a guess.
+        prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
+        aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
+            the difference of two means is the gap.
+    """
+
+    channel: Channel
+    shares: Vector
+    prior: Vector
+    aims: tuple["Aim", ...] = ()
+
+    @classmethod
+    def even(cls, channel: Channel, shares: Vector) -> "Decoder":
+        """Return the decoder for which all levels are equally likely."""
+        inputs = Inputs.of(channel)
+        prior = np.zeros(inputs.count)
+        for block, weight in zip(inputs.blocks, inputs.weights(shares), strict=True):
+            prior[block] = weight / (block.stop - block.start)
+        return cls(channel, shares, prior)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The channel's inputs."""
+        return Inputs.of(self.channel)
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """The probability of each symbol for each input."""
+        rows: Matrix = np.array(self.channel.table, dtype=np.float64) / ROW_SUM
+        return rows
+
+    @cached_property
+    def _factors(self) -> tuple[Matrix, Vector, Matrix]:
+        """What the table tells apart: its singular vectors and values, without rounding noise."""
+        left, size, right = np.linalg.svd(self.rows, full_matrices=False)
+        kept = size > _RANK * size[0]
+        return left[:, kept], size[kept], right[kept].T
+
+    def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
+        """Return the decoder whose scores make the largest worst-case variance of these functionals least."""
+        return replace(self, prior=self._hardest_prior(functionals))
+
+    def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
+        """Return the decoder with the best score for each of these functionals against its own worst values."""
+        found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
+        return replace(self, aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def _hardest_prior(self, functionals: Sequence[Vector]) -> Vector:
+        r"""Return the prior under which the best scores of these functionals do well against every value.
+
+        A channel with more symbols than it can tell inputs apart leaves scores a choice.  The variance is linear in the
+        prior and convex in the score, so the best score against the worst values is the best score under
+        the prior that is hardest for it.  Exponentiated ascent finds that prior.
+        """
+        if len(self._factors[1]) == self.channel.symbols:
+            return self.prior
+        points, blocks = self.inputs.points()
+        weights = self.inputs.weights(self.shares)
+        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
+        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
+        for _ in range(_TURNS):
+            prior = law @ points
+            scores = [s for s in (self._least_squares(f, prior) for f in functionals) if s is not None]
+            if len(scores) < len(functionals):
+                return self.prior
+            worst = max(scores, key=self.variance)
+            reached = self.variance(worst)
+            if reached < least:
+                best, least = prior, reached
+            # A step that went too far overshoots: shorter steps from there.
+            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
+            variance = points @ (self.rows @ worst**2) - (points @ (self.rows @ worst)) ** 2
+            for b, weight in enumerate(weights):
+                here = blocks == b
+                rise = variance[here] - law[here] @ variance[here] / weight
+                step = pace * rise / max(variance[here].max(), 1e-300)
+                law[here] *= np.exp(np.clip(step, -2, 2))
+                law[here] *= weight / law[here].sum()
+        return best
+
+    def score(self, functional: Vector) -> Vector | None:
+        r"""Return the best linear unbiased score of a functional, or None if the channel cannot tell.
+
+        .. math:: s = D^{-1} P^\top (P D^{-1} P^\top)^{+} \varphi
+
+        Guarantee: unbiased for the integers of the table to ``UNBIASED``, whatever the clients hold.
+        """
+        if not self.aims:
+            return self._least_squares(functional, self.prior)
+        functionals = np.array([aim.functional for aim in self.aims]).T
+        parts = np.linalg.lstsq(functionals, functional, rcond=None)[0]
+        rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
+        return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
+
+    def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
+        """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
+        left, singular, right = self._factors
+        spread = right / (prior @ self.rows)[:, None]
+        curve = right.T @ spread
+        score = np.zeros(len(spread))
+        # The second turn takes the residual of the first to rounding error.
+        for _ in range(2):
+            score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
+        off = np.abs(self.rows @ score - functional).max()
+        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+
+    def variance(self, score: Vector, *, centre: float | None = None) -> float:
+        """Return K times the variance of the average score, with the worst values and the decoder's shares."""
+        return float(self.inputs.weights(self.shares) @ worst_variances(self, score, centre=centre))
+
+
+def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = None) -> Vector:
+    r"""Return the largest variance of the score in each block of inputs, over every value between the levels.
+
+    Stochastic rounding makes the second moment linear between levels and the mean is linear too, so the variance
+    is a concave parabola there; its top is
+
+    .. math:: t^* = \frac{1}{\delta}\Big(\frac{b - a}{2\delta} - f_0\Big), \qquad \delta = f_1 - f_0,
+
+    for second moments a, b and means f0, f1 at the two levels.  With a centre, only values that average to it
+    count: the result is then the concave envelope of the variance there.
+    """
+    mean, second = decoder.rows @ score, decoder.rows @ score**2
+    levels = decoder.inputs.levels
+    return np.array(
+        [
+            _top(mean[block], second[block])
+            if centre is None or block.stop - block.start == 1
+            else _envelope(levels, mean[block], second[block], centre)
+            for block in decoder.inputs.blocks
+        ]
+    )
+
+
+def least_variances(decoder: Decoder, score: Vector) -> Vector:
+    """Return the smallest variance of the score in each block: a concave function is least at a level."""
+    variance = decoder.rows @ score**2 - (decoder.rows @ score) ** 2
+    return np.array([variance[block].min() for block in decoder.inputs.blocks])
+
+
+def _top(mean: Vector, second: Vector) -> float:
+    if len(mean) == 1:
+        return float(second[0] - mean[0] ** 2)
+    rise, step = np.diff(second), np.diff(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (rise / (2 * step) - mean[:-1]) / step
+    t = np.clip(np.where(step == 0, rise > 0, np.nan_to_num(t)), 0, 1)
+    inside = second[:-1] + t * rise - (mean[:-1] + t * step) ** 2
+    return float(max(inside.max(), (second - mean**2).max()))
+
+
+def _envelope(levels: Vector, mean: Vector, second: Vector, centre: float) -> float:
+    """Return the largest average variance over values whose average is the centre."""
+    values = np.unique(np.append(np.linspace(levels[:-1], levels[1:], 9), [levels[-1], centre]))
+    variance = np.interp(values, levels, second) - np.interp(values, levels, mean) ** 2
+    left, right = values <= centre, values >= centre
+    low, high = values[left][:, None], values[right][None, :]
+    with np.errstate(invalid="ignore"):
+        part = np.where(high > low, (centre - low) / (high - low), 0.0)
+    return float(((1 - part) * variance[left][:, None] + part * variance[right][None, :]).max())

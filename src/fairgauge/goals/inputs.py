@@ -1,0 +1,79 @@
+"""The inputs of a channel in row order, and the functionals of them that studies ask about."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.channel import LEVEL_UNIT, Channel
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Where abstaining is allowed, designs and plans reckon with this part of the answers.
+ABSTAINING = 0.1
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a channel in row order, and the functionals that studies ask about.
+
+    Args:
+        groups: How many groups there are.
+        levels: The levels as values in [-1, 1].
+        abstain: Whether a last input stands for those without a group or a value.
+    """
+
+    groups: int
+    levels: Vector
+    abstain: bool = False
+
+    @classmethod
+    def of(cls, channel: Channel) -> "Inputs":
+        """Return the inputs of a channel."""
+        return cls(channel.groups, np.array(channel.levels) / LEVEL_UNIT, channel.abstain)
+
+    @property
+    def count(self) -> int:
+        """How many inputs there are."""
+        return self.groups * len(self.levels) + self.abstain
+
+    @property
+    def blocks(self) -> list[slice]:
+        """The inputs of each group, then of those who abstain."""
+        m = len(self.levels)
+        blocks = [slice(g * m, (g + 1) * m) for g in range(self.groups)]
+        return [*blocks, slice(self.count - 1, self.count)] if self.abstain else blocks
+
+    def points(self) -> tuple[Matrix, NDArray[np.int_]]:
+        """Return levels and midpoints as mixtures of inputs, and the block of each: where variances peak."""
+        points, block_of = [], []
+        for number, block in enumerate(self.blocks):
+            rows = np.eye(self.count)[block]
+            found = [*rows, *(rows[:-1] + rows[1:]) / 2]
+            points += found
+            block_of += [number] * len(found)
+        return np.array(points), np.array(block_of)
+
+    def weights(self, shares: Vector) -> Vector:
+        """Return the part of the answers that each block makes up, for shares among those who answer."""
+        return np.append(shares * (1 - ABSTAINING), ABSTAINING) if self.abstain else shares
+
+    def sum_of(self, group: int) -> Vector:
+        """The value for members of the group, 0 for others: its average is the group's sum per client."""
+        functional = np.zeros(self.count)
+        functional[self.blocks[group]] = self.levels
+        return functional
+
+    def share_of(self, group: int) -> Vector:
+        """1 for members of the group, 0 for others."""
+        functional = np.zeros(self.count)
+        functional[self.blocks[group]] = 1.0
+        return functional
+
+    def answered(self) -> Vector:
+        """1 for those who gave a group and a value, 0 for those who abstain."""
+        functional = np.ones(self.count)
+        if self.abstain:
+            functional[-1] = 0.0
+        return functional

@@ -1,0 +1,85 @@
+"""A picture of error against epsilon, with a line for each design."""
+
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from fairgauge.designs import DESIGNS
+from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.goals.goal import Goal
+from fairgauge.planning import plan
+
+# Okabe and Ito's colours, told apart by colour-blind readers, with a marker each for readers of grey prints.
+_STYLES = {
+    "randomized-response": ("#D55E00", "s"),
+    "laplace": ("#E69F00", "^"),
+    "optimal": ("#0072B2", "o"),
+}
+_EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
+KINDS = (".svg", ".png", ".pdf")
+
+
+class Terms(TypedDict):
+    """What a plan's error refers to."""
+
+    confidence: float
+    interval: str
+    unit: float
+
+
+def check_kind(path: Path) -> str:
+    """Return the kind of picture that a file's name asks for.
+
+    Raises:
+        InvalidInput: If the ending is none that can be drawn.
+    """
+    if path.suffix not in KINDS:
+        raise InvalidInput("plot", path, f"must end in {', '.join(KINDS)}")
+    return path.suffix.removeprefix(".")
+
+
+def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> None:
+    """Write the picture to a file; its name's ending says which kind.
+
+    Raises:
+        InvalidInput: If the ending is none that can be drawn.
+        MissingExtra: If matplotlib is not installed.
+    """
+    kind = check_kind(path)
+    path.write_bytes(picture(kind, goal, clients, **terms))
+
+
+def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> bytes:
+    """Return the picture as a file of that kind, such as ``"svg"``."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import LogLocator
+    except ImportError:
+        raise MissingExtra("drawing plots needs matplotlib", "lab") from None
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for design in DESIGNS:
+        colour, marker = _STYLES[design]
+        plans = [plan(goal, epsilon=e, clients=clients, designs=[design], **terms) for e in _EPSILONS]
+        errors = np.array([found.rows[0].error for found in plans], dtype=float)
+        epsilons = np.array(_EPSILONS, dtype=float)
+        axes.plot(epsilons, errors, marker=marker, color=colour, label=design)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="epsilon (privacy loss of one answer)",
+        ylabel=f"error of the {'gap' if goal.target == 'gap' else 'worst mean'} (±, metric units)",
+        title=f"{clients:,} clients, {terms['confidence']:.4g} confidence, {terms['interval']} interval",
+    )
+    axes.set_xticks([float(e) for e in _EPSILONS], [str(e) for e in _EPSILONS])
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.grid(visible=True, which="both", alpha=0.3)
+    axes.legend(frameon=False)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=kind)
+    return drawn.getvalue()

@@ -1,0 +1,66 @@
+"""How many answers a published study needs: for the channel that it has, not for one that could be designed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from fairgauge.channel import Channel
+from fairgauge.designs import make_channel
+from fairgauge.estimation.intervals import check_confidence, check_interval
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Question
+
+_MOST = 1e15
+_START = 1e4
+_CLOSE = 0.005
+_TURNS = 20
+
+
+def answers_needed(
+    question: Question, error: float, *, questions: int = 1, confidence: float = 0.99, interval: str = "anytime"
+) -> int | None:
+    """Return about how many answers a study needs for its gap to have an interval of this half-width.
+
+    Guarantee: to 1 %, by the widths that the estimate uses; of several questions each gets an equal part of answers.
+
+    Args:
+        question: What is asked, with its channel.
+        error: The half-width, in the metric's units.
+        questions: How many questions the study has.
+        confidence: How often the interval is to hold the truth.
+        interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
+
+    Returns:
+        The number of answers to the whole study, or None if none is enough.
+    """
+    method, alpha = check_interval(interval), check_confidence(confidence)
+    goal = replace(Goal.of(question), target="gap")
+    wanted, answers = error / question.metric.scale, _START
+    for _ in range(_TURNS):
+        width = planned_width(goal, question.channel, answers, method, alpha)
+        if math.isinf(width) or answers > _MOST:
+            return None
+        if abs(width / wanted - 1) < _CLOSE:
+            break
+        # A width falls with the square root of the number of answers, nearly.
+        answers = max(1.0, answers * (width / wanted) ** 2)
+    return questions * math.ceil(answers)
+
+
+def aimed_error(question: Question, aim: float) -> float:
+    """Return the half-width that an aim means for a question: an aim is a part of the metric's range."""
+    return 2 * aim * question.metric.scale
+
+
+def errors_for(
+    goal: Goal, epsilons: Sequence[Decimal], *, clients: int, unit: float = 1.0, confidence: float = 0.99
+) -> list[tuple[float, float]]:
+    """Return for each epsilon the half-width that so many clients give with the best design, watched at any time."""
+    method, alpha = check_interval("anytime"), check_confidence(confidence)
+
+    def error(channel: Channel) -> float:
+        return unit * planned_width(goal, channel, clients, method, alpha)
+
+    return [(float(epsilon), error(make_channel(goal, epsilon, design="optimal")[1])) for epsilon in epsilons]

@@ -1,0 +1,72 @@
+"""A short block for a model card, in Markdown for people and in JSON for programs."""
+
+import json
+import re
+from typing import Any
+
+from fairgauge.estimation import Estimate
+from fairgauge.reports.units import part_of_hundred
+from fairgauge.reports.views import QuestionView
+from fairgauge.study import Study
+
+# A list of plain values, or an object of plain values and such lists; names hold no line break.
+_SHORT = re.compile(r"\[\n[^][{}]*?\n +\]|\{\n(?:[^][{}\n]|\[[^][{}\n]*\]|\n)*?\n +\}")
+
+
+def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str:
+    """Return the block for people."""
+    lines = ["## Fairness, measured privately", ""]
+    for view in shown:
+        lines += [f"**{_plain(view.title)}.** {_plain(view.verdict.text)}", ""]
+        if view.numbers:
+            lines += ["| | estimate | from | to |", "|---|---:|---:|---:|"]
+            lines += [
+                f"| {_plain(n.name)}{f' ({n.unit})' if n.unit else ''} | {n.estimate} | {n.low} | {n.high} |"
+                for n in view.numbers
+            ]
+            lines.append("")
+    answers, title = sum(view.answers for view in shown), _plain(study.title)
+    based = f"Based on {answers:,} answers to the study “{title}”"
+    private = f"Each device sent one randomised symbol with epsilon at most {study.epsilon:.4g}."
+    sure = f"Intervals: {part_of_hundred(estimate.confidence)} confidence, {estimate.interval}."
+    lines += [f"{based} (`{study.digest}`). {private} {sure}", ""]
+    return "\n".join(lines)
+
+
+def document(study: Study, estimate: Estimate) -> dict[str, Any]:
+    """Return the block for programs; its numbers are those of the estimate, unrounded."""
+    return {
+        "fairness": {
+            "title": study.title,
+            "study": study.digest,
+            "epsilon": study.epsilon,
+            "confidence": estimate.confidence,
+            "interval": estimate.interval,
+            "guarantee": estimate.guarantee,
+            "questions": [
+                {
+                    "metric": found["metric"],
+                    "attribute": found["attribute"],
+                    "answers": found["answers"],
+                    "gaps": found["gaps"],
+                    "means": found["means"],
+                    "fit_p_value": found["fit_p_value"],
+                }
+                for found in estimate.to_dict()["questions"]
+            ],
+        }
+    }
+
+
+def as_json(study: Study, estimate: Estimate) -> str:
+    """Return the block for programs as text."""
+    text = json.dumps(document(study, estimate), indent=2, ensure_ascii=False, allow_nan=False)
+    # What holds nothing nested goes on one line, so that a gap is a line and not nine.
+    for _ in range(2):
+        text = _SHORT.sub(lambda found: re.sub(r"\n +", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text)
+    return text
+
+
+def _plain(text: str) -> str:
+    """Return text that means in Markdown what it says: names come from the study's author."""
+    return "".join(f"\\{letter}" if letter in r"\`*_{}[]<>#|" else letter for letter in text)

@@ -1,0 +1,60 @@
+"""The report: one HTML file with everything in it, for a screen or for paper."""
+
+from functools import lru_cache
+from hashlib import sha256
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from fairgauge import __version__
+from fairgauge.estimation import Estimate
+from fairgauge.reports import card
+from fairgauge.reports.templating import environment, style
+from fairgauge.reports.units import part_of_hundred
+from fairgauge.reports.views import views
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
+
+_MOST_COUNTS = 400
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    return environment()
+
+
+def render_report(study: Study, tally: Tally, estimate: Estimate, *, over: bool = True) -> str:
+    """Return the report of a study as one HTML document that loads nothing.
+
+    Args:
+        study: What was asked.
+        tally: The counts.
+        estimate: What they say, from :func:`fairgauge.estimation.estimate`.
+        over: Whether no more answers will come.
+    """
+    shown = views(study, estimate, over=over)
+    return (
+        _templates()
+        .get_template("report.html")
+        .render(
+            study=study,
+            tally=tally,
+            tally_digest=sha256(tally.to_bytes()).hexdigest(),
+            counts=tally.to_bytes().decode() if len(tally.counts) <= _MOST_COUNTS else None,
+            estimate=estimate,
+            options=_options(estimate),
+            confidence=part_of_hundred(estimate.confidence),
+            questions=shown,
+            over=over,
+            style=Markup(style()),  # noqa: S704 - our own style sheet, which holds no "<"
+            card_markdown=card.markdown(study, estimate, shown),
+            card_json=card.as_json(study, estimate),
+            version=__version__,
+        )
+    )
+
+
+def _options(estimate: Estimate) -> str:
+    """Return what to type so that the command line gives the same numbers."""
+    typed = f"--confidence {estimate.confidence:g} --interval {estimate.interval}"
+    return typed if estimate.tolerance is None else f"{typed} --tolerance {estimate.tolerance:g}"

@@ -1,0 +1,254 @@
+"""Pictures: intervals in rows, an interval that shrinks, odds before and after, progress, error against epsilon.
+
+Each is drawn twice, for a wide column and for a phone, and the style sheet shows the one that fits.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from fairgauge.estimation import Interval
+from fairgauge.reports.svg import NARROW, SIZE, WIDE, Axis, Drawing, fitted
+from fairgauge.reports.units import MINUS
+
+_ROW, _FOOT, _EDGE = 34, 30, 14
+_PLOT = 230
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row of a picture: what it is, where it lies, and the number in words."""
+
+    label: str
+    interval: Interval
+    said: str
+    kind: str = "estimate"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The gap as it was known after so many answers."""
+
+    answers: int
+    interval: Interval
+
+
+def interval_figure(
+    bars: Sequence[Bar],
+    *,
+    within: tuple[float, float] | None = None,
+    zero: bool = False,
+    tolerance: float | None = None,
+    description: str,
+) -> Markup:
+    """Draw intervals, one a row, against one axis.
+
+    Args:
+        bars: The rows.
+        within: The ends of the axis; else it is as long as the intervals need.
+        zero: Whether to mark zero, for differences.
+        tolerance: Differences up to this are acceptable, and shaded.
+        description: For people who do not see the picture.
+    """
+    edges = [edge for bar in bars for edge in (bar.interval.low, bar.interval.high)]
+    edges += ([0.0] if zero else []) + ([-tolerance, tolerance] if tolerance is not None else [])
+    low, high = within or _padded(min(edges), max(edges))
+    shade = None if tolerance is None else (-tolerance, tolerance)
+    return _both(lambda width: _intervals(bars, (low, high), 0.0 if zero else None, shade, width), description)
+
+
+def _intervals(
+    bars: Sequence[Bar],
+    ends: tuple[float, float],
+    line: float | None,
+    shade: tuple[float, float] | None,
+    width: int,
+) -> Drawing:
+    wide = width >= WIDE
+    row = _ROW if wide else _ROW + SIZE + 4
+    left: float = _EDGE
+    right: float = _EDGE
+    if wide:
+        left = min(200.0, 20 + 7.6 * max(len(bar.label) for bar in bars))
+        right = max(110.0, min(220.0, 20 + 7.6 * max(len(bar.said) for bar in bars)))
+    height = _EDGE + row * len(bars) + _FOOT
+    drawing, axis = Drawing(width, height), Axis(*ends, left, width - right)
+    floor = height - _FOOT
+    if shade is not None:
+        start, end = map(axis.at, shade)
+        drawing.box((start, 4), (end - start, floor - 4), "tolerance")
+    _ticks(drawing, axis, floor, most=6 if wide else 4)
+    if line is not None:
+        drawing.line((axis.at(line), 4), (axis.at(line), floor), "zero")
+    for number, bar in enumerate(bars):
+        y = _EDGE + row * number + (row / 2 if wide else row - 10)
+        if wide:
+            drawing.text(0, y + SIZE / 3, fitted(bar.label, left - 16), "label")
+            drawing.text(width, y + SIZE / 3, bar.said, "number", "end")
+        else:
+            drawing.text(0, y - SIZE, fitted(bar.label, width / 2), "label")
+            drawing.text(width, y - SIZE, bar.said, "number", "end")
+        start, end = axis.at(bar.interval.low), axis.at(bar.interval.high)
+        drawing.box((start, y - 4), (max(end - start, 1.0), 8), f"interval {bar.kind}")
+        drawing.dot(axis.at(bar.interval.estimate), y, f"mark {bar.kind}")
+    return drawing
+
+
+def shrinking_figure(looks: Sequence[Look], *, needed: int | None, error: float, description: str) -> Markup:
+    """Draw how the gap's interval shrinks as answers arrive; numbers of answers grow by factors.
+
+    Args:
+        looks: From few answers to many, the present one last.
+        needed: How many answers the aim takes, if any number does.
+        error: The aim: a half-width.
+        description: For people who do not see the picture.
+    """
+    last = looks[-1].interval
+    reach = max(last.high - last.low, 2 * error)
+    low = max(min(look.interval.low for look in looks), last.estimate - 3 * reach)
+    high = min(max(look.interval.high for look in looks), last.estimate + 3 * reach)
+    ends = _padded(min(low, 0.0), max(high, 0.0))
+    most = max(looks[-1].answers, min(needed or 0, 100 * looks[-1].answers))
+    answers = (looks[0].answers, max(most, 2 * looks[0].answers))
+    return _both(lambda width: _shrinking(looks, ends, answers, needed, width), description)
+
+
+def _shrinking(
+    looks: Sequence[Look], ends: tuple[float, float], answers: tuple[int, int], needed: int | None, width: int
+) -> Drawing:
+    left, right, floor = 52, 16, _PLOT - _FOOT
+    drawing = Drawing(width, _PLOT + 14)
+    up, along = Axis(*ends, floor, 10), Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
+    for value in up.ticks(5):
+        y = up.at(value)
+        drawing.line((left, y), (width - right, y), "grid")
+        drawing.text(left - 8, y + SIZE / 3, _tick(value), "tick", "end")
+    for count in _counts(*answers, most=7 if width >= WIDE else 4):
+        x = along.at(math.log10(count))
+        drawing.line((x, floor), (x, floor + 4), "tickmark")
+        drawing.text(x, floor + 18, _compact(count), "tick", "middle")
+    drawing.text((left + width - right) / 2, _PLOT + 10, "answers", "tick", "middle")
+    at = [(along.at(math.log10(look.answers)), look.interval) for look in looks]
+    if len(at) > 1:
+        band = [(x, up.at(i.high)) for x, i in at] + [(x, up.at(i.low)) for x, i in reversed(at)]
+        drawing.path(band, "band", end="Z")
+        drawing.line((left, up.at(0)), (width - right, up.at(0)), "zero")
+        drawing.path([(x, up.at(i.estimate)) for x, i in at], "course")
+    if needed is not None and looks[-1].answers < needed <= answers[1]:
+        x = along.at(math.log10(needed))
+        drawing.line((x, 10), (x, floor), "aim")
+        drawing.text(x - 6, 20, "aim", "tick", "end")
+    x, now = at[-1]
+    drawing.line((x, up.at(now.low)), (x, up.at(now.high)), "now")
+    drawing.dot(x, up.at(now.estimate), "mark estimate")
+    return drawing
+
+
+def odds_figure(rows: Sequence[tuple[str, float, float, float]], *, description: str) -> Markup:
+    """Draw what somebody can believe after an answer, for what they believed before: label, before, least, most."""
+    bars = [
+        Bar(label, Interval(100 * before, 100 * low, 100 * high), f"{math.floor(100 * low)} to {math.ceil(100 * high)}",
+            "before")
+        for label, before, low, high in rows
+    ]  # fmt: skip
+    return interval_figure(bars, within=(0, 100), description=description)
+
+
+def progress_figure(part: float, *, description: str) -> Markup:
+    """Draw how much of what is needed is there."""
+
+    def draw(width: int) -> Drawing:
+        drawing = Drawing(width, 14)
+        drawing.box((0, 1), (width, 12), "track")
+        if part > 0:
+            drawing.box((0, 1), (max(4.0, min(part, 1.0) * width), 12), "done")
+        return drawing
+
+    return _both(draw, description)
+
+
+def moves_figure(bars: Sequence[tuple[str, float, str]], *, description: str) -> Markup:
+    """Draw sizes as bars from zero: label, size, and the size in words."""
+    rows = [Bar(label, Interval(size, 0.0, size), said, "size") for label, size, said in bars]
+    longest = max((size for _, size, _ in bars), default=0.0)
+    return interval_figure(rows, within=(0.0, 1.08 * longest or 1.0), description=description)
+
+
+def trade_figure(points: Sequence[tuple[float, float]], chosen: float, *, description: str) -> Markup:
+    """Draw the error that each epsilon gives, and mark the chosen one: more private to the left."""
+    errors = [math.log10(error) for _, error in points]
+    ends = (min(errors) - 0.08, max(errors) + 0.08)
+    epsilons = (math.log10(points[0][0]), math.log10(points[-1][0]))
+
+    def draw(width: int) -> Drawing:
+        left, right, floor = 58, 26, _PLOT - _FOOT
+        drawing = Drawing(width, _PLOT + 14)
+        up, along = Axis(*ends, floor, 10), Axis(*epsilons, left, width - right)
+        for exponent in range(math.floor(ends[0]), math.ceil(ends[1]) + 1):
+            for digit in (1, 2, 5):
+                value = math.log10(digit) + exponent
+                if ends[0] <= value <= ends[1]:
+                    drawing.line((left, up.at(value)), (width - right, up.at(value)), "grid")
+                    drawing.text(left - 8, up.at(value) + SIZE / 3, f"±{digit * 10.0**exponent:g}", "tick", "end")
+        for epsilon, _ in points:
+            x = along.at(math.log10(epsilon))
+            drawing.line((x, floor), (x, floor + 4), "tickmark")
+            drawing.text(x, floor + 18, f"{epsilon:g}", "tick", "middle")
+        drawing.text((left + width - right) / 2, _PLOT + 10, "epsilon: more private ← → more precise", "tick", "middle")
+        drawing.path([(along.at(math.log10(e)), up.at(math.log10(y))) for e, y in points], "course")
+        for epsilon, error in points:
+            here = epsilon == chosen
+            kind, radius = ("mark estimate", 6) if here else ("mark before", 4)
+            drawing.dot(along.at(math.log10(epsilon)), up.at(math.log10(error)), kind, radius)
+        return drawing
+
+    return _both(draw, description)
+
+
+def _both(draw: Callable[[int], Drawing], description: str) -> Markup:
+    wide, narrow = (draw(width).to_svg(description, kind) for width, kind in ((WIDE, "wide"), (NARROW, "narrow")))
+    return Markup('<div class="figure">{}{}</div>').format(wide, narrow)
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    room = 0.08 * (high - low) or 1.0
+    return low - room, high + room
+
+
+def _ticks(drawing: Drawing, axis: Axis, floor: float, *, most: int) -> None:
+    for value in axis.ticks(most):
+        x = axis.at(value)
+        drawing.line((x, 4), (x, floor), "grid")
+        drawing.text(x, floor + 18, _tick(value), "tick", "middle")
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.6g}".replace("-", MINUS)
+
+
+def _counts(low: float, high: float, *, most: int) -> list[int]:
+    """Return round numbers of answers between two, at most so many."""
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        found = [
+            digit * 10**exponent
+            for exponent in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+            for digit in digits
+            if low <= digit * 10**exponent <= high
+        ]
+        if len(found) <= most:
+            break
+    return found
+
+
+def _compact(count: float) -> str:
+    """Return a large number in a few letters.
+
+    >>> [_compact(n) for n in (500, 20_000, 1_000_000, 3_000_000_000)]
+    ['500', '20 k', '1 M', '3 bn']
+    """
+    for size, letter in ((10**9, "bn"), (10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:g} {letter}"
+    return f"{count:g}"

@@ -1,0 +1,51 @@
+"""What an epsilon costs and buys, while somebody chooses it."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+from markupsafe import Markup
+
+from fairgauge.planning.draft import Draft
+from fairgauge.planning.needed import errors_for
+from fairgauge.planning.typed import read_epsilon
+from fairgauge.reports.figures import trade_figure
+from fairgauge.reports.units import unit_of
+
+_EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
+
+
+@dataclass(frozen=True)
+class PlanView:
+    """What so many answers would tell about one question."""
+
+    title: str
+    sentence: str
+    figure: Markup
+    unit: str
+
+
+def plan_views(draft: Draft, clients: int) -> list[PlanView]:
+    """Return what so many answers would tell, for the chosen epsilon and for others.
+
+    Raises:
+        InvalidInput: If something in the draft is typed wrong.
+    """
+    chosen = read_epsilon(draft.epsilon)
+    epsilons = sorted({*_EPSILONS, chosen})
+    found = []
+    for groups, metric, goal in draft.goals():
+        unit = unit_of(metric)
+        points = errors_for(goal, epsilons, clients=clients, unit=metric.scale)
+        error = dict(points)[float(chosen)]
+        what = "the gap" if goal.target == "gap" else "each group's mean"
+        sentence = (
+            f"With epsilon {chosen}, {clients:,} answers give {what} to about ±{unit.of(error)} (99 % confidence)."
+        )
+        factor = math.ceil(math.exp(chosen) * 100) / 100
+        sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
+        drawn = [(epsilon, one * unit.factor) for epsilon, one in points]
+        figure = trade_figure(drawn, float(chosen), description=sentence)
+        title = f"{metric.name} by {groups.attribute.name}"
+        found.append(PlanView(title, sentence, figure, f"{unit.word}s" if unit.word else "the metric's units"))
+    return found

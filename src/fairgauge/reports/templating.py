@@ -1,0 +1,24 @@
+"""Templates and the style sheet that the report and the pages share."""
+
+from functools import lru_cache
+from importlib.resources import files
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+
+def environment(*packages: str) -> Environment:
+    """Return templates of this room, and of others that build on them: escaped always, and strict about names."""
+    loaders = [PackageLoader(package, "templates") for package in (*packages, "fairgauge.reports")]
+    found = Environment(
+        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.filters["count"] = lambda number: f"{number:,}"
+    # Where a number ends a line, its sign goes with it.
+    found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return found
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """Return the style sheet."""
+    return files("fairgauge.reports").joinpath("fairgauge.css").read_text(encoding="utf-8")

@@ -1,0 +1,273 @@
+"""What a template shows of one question: sentences, numbers as people write them, and pictures."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate
+from fairgauge.reports.figures import (
+    Bar,
+    Look,
+    interval_figure,
+    moves_figure,
+    odds_figure,
+    progress_figure,
+    shrinking_figure,
+)
+from fairgauge.reports.units import Unit, level_of, part_of_hundred, places_for, unit_of
+from fairgauge.reports.words import (
+    Verdict,
+    fit_sentence,
+    headline,
+    odds_after,
+    privacy_sentence,
+    progress_sentence,
+    question_sentence,
+    sensitivity_sentences,
+    tolerance_sentence,
+    verdict,
+)
+from fairgauge.study import Question, Study
+
+_BELIEFS = (0.1, 0.5, 0.9)
+# More rows than this are in the table, and no longer in a picture that anyone can read.
+_MOST_BARS = 16
+
+
+@dataclass(frozen=True)
+class Number:
+    """An estimate with its interval, as written and as it is."""
+
+    name: str
+    estimate: str
+    low: str
+    high: str
+    unit: str
+    exact: Interval
+
+
+@dataclass(frozen=True)
+class PrivacyView:
+    """What taking part means for one person."""
+
+    sentence: str
+    epsilon: str
+    declared: str
+    factor: str
+    odds: Markup
+    symbols: int
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """Everything to show of one question."""
+
+    title: str
+    asks: str
+    metric: str
+    attribute: str
+    groups: tuple[str, ...]
+    shares: tuple[str, ...] | None
+    design: str
+    abstain: bool
+    answers: int
+    verdict: Verdict
+    tolerance: str | None
+    numbers: tuple[Number, ...]
+    gaps: Markup | None
+    means: Markup | None
+    sensitivity: tuple[str, ...]
+    moves: Markup | None
+    fit: str
+    notes: tuple[str, ...]
+    privacy: PrivacyView
+
+
+@dataclass(frozen=True)
+class ProgressView:
+    """How far a question has come toward its aim, and how its interval shrank on the way."""
+
+    title: str
+    sentence: str
+    bar: Markup | None
+    shrinking: Markup | None
+
+
+def question_view(
+    question: Question, found: QuestionEstimate, estimate: Estimate, *, over: bool = False
+) -> QuestionView:
+    """Return what to show of a question."""
+    confidence, tolerance = estimate.confidence, estimate.tolerance
+    sure = f"{part_of_hundred(confidence)} confidence"
+    return QuestionView(
+        title=title_of(question),
+        asks=question_sentence(question),
+        metric=question.metric.name,
+        attribute=question.attribute.name,
+        groups=question.attribute.groups,
+        shares=question.attribute.shares,
+        design=question.design,
+        abstain=question.channel.abstain,
+        answers=found.answers,
+        verdict=verdict(question, found, confidence=confidence, over=over),
+        tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
+        numbers=tuple(_numbers(question, found)),
+        gaps=_gaps(question, found, tolerance, sure),
+        means=_means(question, found, sure),
+        sensitivity=tuple(sensitivity_sentences(question, found)),
+        moves=_moves(question, found),
+        fit=fit_sentence(found),
+        notes=found.warnings,
+        privacy=privacy_view(question),
+    )
+
+
+def title_of(question: Question) -> str:
+    """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
+    name = f"{question.metric.name} by {question.attribute.name}"
+    return name[0].upper() + name[1:] if name[:2].islower() else name
+
+
+def privacy_view(question: Question) -> PrivacyView:
+    """Return what answering a question means for one person."""
+    epsilon = question.channel.epsilon
+    rows = [(f"{round(100 * before)} before", before, *odds_after(question, before)) for before in _BELIEFS]
+    low, high = odds_after(question, 0.5)
+    said = (
+        "Somebody who held it for 50 in 100 that you are in a certain group can, after seeing your answer, "
+        f"hold it for {math.floor(100 * low)} in 100 at the least and {math.ceil(100 * high)} in 100 at the most."
+    )
+    sentence = privacy_sentence(question)
+    return PrivacyView(
+        sentence=sentence[0].upper() + sentence[1:] + ".",
+        epsilon=_exact_epsilon(epsilon),
+        declared=question.epsilon,
+        factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
+        odds=odds_figure(rows, description=said),
+        symbols=question.channel.symbols,
+    )
+
+
+def progress_view(
+    question: Question, answers: int, *, error: float, needed: int | None, looks: Sequence[Look]
+) -> ProgressView:
+    """Return how far a question has come.
+
+    Args:
+        question: What was asked.
+        answers: How many answers there are.
+        error: The aim: a half-width of the gap's interval, in the metric's units.
+        needed: How many answers that takes, if any number does.
+        looks: The gap's interval at numbers of answers that grew.
+    """
+    unit = unit_of(question.metric)
+    sentence = progress_sentence(answers, needed, unit.of(error))
+    bar = None if needed is None else progress_figure(answers / needed, description=sentence)
+    shrinking = None
+    if len(looks) > 1:
+        drawn = [Look(look.answers, look.interval.scaled(unit.factor)) for look in looks]
+        first, last = (_width(look.interval, unit) for look in (looks[0], looks[-1]))
+        shrinking = shrinking_figure(
+            drawn,
+            needed=needed,
+            error=error * unit.factor,
+            description=(
+                f"The interval of the gap was ±{first} after {looks[0].answers:,} answers, "
+                f"and is ±{last} after {looks[-1].answers:,}."
+            ),
+        )
+    return ProgressView(title_of(question), sentence, bar, shrinking)
+
+
+def views(study: Study, estimate: Estimate, *, over: bool = False) -> list[QuestionView]:
+    """Return what to show of every question of a study."""
+    return [
+        question_view(question, found, estimate, over=over)
+        for question, found in zip(study.questions, estimate.questions, strict=True)
+    ]
+
+
+def _exact_epsilon(epsilon: float) -> str:
+    """Return an epsilon rounded up to six digits, so that what is shown is never too good."""
+    if math.isinf(epsilon):
+        return "infinite"
+    scaled = 10.0 ** (5 - math.floor(math.log10(epsilon))) if epsilon > 0 else 1.0
+    return f"{math.ceil(round(epsilon * scaled, 6)) / scaled:.6g}"
+
+
+def _numbers(question: Question, found: QuestionEstimate) -> list[Number]:
+    gaps, level = unit_of(question.metric), level_of(question.metric)
+    rows = [_number(f"{gap.groups[0]} − {gap.groups[1]}", gap.interval, gaps) for gap in found.gaps]
+    rows += [_number(group, mean, level) for group, mean in (found.means or {}).items()]
+    if found.overall_interval is not None:
+        rows.append(_number("everyone", found.overall_interval, level))
+    rows += [_number(f"share of {group}", share, Unit(1, "")) for group, share in (found.shares or {}).items()]
+    if found.answered is not None:
+        rows.append(_number("part that did not abstain", found.answered, Unit(1, "")))
+    return rows
+
+
+def _number(name: str, interval: Interval, unit: Unit) -> Number:
+    places = unit.places(interval)
+    word = f"{unit.word}s" if unit.word else ""
+    return Number(
+        name,
+        unit.near(interval.estimate, places),
+        unit.down(interval.low, places),
+        unit.up(interval.high, places),
+        word,
+        interval,
+    )
+
+
+def _gaps(question: Question, found: QuestionEstimate, tolerance: float | None, sure: str) -> Markup | None:
+    if not found.gaps:
+        return None
+    unit = unit_of(question.metric)
+    shown = sorted(found.gaps, key=lambda gap: -abs(gap.interval.estimate))[:_MOST_BARS]
+    bars = [
+        Bar(f"{gap.groups[0]} − {gap.groups[1]}", gap.interval.scaled(unit.factor), _said(gap.interval, unit))
+        for gap in shown
+    ]
+    main = headline(found)
+    first = "" if main is None else f" {main.groups[0]} minus {main.groups[1]}: {_said(main.interval, unit)}."
+    return interval_figure(
+        bars,
+        zero=True,
+        tolerance=None if tolerance is None else tolerance * unit.factor,
+        description=f"The gap in {question.metric.name} with its interval, against zero.{first} {sure}.",
+    )
+
+
+def _means(question: Question, found: QuestionEstimate, sure: str) -> Markup | None:
+    if not found.means:
+        return None
+    unit = level_of(question.metric)
+    bars = [Bar(group, mean, _said(mean, unit)) for group, mean in list(found.means.items())[:_MOST_BARS]]
+    said = "; ".join(f"{bar.label} {bar.said}" for bar in bars)
+    return interval_figure(bars, description=f"The mean {question.metric.name} of each group: {said}. {sure}.")
+
+
+def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
+    gap, moves = headline(found), found.sensitivity
+    if gap is None or moves is None:
+        return None
+    unit = unit_of(question.metric)
+    sizes = [("the interval", (gap.interval.high - gap.interval.low) / 2)]
+    sizes += [] if moves.share_error is None else [("a share wrong by 0.01", moves.share_error)]
+    sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
+    bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
+    said = "; ".join(f"{label} {size}" for label, _, size in bars)
+    return moves_figure(bars, description=f"How far the gap could be off: {said}.")
+
+
+def _said(interval: Interval, unit: Unit) -> str:
+    places = unit.places(interval)
+    return f"{unit.down(interval.low, places)} to {unit.up(interval.high, places)}"
+
+
+def _width(interval: Interval, unit: Unit) -> str:
+    half = (interval.high - interval.low) / 2
+    return unit.after(unit.up(half, places_for(half * unit.factor)))

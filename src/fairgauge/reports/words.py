@@ -1,0 +1,198 @@
+"""What an estimate means, in plain sentences: the same ones on the command line, on the pages and in the report."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairgauge.estimation import Estimate, Gap, Interval, QuestionEstimate
+from fairgauge.estimation.fit import SUSPICIOUS
+from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
+from fairgauge.study import Question
+
+CLEAR, OPEN, EARLY, UNTOLD = "clear", "open", "early", "untold"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The line that people remember, and which of four kinds it is.
+
+    ``clear``: one group is served better.  ``open``: the interval holds zero.  ``early``: the interval is as wide as
+    the metric's whole range, or there is no answer yet.  ``untold``: the study cannot tell.
+    """
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def question_sentence(question: Question) -> str:
+    """Return what a question asks."""
+    return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
+
+
+def verdict(question: Question, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
+    """Return what the answers say about the gap.
+
+    Args:
+        question: What was asked.
+        found: What was estimated.
+        confidence: Of the intervals.
+        over: Whether the study is closed, so that no more answers will come.
+    """
+    name = question.metric.name
+    if found.answers == 0:
+        return Verdict(EARLY, "There were no answers." if over else "There are no answers yet.")
+    gap = headline(found)
+    if gap is None:
+        return Verdict(UNTOLD, f"These answers cannot tell whether the model's {name} differs between groups.")
+    unit, interval, (first, second) = unit_of(question.metric), gap.interval, gap.groups
+    if interval.high - interval.low >= 4 * question.metric.scale:
+        # As wide as all gaps that there can be, from one end of the metric's range to the other and back.
+        still = "Too few answers came" if over else "It is too early"
+        return Verdict(EARLY, f"{still} to tell whether the model's {name} differs between {first} and {second}.")
+    sure = f"({part_of_hundred(confidence)} confidence)"
+    if interval.low <= 0 <= interval.high:
+        yet = "do not tell" if over else "do not tell yet"
+        low, high = (unit.after(edge) for edge in edges(interval, unit))
+        return Verdict(
+            OPEN,
+            f"The answers {yet} for whom the model's {name} is higher: "
+            f"for {first} it is between {low} lower and {high} higher than for {second} {sure}.",
+        )
+    word = "higher" if interval.low > 0 else "lower"
+    near, far = edges(interval, unit)
+    largest = "" if len(found.groups) == 2 else " That is the largest gap."
+    return Verdict(
+        CLEAR,
+        f"The model's {name} is between {near} and {unit.after(far)} {word} for {first} than for {second} {sure}."
+        + largest,
+    )
+
+
+def headline(found: QuestionEstimate) -> Gap | None:
+    """Return the gap to speak of: the largest of those that are clear, else the largest."""
+    clear = [gap for gap in found.gaps if gap.interval.low > 0 or gap.interval.high < 0]
+    return max(clear, key=lambda gap: abs(gap.interval.estimate), default=found.gap)
+
+
+def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
+    """Return the sizes of an interval's edges, rounded so that what is said is no more than what is known.
+
+    If the interval excludes zero: the near edge rounded down, with as many digits as it needs to stay above zero, and
+    the far edge rounded up.  Else how far it reaches below and above zero, both rounded up.
+    """
+    places = unit.places(interval)
+    if interval.low <= 0 <= interval.high:
+        return unit.up(-interval.low, places), unit.up(interval.high, places)
+    near, far = sorted((abs(interval.low), abs(interval.high)))
+    while places < MOST_PLACES and float(unit.down(near, places).replace(",", "")) == 0:
+        places += 1
+    return unit.down(near, places), unit.up(far, places)
+
+
+def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: float) -> str | None:
+    """Return how the gap compares with the largest that would be acceptable."""
+    gap = headline(found)
+    if gap is None:
+        return None
+    low, high, within = gap.interval.low, gap.interval.high, f"±{unit_of(question.metric).of(tolerance)}"
+    if -tolerance <= low and high <= tolerance:
+        return f"The gap is within the tolerance of {within}."
+    if low > tolerance or high < -tolerance:
+        return f"The gap is beyond the tolerance of {within}."
+    return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
+
+
+def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[str]:
+    """Return how far the gap could be off for reasons that no interval covers."""
+    moves, unit = found.sensitivity, unit_of(question.metric)
+    if moves is None:
+        return []
+    said = []
+    if moves.share_error is not None:
+        most = "up to " if moves.share_error_is_bound else ""
+        said.append(f"A share that is wrong by 0.01 would move the gap by {most}{unit.of(moves.share_error)}.")
+    limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
+    said.append(f"Forging 1 % of the answers could move it {limit}.")
+    return said
+
+
+def fit_sentence(found: QuestionEstimate) -> str:
+    """Return whether the counts look like honest answers."""
+    if found.fit is None:
+        return "There is nothing to check yet."
+    if found.fit < SUSPICIOUS:
+        return f"The counts do not look like honest answers to this study (p = {found.fit:.2g})."
+    return f"The counts look like honest answers to this study (p = {found.fit:.2g})."
+
+
+def privacy_sentence(question: Question) -> str:
+    """Return what a question's privacy means to a person."""
+    epsilon = question.channel.epsilon
+    if math.isinf(epsilon):
+        return "an answer can rule out some groups or values for certain: there is no privacy in it"
+    return (
+        f"whoever sees your answer can change their odds about your {question.attribute.name} and your "
+        f"{question.metric.name} by at most a factor {math.ceil(math.exp(epsilon) * 100) / 100:.2f}"
+    )
+
+
+def odds_after(question: Question, before: float) -> tuple[float, float]:
+    """Return the least and the most that somebody can believe after an answer, who believed ``before``."""
+    loss = question.channel.loss
+    if loss is None:
+        return 0.0, 1.0
+    factor = float(loss)
+    return before / (before + factor * (1 - before)), before * factor / (before * factor + 1 - before)
+
+
+def progress_sentence(answers: int, needed: int | None, error: str) -> str:
+    """Return how far a study has come toward its aim.
+
+    >>> progress_sentence(412_000, 1_000_000, "1 point")
+    '412,000 of about 1,000,000 answers needed for ±1 point.'
+    """
+    if needed is None:
+        return f"{_answers(answers)}. No number of answers would give the gap to ±{error}."
+    if answers >= needed:
+        return f"{_answers(answers)}: more than the {rounded(needed):,} or so needed for ±{error}."
+    return f"{answers:,} of about {rounded(needed):,} answers needed for ±{error}."
+
+
+def rounded(count: int) -> int:
+    """Return a count to two digits, rounded up: a plan knows no more.
+
+    >>> rounded(1_234_567), rounded(87)
+    (1300000, 87)
+    """
+    step: int = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // step) * step
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    >>> listed(["young", "middle", "old"])
+    'young, middle and old'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -> list[str]:
+    """Return everything that an estimate says about a question, the verdict first."""
+    said = [verdict(question, found, confidence=estimate.confidence, over=True).text]
+    gap = headline(found)
+    if gap is None:
+        return said if found.answers and not found.warnings else []
+    if estimate.tolerance is not None:
+        compared = tolerance_sentence(question, found, estimate.tolerance)
+        said += [] if compared is None else [compared]
+        if gap.p_value is not None:
+            said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {gap.p_value:.2g}.")
+    return said + sensitivity_sentences(question, found)
+
+
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count:,} answers"

@@ -1,0 +1,11 @@
+"""The tally: how often each symbol of a study was sent.  Merging two tallies is addition.
+
+Counting answers one by one needs nothing but Python.  ``from_frame`` counts those in a data frame, and ``from_files``
+those in files; both leave the counting to an engine that exists, and load it when they are called.
+"""
+
+from fairgauge.tallies.counts import Tally
+from fairgauge.tallies.files import ENGINES, from_files
+from fairgauge.tallies.frames import from_frame
+
+__all__ = ["ENGINES", "Tally", "from_files", "from_frame"]

@@ -1,0 +1,189 @@
+"""Count the answers in files: Parquet, NDJSON and CSV, by whichever engine is there.
+
+Answers are found by name (a file, everything in a folder, a pattern), sorted by format, and counted in parts of about
+a gibibyte, so that memory stays flat and a caller can show how far it is.
+"""
+
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
+from fairgauge.study import Study
+from fairgauge.tallies.counts import Tally
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+ENGINES = ("auto", "polars", "duckdb", "pyspark", "dask")
+FORMATS = {".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
+PART = 2**30  # bytes
+
+_EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark", "dask": "dask"}
+_ENDINGS = "must end in .parquet, .ndjson, .jsonl or .csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Files of one format that are counted together."""
+
+    format: str
+    files: tuple[str, ...]
+    size: int
+
+
+def from_files(
+    study: Study,
+    paths: Sequence[str | Path],
+    *,
+    engine: str = "auto",
+    deduplicate: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Tally:
+    """Count the answers in files.
+
+    Args:
+        study: The study that was answered.
+        paths: Files, folders (with everything below them), patterns such as ``answers/*.parquet``, and addresses such
+            as ``s3://bucket/answers/*.parquet`` where the engine can read them.  A file named twice counts once.
+        engine: ``polars``, ``duckdb``, ``pyspark`` or ``dask``; ``auto`` takes the first of them that is installed.
+        deduplicate: Count answers of the same id once, over all files, as
+            ``from_frame`` does.
+        progress: Told after every part how many bytes of how many are counted.
+
+    Raises:
+        InvalidInput: If a file cannot be read, or an answer is not one to this study; with how many and where.
+        MissingExtra: If the engine is not installed.
+    """
+    from fairgauge.tallies import engines
+    from fairgauge.tallies.frames import count, tally_of
+
+    chosen = choose(engine)
+    # An id may come again in any file, so what is to be counted once is counted together.
+    parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
+    if deduplicate and len({part.format for part in parts}) > 1:
+        raise InvalidInput("answers", "files of several formats", "must be of one format to be counted once")
+    whole, done, tally = sum(part.size for part in parts), 0, Tally.empty(study)
+    for part in parts:
+
+        def scan(files: Sequence[str], part: Part = part) -> "nw.LazyFrame[Any]":
+            return engines.scan(chosen, part.format, files)
+
+        with _reading(chosen, part.files):
+            for file in part.files if part.format == "parquet" else ():
+                named = engines.study_of(file, chosen)
+                if named is not None and named != study.digest:
+                    raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
+            counts = count(study, scan(part.files), deduplicate=deduplicate)
+        if min(counts, default=0) < 0:
+            raise _located(study, counts, scan, part.files, deduplicate=deduplicate)
+        tally += tally_of(study, counts)
+        done += part.size
+        if progress is not None:
+            progress(done, whole)
+    return tally
+
+
+def choose(engine: str) -> str:
+    """Return the engine to use."""
+    if engine not in ENGINES:
+        raise InvalidInput("engine", engine, f"must be one of {', '.join(ENGINES)}")
+    if engine != "auto":
+        if find_spec(engine) is None:
+            raise MissingExtra(f"the engine {engine} is not installed", _EXTRAS[engine])
+        return engine
+    for name in _EXTRAS:
+        if find_spec(name) is not None:
+            return name
+    raise MissingExtra("counting files needs an engine such as Polars", "polars")
+
+
+def find(paths: Sequence[str | Path]) -> list[str]:
+    """Return the files of answers that these paths name, each once, in order."""
+    found: dict[str, str] = {}
+    for path in paths:
+        here = list(_named(str(path)))
+        if not here:
+            raise InvalidInput("answers", path, "must name a file, a folder with answers, or a pattern that fits some")
+        for file in here:
+            if file_format(file) is None:
+                raise InvalidInput("answers", file, _ENDINGS)
+            found.setdefault(file if _is_remote(file) else str(Path(file).resolve()), file)
+    return list(found.values())
+
+
+def split(files: Sequence[str], *, most: int | None) -> Iterator[Part]:
+    """Put files of one format together, up to so many bytes; a larger file is a part of its own."""
+    for wanted in dict.fromkeys(FORMATS.values()):
+        taken: list[str] = []
+        size = 0
+        for file in files:
+            if file_format(file) != wanted:
+                continue
+            added = 0 if _is_remote(file) else Path(file).stat().st_size
+            if taken and most is not None and size + added > most:
+                yield Part(wanted, tuple(taken), size)
+                taken, size = [], 0
+            taken.append(file)
+            size += added
+        if taken:
+            yield Part(wanted, tuple(taken), size)
+
+
+def file_format(file: str) -> str | None:
+    """Return the format that a file's name tells, or None."""
+    return FORMATS.get(Path(file).suffix.lower())
+
+
+def _named(path: str) -> Iterator[str]:
+    if _is_remote(path) or Path(path).is_file():
+        yield path
+    elif Path(path).is_dir():
+        for file in sorted(Path(path).rglob("*")):
+            # Spark and others leave marks such as _SUCCESS beside what they write.
+            hidden = any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+            if not hidden and file_format(file.name) is not None and file.is_file():
+                yield str(file)
+    else:
+        yield from (file for file in sorted(glob.glob(path, recursive=True)) if Path(file).is_file())  # noqa: PTH207
+
+
+def _is_remote(path: str) -> bool:
+    return "://" in path
+
+
+class _reading:  # noqa: N801 - reads as a verb where it is used
+    """Tell what an engine could not read: each has errors of its own, and all mean the same here."""
+
+    def __init__(self, engine: str, files: Sequence[str]) -> None:
+        self._engine, self._files = engine, files
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, FairgaugeError):
+            said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            more = f" and {len(self._files) - 1} more" if len(self._files) > 1 else ""
+            rule = f"cannot be counted by {self._engine}: {said}"
+            raise InvalidInput("answers", f"{self._files[0]}{more}", rule) from error
+
+
+def _located(
+    study: Study,
+    counts: dict[int, int],
+    scan: Callable[[Sequence[str]], "nw.LazyFrame[Any]"],
+    files: Sequence[str],
+    *,
+    deduplicate: bool,
+) -> InvalidInput:
+    """Return the refusal with an example and its file: the first that has one, or none if two contradict each other."""
+    from fairgauge.tallies.frames import example, refusal
+
+    for file in files:
+        row = example(study, scan([file]), deduplicate=deduplicate)
+        if row is not None:
+            return refusal(study, counts, row, file=file)
+    return refusal(study, counts, example(study, scan(files), deduplicate=deduplicate))

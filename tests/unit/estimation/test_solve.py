@@ -1,0 +1,175 @@
+"""Intervals of ratios against brute force: what is believable, and what is not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.intervals import INTERVALS, finite, normal
+from fairgauge.estimation.solve import Counts, Interval, law_of
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.inputs import Vector
+from fairgauge.study import Question
+from tests.surveys import coin_question, tells_all
+from tests.unit.estimation.test_estimands import PEOPLE, SOME_ABSTAIN, law
+
+ALPHA = 0.01
+UNKNOWN, KNOWN, ABSTAIN = tells_all(), tells_all("0.3", "0.7"), tells_all("0.3", "0.7", abstain=True)
+CASES: dict[str, tuple[Question, dict[Any, float], int]] = {
+    "shares estimated": (UNKNOWN, PEOPLE, 1),
+    "abstaining": (ABSTAIN, SOME_ABSTAIN, 1),
+    "one of three questions": (KNOWN, PEOPLE, 3),
+}
+
+
+def reader(
+    name: str, answers: int, interval: str, *, case: tuple[Question, dict[Any, float], int] | None = None
+) -> Counts:
+    question, population, questions = case or CASES[name]
+    true = law(question, population, questions=questions)
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(answers, true)
+    return Counts(estimands_of(question, questions=questions), law_of(tuple(counts)), answers, INTERVALS[interval])
+
+
+def believable(read: Counts, over: Vector, under: Vector, value: float) -> bool:
+    """Whether the average of over - value under is within its width of zero, computed without the solver."""
+    score = over - value * under
+    spread = Spread(read.estimands.decoder, score, read.estimands.shares)
+    average = float(score @ read.law)
+    below, above = read.method(spread, read.answers, ALPHA)
+    if read.method is normal:
+        seen = float(score**2 @ read.law) - average**2
+        below = above = -norm.ppf(ALPHA / 2) * np.sqrt(min(seen, spread.variance) / read.answers)
+    return -above <= average <= below
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("answers", [4000, 10**6])
+def test_the_interval_of_a_ratio_is_the_set_of_believable_values(name: str, interval: str, answers: int):
+    read = reader(name, answers, interval)
+    assert read.estimands.means is not None
+    ratio = read.estimands.means[0]
+    try:
+        found = read.ratio(ratio, ALPHA)
+    except CannotEstimate:
+        assert interval == "chebyshev" or answers == 4000
+        return
+    width = found.high - found.low
+    assert found.low < found.estimate < found.high
+    inside = np.linspace(found.low + 1e-3 * width, found.high - 1e-3 * width, 7)
+    steps = width * np.array([1e-3, 0.3, 1.0, 5.0, 50.0])
+    assert all(believable(read, ratio.over, ratio.under, r) for r in inside)
+    outside = [*(found.low - steps), *(found.high + steps)]
+    assert not any(believable(read, ratio.over, ratio.under, r) for r in outside)
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("name", CASES)
+def test_beyond_agrees_with_the_interval(name: str, interval: str):
+    read = reader(name, 10**5, interval)
+    ratio = (read.estimands.means or ())[0]
+    try:
+        low = read.ratio(ratio, ALPHA).low
+    except CannotEstimate:
+        assert not read.beyond(ratio, -100.0, ALPHA)
+        return
+    assert read.beyond(ratio, low - 1e-4, ALPHA)
+    assert not read.beyond(ratio, low + 1e-4, ALPHA)
+    assert not read.beyond(ratio, ratio.value(read.law) + 1.0, ALPHA)
+
+
+def test_beyond_agrees_with_the_interval_where_nothing_but_the_sum_is_estimated():
+    read = reader("", 10**5, "finite", case=(KNOWN, PEOPLE, 1))
+    gap = (read.estimands.gaps or {})[0, 1]
+    low = read.ratio(gap, ALPHA).low
+    assert read.beyond(gap, low - 1e-9, ALPHA)
+    assert not read.beyond(gap, low + 1e-9, ALPHA)
+
+
+def test_with_known_shares_it_is_the_estimate_and_the_width():
+    read = reader("", 10**4, "finite", case=(KNOWN, PEOPLE, 1))
+    ratio = (read.estimands.means or ())[0]
+    found = read.ratio(ratio, ALPHA)
+    below, above = finite(Spread(read.estimands.decoder, ratio.over / 0.3, np.array([0.3, 0.7])), 10**4, ALPHA)
+    assert (found.estimate - found.low, found.high - found.estimate) == pytest.approx((below, above))
+
+
+def test_normal_uses_what_the_counts_show_if_it_is_less():
+    """All at 1 in the first group and -1 in the second: every client has a gap score of the same mean, variance 12."""
+    told = estimands_of(coin_question())
+    gap = (told.gaps or {})[0, 1]
+    found = Counts(told, np.array([0.25, 0.75]), 10_000, normal).ratio(gap, ALPHA)
+    assert found.high - found.estimate == pytest.approx(-norm.ppf(0.005) * np.sqrt(12 / 10_000))
+    # All at 0: the counts show 16, which is the largest there is.
+    found = Counts(told, np.array([0.5, 0.5]), 10_000, normal).ratio(gap, ALPHA)
+    assert found.high - found.estimate == pytest.approx(-norm.ppf(0.005) * np.sqrt(16 / 10_000))
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_a_share_that_is_not_clearly_above_zero_gives_no_number(interval: str):
+    few = {(0, 1): 0.01, (1, 0): 0.99}
+    read = reader("", 500, interval, case=(UNKNOWN, few, 1))
+    with pytest.raises(CannotEstimate, match=r"^the share of female is not clearly above zero$"):
+        read.ratio((read.estimands.means or ())[0], ALPHA)
+
+
+def test_a_share_barely_above_zero_gives_no_number_rather_than_a_wild_one():
+    told = estimands_of(UNKNOWN)
+    ratio = (told.means or ())[0]
+    for part in np.linspace(0.0, 0.1, 30):
+        true = law(UNKNOWN, {(0, 1): part, (1, 0): 1 - part})
+        read = Counts(told, true, 3000, finite)
+        try:
+            found = read.ratio(ratio, ALPHA)
+        except CannotEstimate:
+            continue
+        assert found.high - found.low < 2e3
+        assert read.ratio(ratio, ALPHA).low <= 1 <= found.high
+
+
+def test_the_difference_of_two_ratios_joins_their_intervals():
+    read = reader("shares estimated", 10**6, "finite")
+    a, b = read.estimands.means or ()
+    first, second = read.ratio(a, ALPHA / 2), read.ratio(b, ALPHA / 2)
+    found = read.difference(a, b, ALPHA, of=2)
+    assert found.estimate == pytest.approx(first.estimate - second.estimate)
+    assert (found.low, found.high) == pytest.approx((first.low - second.high, first.high - second.low))
+    wider = read.difference(a, b, ALPHA, of=3)
+    assert wider.low < found.low
+    assert found.high < wider.high
+
+
+def test_the_normal_difference_has_the_variance_of_a_delta_method():
+    read = reader("shares estimated", 10**6, "normal")
+    a, b = read.estimands.means or ()
+    found = read.difference(a, b, ALPHA, of=2)
+    rng = np.random.default_rng(8)
+    laws = rng.multinomial(10**6, read.law, size=4000) / 10**6
+    again = (laws @ a.over) / (laws @ a.under) - (laws @ b.over) / (laws @ b.under)
+    assert (found.high - found.low) / 2 == pytest.approx(-norm.ppf(0.005) * again.std(), rel=0.05)
+    # Three pairs of three groups share alpha.
+    several = read.difference(a, b, ALPHA, of=3)
+    ratio = (several.high - several.low) / (found.high - found.low)
+    assert ratio == pytest.approx(norm.ppf(0.005 / 3) / norm.ppf(0.005))
+
+
+def test_the_normal_difference_refuses_too():
+    read = reader("", 500, "normal", case=(UNKNOWN, {(0, 1): 0.01, (1, 0): 0.99}, 1))
+    a, b = read.estimands.means or ()
+    with pytest.raises(CannotEstimate, match="the share of female"):
+        read.difference(b, a, ALPHA, of=2)
+
+
+def test_intervals_change_units_and_sign():
+    found = Interval(0.1, -0.2, 0.5)
+    assert found.scaled(2.0, 1.0) == Interval(1.2, 0.6, 2.0)
+    assert -found == Interval(-0.1, -0.5, 0.2)
+
+
+def test_counts_as_shares():
+    assert law_of((1, 3, 0)) == pytest.approx([0.25, 0.75, 0.0])

@@ -1,0 +1,176 @@
+"""Bounds of the spread against brute force over values, and over populations."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.inputs import Vector
+from tests.samples import THREE_LEVELS
+from tests.surveys import ENDS, coin_channel
+
+TILTS = np.array([1e-3, 0.1, 1.0, 5.0])
+
+
+def random_channel(seed: int, *, groups: int, levels: tuple[int, ...], symbols: int, abstain: bool) -> Channel:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(groups * len(levels) + abstain):
+        weights = (rng.uniform(1, 4, symbols) * 2**40).astype(int)
+        scaled = [int(w) * ROW_SUM // int(weights.sum()) for w in weights]
+        rows.append((*scaled[:-1], ROW_SUM - sum(scaled[:-1])))
+    return Channel(tuple(rows), levels, groups, abstain)
+
+
+def spread_of(channel: Channel, score: Vector, shares: tuple[float, ...] | None) -> Spread:
+    guess = np.array(shares or (1 / channel.groups,) * channel.groups)
+    return Spread(Decoder.even(channel, guess), score, None if shares is None else np.array(shares))
+
+
+CHANNELS = {
+    "two levels": random_channel(1, groups=2, levels=ENDS, symbols=3, abstain=False),
+    "three levels": random_channel(2, groups=2, levels=THREE_LEVELS, symbols=5, abstain=False),
+    "abstain": random_channel(3, groups=2, levels=THREE_LEVELS, symbols=4, abstain=True),
+    "three groups": random_channel(4, groups=3, levels=ENDS, symbols=4, abstain=True),
+    "coin": coin_channel(),
+}
+SHARES: dict[int, list[tuple[float, ...] | None]] = {2: [None, (0.5, 0.5), (0.2, 0.8)], 3: [None, (0.2, 0.3, 0.5)]}
+CASES = [(name, shares) for name, channel in CHANNELS.items() for shares in SHARES[channel.groups]]
+EVERY_CASE = pytest.mark.parametrize(("name", "shares"), CASES)
+
+
+def score_of(channel: Channel) -> Vector:
+    return np.random.default_rng(9).normal(size=channel.symbols) * 3
+
+
+def laws(channel: Channel) -> list[Vector]:
+    """The law of symbols for each block of inputs, on a fine grid of values."""
+    rows = np.array(channel.table, dtype=np.float64) / ROW_SUM
+    m = len(channel.levels)
+    levels = np.array(channel.levels) / LEVEL_UNIT
+    grid = np.sort(np.append(np.linspace(-1, 1, 4001), levels))
+    blocks = []
+    for g in range(channel.groups):
+        columns = rows[g * m : (g + 1) * m].T
+        blocks.append(np.array([np.interp(grid, levels, column) for column in columns]).T)
+    return [*blocks, rows[-1:]] if channel.abstain else blocks
+
+
+def joined(of_blocks: list[float], shares: tuple[float, ...] | None, worst=max) -> float:
+    """The average client: by shares among those who answer, and any part of people may abstain."""
+    if shares is None:
+        return float(worst(of_blocks))
+    average = sum(p * b for p, b in zip(shares, of_blocks, strict=False))
+    return float(worst([average, *of_blocks[len(shares) :]]))
+
+
+@EVERY_CASE
+def test_variance_is_the_largest_over_all_values(name: str, shares: tuple[float, ...] | None):
+    channel = CHANNELS[name]
+    score = score_of(channel)
+    variances = [law @ score**2 - (law @ score) ** 2 for law in laws(channel)]
+    spread = spread_of(channel, score, shares)
+    assert spread.variance == pytest.approx(joined([float(v.max()) for v in variances], shares), rel=1e-6)
+    assert spread.least_variance == pytest.approx(joined([float(v.min()) for v in variances], shares, min), rel=1e-9)
+
+
+@EVERY_CASE
+def test_reach_is_the_largest_distance_of_a_score_from_its_mean(name: str, shares: tuple[float, ...] | None):
+    channel = CHANNELS[name]
+    score = score_of(channel)
+    furthest = max(float(np.abs(score - mean).max()) for law in laws(channel) for mean in law[::400] @ score)
+    assert spread_of(channel, score, shares).reach == pytest.approx(furthest, rel=1e-2)
+    assert spread_of(channel, score, shares).reach >= furthest - 1e-12
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cumulant_is_the_largest_over_all_values(name: str, shares: tuple[float, ...] | None, sign: int):
+    channel = CHANNELS[name]
+    score = score_of(channel)
+    found = spread_of(channel, score, shares).cumulant(TILTS, sign)
+    for tilt, bound in zip(TILTS, found, strict=True):
+        tops = [
+            float((np.log(law @ np.exp(sign * tilt * score)) - sign * tilt * (law @ score)).max())
+            for law in laws(channel)
+        ]
+        brute = joined(tops, shares)
+        assert bound >= brute * (1 - 1e-9) - 1e-12
+        assert bound == pytest.approx(brute, rel=1e-5, abs=1e-12)
+
+
+def populations(channel: Channel, shares: tuple[float, ...] | None) -> Vector:
+    """Laws of a client drawn from a population, over a grid of populations with two levels."""
+    rows = np.array(channel.table, dtype=np.float64) / ROW_SUM
+    high = np.linspace(0, 1, 51)
+    groups = [np.outer(1 - high, rows[2 * g]) + np.outer(high, rows[2 * g + 1]) for g in range(2)]
+    if shares is not None:
+        return (shares[0] * groups[0][:, None] + shares[1] * groups[1][None, :]).reshape(-1, channel.symbols)
+    parts = np.linspace(0, 1, 21)
+    mixed = [p * groups[0][:, None] + (1 - p) * groups[1][None, :] for p in parts]
+    return np.array(mixed).reshape(-1, channel.symbols)
+
+
+TWO_LEVELS = [(name, shares) for name, shares in CASES if name in {"two levels", "coin"}]
+
+
+@pytest.mark.parametrize(("name", "shares"), TWO_LEVELS)
+def test_drawn_bounds_are_the_largest_over_all_populations(name: str, shares: tuple[float, ...] | None):
+    channel = CHANNELS[name]
+    score = score_of(channel)
+    spread = spread_of(channel, score, shares)
+    drawn = populations(channel, shares)
+    variance = (drawn @ score**2 - (drawn @ score) ** 2).max()
+    assert variance * (1 - 1e-9) <= spread.drawn_variance <= variance * 1.002
+    for sign in (1, -1):
+        for tilt, bound in zip(TILTS, spread.drawn_cumulant(TILTS, sign), strict=True):
+            brute = (np.log(drawn @ np.exp(sign * tilt * score)) - sign * tilt * (drawn @ score)).max()
+            assert brute * (1 - 1e-8) - 1e-13 <= bound <= brute * 1.003 + 1e-12
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_drawn_bounds_hold_for_random_populations(name: str):
+    channel = CHANNELS[name]
+    rng, score = np.random.default_rng(5), score_of(channel)
+    rows = np.array(channel.table, dtype=np.float64) / ROW_SUM
+    weights = rng.dirichlet(np.full(len(rows), 0.2), size=3000)
+    drawn = weights @ rows
+    spread = spread_of(channel, score, None)
+    assert spread.drawn_variance >= (drawn @ score**2 - (drawn @ score) ** 2).max() * (1 - 1e-12)
+    for sign in (1, -1):
+        for tilt, bound in zip(TILTS, spread.drawn_cumulant(TILTS, sign), strict=True):
+            centred = np.log(drawn @ np.exp(sign * tilt * score)) - sign * tilt * (drawn @ score)
+            assert bound >= centred.max() * (1 - 1e-9)
+
+
+@EVERY_CASE
+def test_who_comes_by_chance_spreads_more_than_who_is_there(name: str, shares: tuple[float, ...] | None):
+    spread = spread_of(CHANNELS[name], score_of(CHANNELS[name]), shares)
+    assert spread.drawn_variance >= spread.variance * (1 - 1e-9)
+    for sign in (1, -1):
+        assert (spread.drawn_cumulant(TILTS, sign) >= spread.cumulant(TILTS, sign) * (1 - 1e-9) - 1e-13).all()
+
+
+def test_a_small_tilt_gives_half_the_variance():
+    for name, shares in CASES:
+        spread = spread_of(CHANNELS[name], score_of(CHANNELS[name]), shares)
+        tilt = np.array([1e-4])
+        for sign in (1, -1):
+            assert spread.cumulant(tilt, sign)[0] == pytest.approx(1e-8 * spread.variance / 2, rel=1e-2)
+            assert spread.drawn_cumulant(tilt, sign)[0] == pytest.approx(1e-8 * spread.drawn_variance / 2, rel=1e-2)
+
+
+def test_large_scores_do_not_overflow():
+    spread = spread_of(coin_channel(), np.array([-1e5, 1e5]), (0.5, 0.5))
+    for bound, sign in product((spread.cumulant, spread.drawn_cumulant), (1, -1)):
+        assert np.isfinite(bound(np.array([1.0]), sign)).all()
+
+
+def test_a_constant_score_does_not_spread():
+    spread = spread_of(coin_channel(), np.array([2.0, 2.0]), (0.5, 0.5))
+    assert spread.variance == pytest.approx(0, abs=1e-12)
+    assert spread.drawn_variance == pytest.approx(0, abs=1e-12)
+    assert spread.cumulant(TILTS, 1) == pytest.approx(0, abs=1e-12)

@@ -1,0 +1,119 @@
+"""What a goal asks of a channel."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from fairgauge.designs import make_channel
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+
+THREE = (0.2, 0.3, 0.5)
+LEVELS = np.array([-1.0, 0.0, 1.0])
+
+
+def clients(goal: Goal, inputs: Inputs, means: tuple[float, ...]) -> Vector:
+    """The part of clients with each input, if every group holds only the two end values."""
+    parts = np.zeros(inputs.count)
+    for block, weight, mean in zip(inputs.blocks, inputs.weights(goal.share_vector), (*means, 0.0), strict=False):
+        ends = [block.start, block.stop - 1]
+        parts[ends] = [weight * (1 - mean) / 2, weight * (1 + mean) / 2] if len(set(ends)) == 2 else weight
+    return parts
+
+
+@pytest.mark.parametrize("abstain", [False, True])
+@pytest.mark.parametrize("shares_known", [False, True])
+def test_the_average_of_a_mean_functional_is_the_mean_less_the_centre(shares_known: bool, abstain: bool):
+    goal = Goal(THREE, shares_known=shares_known, target="means", abstain=abstain)
+    inputs = Inputs(3, LEVELS, abstain)
+    means = (0.5, -0.25, 0.9)
+    parts = clients(goal, inputs, means)
+    assert parts.sum() == pytest.approx(1)
+    for group, mean in enumerate(means):
+        assert parts @ goal.mean_functional(inputs, group, 0.3) == pytest.approx(mean - 0.3)
+
+
+def test_a_wrong_share_does_not_move_an_estimated_mean_to_first_order():
+    """The functional is a ratio's: where the share is off and the mean is at the centre, nothing changes."""
+    goal = Goal(THREE, shares_known=False, target="means")
+    inputs = Inputs(3, LEVELS)
+    off = clients(Goal((0.25, 0.3, 0.45)), inputs, (0.3, 0.3, 0.3))
+    assert off @ goal.mean_functional(inputs, 0, 0.3) == pytest.approx(0)
+    known = Goal(THREE, target="means")
+    assert off @ known.mean_functional(inputs, 0, 0.3) == pytest.approx(0.3 * 0.25 / 0.2 - 0.3)
+
+
+def test_pairs_of_groups_are_wanted_for_a_gap_and_groups_for_means():
+    inputs = Inputs(3, LEVELS)
+    gaps, means = Goal(THREE).wanted(inputs), Goal(THREE, target="means").wanted(inputs)
+    assert [w.centre for w in gaps] == [w.centre for w in means] == [None] * 3
+    assert means[1].functional.tolist() == pytest.approx([0, 0, 0, -1 / 0.3, 0, 1 / 0.3, 0, 0, 0])
+    for (a, b), gap in zip(Goal(THREE).pairs, gaps, strict=True):
+        assert gap.functional == pytest.approx(means[a].functional - means[b].functional)
+
+
+@pytest.mark.parametrize(
+    ("goal", "centres"),
+    [
+        (Goal(THREE), {None}),
+        (Goal(THREE, expect=0.4), {None}),
+        (Goal(THREE, shares_known=False), {-1.0, 0.0, 1.0}),
+        (Goal(THREE, shares_known=False, expect=0.4), {0.4}),
+        (Goal(THREE, shares_known=False, expect=0.0), {0.0}),
+        (Goal(THREE, abstain=True), {-1.0, 0.0, 1.0}),
+    ],
+)
+def test_what_is_expected_matters_only_where_shares_are_estimated_or_people_abstain(goal: Goal, centres: set[float]):
+    assert {w.centre for w in goal.wanted(Inputs(3, LEVELS, goal.abstain))} == centres
+
+
+def test_estimated_shares_and_abstaining_need_more_than_what_is_wanted():
+    inputs = Inputs(3, LEVELS, abstain=True)
+    assert Goal(THREE).needed(Inputs(3, LEVELS)) == []
+    assert [f.tolist() for f in Goal(THREE, abstain=True).needed(inputs)] == [inputs.answered().tolist()]
+    assert len(Goal(THREE, shares_known=False).needed(Inputs(3, LEVELS))) == 6
+    assert len(Goal(THREE, shares_known=False, abstain=True).needed(inputs)) == 7
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_the_variance_of_randomized_response_is_the_one_of_its_formula(d: int):
+    r"""The paper's variance of a mean (MATH.md 2) with the sound allocation, at its worst, which is at v = 0."""
+    epsilon = 1.3
+    goal = Goal((1 / d,) * d, target="means")
+    group, bit = math.log((math.exp(epsilon) + 1) / 2), epsilon
+    a = math.exp(group) / (math.exp(group) + d - 1)
+    b = math.exp(bit) / (1 + math.exp(bit))
+    each = (1 + (d - 1) * math.exp(-group)) / (a * (2 * b - 1) ** 2)
+    channel = randomized_response(goal, Decimal(str(epsilon)))
+    assert goal.variance(channel) == pytest.approx(d * each, rel=1e-9)
+    gap = Goal((1 / d,) * d)
+    assert gap.variance(channel) == pytest.approx(2 * d * each, rel=1e-9)
+
+
+def test_the_variance_is_infinite_where_the_channel_cannot_tell():
+    _, gap_only = make_channel(Goal((0.5, 0.5)), Decimal("0.5"), design="optimal")
+    assert math.isfinite(Goal((0.5, 0.5)).variance(gap_only))
+    assert Goal((0.5, 0.5), target="means").variance(gap_only) == math.inf
+    assert Goal((0.5, 0.5), shares_known=False).variance(gap_only) == math.inf
+
+
+def test_the_variance_is_that_of_the_worst_pair():
+    goal = Goal((0.05, 0.35, 0.6))
+    channel = randomized_response(goal, Decimal(1))
+    decoder = goal.decoder(channel)
+    variances = []
+    for functional, _ in goal.wanted(decoder.inputs):
+        score = decoder.score(functional)
+        assert score is not None
+        variances.append(decoder.variance(score))
+    assert goal.variance(channel) == max(variances) > 1.01 * min(variances)
+
+
+def test_those_who_abstain_cost_answers():
+    """Scores grow by a factor 1/0.9 because only so many of the answers count, and the table has one more symbol."""
+    goal, alone = Goal((0.5, 0.5), abstain=True, expect=0.0), Goal((0.5, 0.5))
+    with_abstaining = goal.variance(randomized_response(goal, Decimal(1)))
+    assert with_abstaining > alone.variance(randomized_response(alone, Decimal(1))) / (1 - ABSTAINING)

@@ -1,0 +1,121 @@
+"""Pictures: well-formed, described, safe with any name, and true to the numbers."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from markupsafe import Markup
+
+from fairgauge.estimation import Interval
+from fairgauge.reports.figures import (
+    Bar,
+    Look,
+    interval_figure,
+    moves_figure,
+    odds_figure,
+    progress_figure,
+    shrinking_figure,
+    trade_figure,
+)
+from fairgauge.reports.svg import NARROW, WIDE, Axis, fitted
+
+NASTY = '<script>"&\' onload="x'
+BARS = [Bar("female − male", Interval(-4, -5, -3), "−5 to −3"), Bar(NASTY, Interval(1, 0, 2), "0 to 2")]
+LOOKS = [Look(n, Interval(-4, -4 - 300 / n**0.5, -4 + 300 / n**0.5)) for n in (128, 1000, 20_000)]
+FIGURES = {
+    "intervals": interval_figure(BARS, zero=True, tolerance=2, description=NASTY),
+    "shrinking": shrinking_figure(LOOKS, needed=10**6, error=1, description=NASTY),
+    "odds": odds_figure([("10 before", 0.1, 0.05, 0.3)], description=NASTY),
+    "progress": progress_figure(0.4, description=NASTY),
+    "moves": moves_figure([("the interval", 0.5, "±0.5"), (NASTY, 2.0, "±2")], description=NASTY),
+    "trade": trade_figure([(0.5, 0.02), (1.0, 0.01), (2.0, 0.004)], 1.0, description=NASTY),
+}
+
+
+def pictures(figure: Markup) -> list[ElementTree.Element]:
+    return ElementTree.fromstring(str(figure)).findall("svg")
+
+
+def marked(svg: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
+    return [part for part in svg.iter() if kind in part.get("class", "").split()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_picture_is_drawn_for_wide_and_narrow_with_a_description(name: str):
+    wide, narrow = pictures(FIGURES[name])
+    for svg, width in ((wide, WIDE), (narrow, NARROW)):
+        assert svg.get("viewBox", "").split()[:3] == ["0", "0", str(width)]
+        assert (svg.get("role"), svg.get("aria-label")) == ("img", NASTY)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_picture_has_no_style_script_or_address(name: str):
+    for svg in pictures(FIGURES[name]):
+        assert {part.tag for part in svg.iter()} <= {"svg", "line", "rect", "circle", "path", "text"}
+        attributes = {attribute for part in svg.iter() for attribute in part.attrib}
+        assert not [a for a in attributes if a.startswith("on") or a in ("style", "href", "id")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_shapes_stay_inside(name: str):
+    for svg in pictures(FIGURES[name]):
+        _, _, width, height = map(float, svg.get("viewBox", "").split())
+        for part in svg.iter():
+            for attribute, most in (("x", width), ("x1", width), ("x2", width), ("cx", width), ("y", height)):
+                assert -0.5 <= float(part.get(attribute, 0)) <= most + 0.5
+            assert float(part.get("x", 0)) + float(part.get("width", 0)) <= width + 0.5
+            for x, y in re.findall(r"([-\d.]+) ([-\d.]+)", part.get("d", "")):
+                assert -0.5 <= float(x) <= width + 0.5
+                assert -0.5 <= float(y) <= height + 0.5
+
+
+def test_an_interval_lies_where_its_numbers_are():
+    wide, _ = pictures(FIGURES["intervals"])
+    zero = float(marked(wide, "zero")[0].get("x1", 0))
+    first, second = marked(wide, "interval")
+    start, end = (float(first.get("x", 0)) + part * float(first.get("width", 0)) for part in (0, 1))
+    mark = float(marked(wide, "mark")[0].get("cx", 0))
+    assert start < mark < end < zero
+    assert mark == pytest.approx((start + end) / 2, abs=0.2)
+    assert (zero - mark) / (end - start) == pytest.approx(4 / 2, rel=0.01)
+    assert float(second.get("x", 0)) == pytest.approx(zero, abs=0.1)
+    (band,) = marked(wide, "tolerance")
+    assert float(band.get("width", 0)) == pytest.approx(2 * (end - start), abs=0.3)
+
+
+def test_the_interval_shrinks_and_the_aim_is_ahead():
+    wide, _ = pictures(FIGURES["shrinking"])
+    (now,), (aim,) = marked(wide, "now"), marked(wide, "aim")
+    height = abs(float(now.get("y1", 0)) - float(now.get("y2", 0)))
+    points = re.findall(r"([-\d.]+) ([-\d.]+)", marked(wide, "band")[0].get("d", ""))
+    first = abs(float(points[0][1]) - float(points[-1][1]))
+    assert first > 3 * height > 0
+    assert float(aim.get("x1", 0)) > float(now.get("x1", 0))
+    reached = shrinking_figure(LOOKS, needed=10_000, error=1, description="x")
+    assert marked(pictures(reached)[0], "aim") == []
+
+
+def test_progress_is_as_long_as_it_is_far():
+    assert [float(part.get("width", 0)) for part in pictures(FIGURES["progress"])[0]] == [WIDE, 0.4 * WIDE]
+    assert float(pictures(progress_figure(3.0, description="x"))[0][1].get("width", 0)) == WIDE
+    assert len(pictures(progress_figure(0.0, description="x"))[0]) == 1
+
+
+def test_the_chosen_epsilon_is_marked():
+    wide, _ = pictures(FIGURES["trade"])
+    assert [("estimate" in dot.get("class", "")) for dot in wide.findall("circle")] == [False, True, False]
+
+
+@pytest.mark.parametrize(("low", "high"), [(-5.2, 1.1), (0, 100), (0.679, 0.92), (1e-9, 3e-9), (-1e12, 5e11), (3, 3)])
+def test_ticks_are_round_few_and_inside(low: float, high: float):
+    axis = Axis(low, high, 0, 1)
+    ticks = axis.ticks(5)
+    assert 2 <= len(ticks) <= 5
+    room = 1e-9 * (axis.high - axis.low)
+    assert all(axis.low - room <= tick <= axis.high + room for tick in ticks)
+    assert all(re.fullmatch(r"-?\d{1,3}0*|-?\d*\.?\d+(e[-+]\d+)?", f"{tick:.10g}") for tick in ticks)
+
+
+def test_long_names_are_cut():
+    assert fitted("x" * 300, 100) == "x" * 12 + "…"
+    assert fitted("short", 100) == "short"

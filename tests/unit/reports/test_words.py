@@ -1,0 +1,154 @@
+"""Sentences: right about direction and size, and silent about what is not known."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairgauge.estimation import Estimate, Gap, Interval, QuestionEstimate, Sensitivity
+from fairgauge.reports import words
+from fairgauge.study import Metric
+from tests.samples import RECALL, sample_question
+from tests.surveys import tells_all
+
+QUESTION = sample_question()
+FOUND = QuestionEstimate(
+    metric="recall", attribute="sex", groups=("female", "male"), answers=1000, gaps=(), means=None,
+    overall_interval=None, shares=None, answered=None, fit=0.4, sensitivity=Sensitivity(0.012, True, 0.0274),
+    warnings=(),
+)  # fmt: skip
+
+
+def found(*gaps: Gap, **more: object) -> QuestionEstimate:
+    groups = tuple(dict.fromkeys(name for gap in gaps for name in gap.groups)) or FOUND.groups
+    return replace(FOUND, gaps=gaps, groups=groups, **more)  # type: ignore[arg-type]
+
+
+def gap(low: float, high: float, first: str = "female", second: str = "male") -> Gap:
+    return Gap((first, second), Interval((low + high) / 2, low, high), None)
+
+
+def said(*gaps: Gap, over: bool = False, **more: object) -> tuple[str, str]:
+    told = words.verdict(QUESTION, found(*gaps, **more), confidence=0.99, over=over)
+    return told.kind, told.text
+
+
+def test_the_line_of_the_issue():
+    assert said(gap(-0.049, -0.031)) == (
+        "clear",
+        "The model's recall is between 3.1 and 4.9 points lower for female than for male (99 % confidence).",
+    )
+    assert "between 3.1 and 4.9 points higher for female" in said(gap(0.031, 0.049))[1]
+
+
+def test_a_clear_gap_is_never_said_to_start_at_nothing():
+    assert "between 0.004 and 5.000 points higher" in said(gap(0.00004, 0.05))[1]
+
+
+def test_an_interval_with_zero_is_open_and_edges_are_rounded_outward():
+    kind, text = said(gap(-0.0123, 0.0045))
+    assert kind == "open"
+    assert text == (
+        "The answers do not tell yet for whom the model's recall is higher: for female it is between "
+        "1.3 points lower and 0.5 points higher than for male (99 % confidence)."
+    )
+    assert "do not tell for whom" in said(gap(-0.0123, 0.0045), over=True)[1]
+    assert said(gap(0.0, 0.01))[0] == "open"
+    assert said(gap(-0.01, 0.0))[0] == "open"
+
+
+def test_an_interval_as_wide_as_every_gap_there_can_be_is_too_early():
+    assert said(gap(-1.2, 0.9)) == (
+        "early", "It is too early to tell whether the model's recall differs between female and male.",
+    )  # fmt: skip
+    assert said(gap(-0.9, 0.9))[0] == "open"
+    assert said(gap(-1.2, 0.9), over=True)[1].startswith("Too few answers came to tell")
+
+
+def test_no_answers_and_no_gap():
+    assert said(answers=0) == ("early", "There are no answers yet.")
+    assert said(answers=0, over=True) == ("early", "There were no answers.")
+    assert said()[0] == "untold"
+
+
+def test_of_several_gaps_the_largest_clear_one_is_spoken_of():
+    gaps = gap(-0.5, 0.7, "a", "b"), gap(0.01, 0.03, "a", "c"), gap(-0.06, -0.02, "b", "c")
+    kind, text = said(*gaps)
+    assert kind == "clear"
+    assert "between 2.0 and 6.0 points lower for b than for c" in text
+    assert text.endswith("That is the largest gap.")
+    assert words.headline(found(gap(-0.5, 0.7, "a", "b"), gap(-0.1, 0.1, "a", "c"))).groups == ("a", "b")  # type: ignore[union-attr]
+
+
+def test_other_metrics_have_their_own_units():
+    question = sample_question(Metric("delay", "0", "40"))
+    told = words.verdict(question, found(gap(1.25, 2.5)), confidence=0.95)
+    assert str(told) == "The model's delay is between 1.2 and 2.5 higher for female than for male (95 % confidence)."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-0.01, 0.02, "is within"),
+        (0.03, 0.04, "is beyond"),
+        (-0.04, -0.021, "is beyond"),
+        (0.01, 0.03, "cannot be told"),
+    ],
+)
+def test_a_gap_is_compared_with_the_tolerance(low: float, high: float, word: str):
+    told = words.tolerance_sentence(QUESTION, found(gap(low, high)), 0.02)
+    assert told is not None
+    assert word in told
+    assert "±2 points" in told
+    assert words.tolerance_sentence(QUESTION, FOUND, 0.02) is None
+
+
+def test_sensitivity_is_said_with_its_limits():
+    assert words.sensitivity_sentences(QUESTION, FOUND) == [
+        "A share that is wrong by 0.01 would move the gap by up to 1.2 points.",
+        "Forging 1 % of the answers could move it by up to 2.74 points.",
+    ]
+    estimated = replace(FOUND, sensitivity=Sensitivity(None, False, None))
+    assert words.sensitivity_sentences(QUESTION, estimated) == [
+        "Forging 1 % of the answers could move it without limit."
+    ]
+    assert words.sensitivity_sentences(QUESTION, replace(FOUND, sensitivity=None)) == []
+
+
+def test_the_fit_check_is_said():
+    assert "look like honest" in words.fit_sentence(FOUND)
+    assert "do not look like honest" in words.fit_sentence(replace(FOUND, fit=1e-5))
+    assert words.fit_sentence(replace(FOUND, fit=None)) == "There is nothing to check yet."
+
+
+def test_odds_follow_from_the_exact_loss():
+    # The sample's table has a largest ratio of 3, or a hair less.
+    assert words.odds_after(QUESTION, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
+    assert words.odds_after(QUESTION, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
+    assert "by at most a factor 3.00" in words.privacy_sentence(QUESTION)
+
+
+def test_progress_is_said_in_numbers_that_a_plan_can_know():
+    assert words.progress_sentence(412_000, 987_654, "1 point") == (
+        "412,000 of about 990,000 answers needed for ±1 point."
+    )
+    assert words.progress_sentence(2_000_000, 987_654, "1 point") == (
+        "2,000,000 answers: more than the 990,000 or so needed for ±1 point."
+    )
+    assert (
+        words.progress_sentence(1, None, "1 point") == "1 answer. No number of answers would give the gap to ±1 point."
+    )
+
+
+def test_a_question_is_asked_in_words():
+    assert words.question_sentence(QUESTION) == "Does the model's recall differ between female and male?"
+    three = tells_all(metric=RECALL, groups=3)
+    assert words.question_sentence(three).endswith("between female, male and other?")
+
+
+def test_all_sentences_start_with_the_verdict():
+    told = found(Gap(("female", "male"), Interval(-0.04, -0.049, -0.031), 0.002))
+    estimate = Estimate("0" * 64, 0.99, "finite", 0.02, (told,))
+    assert [sentence.split()[0] for sentence in words.sentences(QUESTION, told, estimate)] == [
+        "The", "The", "That", "A", "Forging",
+    ]  # fmt: skip
+    assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
