@@ -4,21 +4,19 @@ Exit status: 0 fine, 1 the answer is no (not private, impossible, cannot be esti
 """
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from fairgauge import __version__
+from fairgauge.cli.overview import COMMANDS, SENTENCE, overview
 from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = (
-    "plan", "design", "verify", "answer", "simulate", "tally", "estimate", "report", "serve", "token", "tickets",
-    "audit", "paper",
-)  # fmt: skip
 
-
-def make_app() -> "typer.Typer":
-    """Return the application with every command."""
+def make_app(commands: Iterable[str] = COMMANDS) -> "typer.Typer":
+    """Return the application with these commands; each loads what it needs."""
     try:
         import typer
     except ImportError:
@@ -27,23 +25,16 @@ def make_app() -> "typer.Typer":
 
     app = typer.Typer(
         name="fairgauge",
-        help="Measure how differently a model serves groups of people, without learning who belongs to which group.",
+        help=SENTENCE,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    for command in COMMANDS:
+    # A callback makes this a group, even of one command.
+    app.callback()(lambda: None)
+    for command in commands:
         app.command(command)(getattr(import_module(f"fairgauge.cli.{command}"), command))
-
-    @app.callback(invoke_without_command=True)
-    def top(version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True)) -> None:
-        if version:
-            from fairgauge import __version__
-
-            typer.echo(f"fairgauge {__version__}")
-            raise typer.Exit
-
     return app
 
 
@@ -56,13 +47,18 @@ def __getattr__(name: str) -> "typer.Typer":
 
 def main() -> None:
     """Run the command line."""
-    if sys.argv[1:2] == ["answer"]:
+    first, rest = (sys.argv[1] if sys.argv[1:] else ""), sys.argv[2:]
+    if first == "answer":
         # A device has the base package only; and a process that sees a person's data loads no more than it needs.
         from fairgauge.client.command import main as answer
 
-        sys.exit(answer(sys.argv[2:]))
+        sys.exit(answer(rest))
+    if first in ("", "--help", "--version"):
+        # Help does not wait for the laboratory to load.
+        sys.stdout.write(f"fairgauge {__version__}\n" if first == "--version" else overview())
+        sys.exit(0 if first else 2)
     try:
-        make_app()()
+        make_app([first] if first in COMMANDS else COMMANDS)()
     except FairgaugeError as error:
         # What is wrong may come from a file of unknown origin: nothing in it shall steer the terminal.
         text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
