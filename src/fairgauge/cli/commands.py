@@ -1,4 +1,4 @@
-"""The commands, and the way from what was typed to the one that is meant.
+"""From what was typed to the command that is meant.
 
 Help and version need no command, so they load none; a command loads its own file and no other's.
 """
@@ -7,30 +7,14 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from fairgauge import __version__
+from fairgauge.cli.overview import COMMANDS, SENTENCE, overview
 from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import typer
-
-SUMMARY = "Measure how differently a model serves groups of people, without learning who belongs to which group."
-# Each line is the first one of the command's own help.
-COMMANDS = {
-    "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
-    "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
-    "verify": "Recompute the exact epsilon of a study, and say what it means for a person.",
-    "answer": "Answer a study with one randomised symbol, once, and deliver it.",
-    "simulate": "Simulate the answers of a population, exactly, at any size.",
-    "tally": "Count the answers in files; refuse those that are not answers to this study.",
-    "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
-    "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",
-    "serve": "Take answers over HTTP, and count each of them once.",
-    "token": "Make, list and revoke the tokens of operators and readers.",
-    "ticket": "Make tickets, each of which lets one device answer a study once.",
-    "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
-    "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
-}
 
 
 def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
@@ -45,7 +29,7 @@ def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
         raise MissingExtra("the command line needs typer", "lab") from None
     app = typer.Typer(
         name="fairgauge",
-        help=SUMMARY,
+        help=SENTENCE,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -67,14 +51,6 @@ def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
     return app
 
 
-def help_text() -> str:
-    """Return the list of commands."""
-    lines = [f"  {name:<10}{summary}" for name, summary in COMMANDS.items()]
-    usage = ("Usage: fairgauge COMMAND [ARGS]...", SUMMARY, "\n".join(["Commands:", *lines]))
-    options = "Options:\n  --version  Print the version.\n  --help     Print this; fairgauge COMMAND --help says more."
-    return "\n\n".join([*usage, options]) + "\n"
-
-
 def main() -> None:
     """Run the command line."""
     try:
@@ -89,12 +65,10 @@ def main() -> None:
 
 
 def _run(typed: list[str]) -> int:
-    first = typed[0] if typed else "--help"
-    if first in ("--help", "--version"):
-        from fairgauge import __version__
-
-        sys.stdout.write(help_text() if first == "--help" else f"fairgauge {__version__}\n")
-        return 0
+    first = typed[0] if typed else ""
+    if first in ("", "--help", "--version"):
+        sys.stdout.write(f"fairgauge {__version__}\n" if first == "--version" else overview())
+        return 0 if first else 2
     if first == "answer":
         from fairgauge.client.command import main as answer
 
