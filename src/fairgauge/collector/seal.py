@@ -15,6 +15,7 @@ from typing import Any
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.estimation import estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -157,9 +158,6 @@ def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def _estimate(study: Study, seal: Seal) -> dict[str, Any]:
-    # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimation import estimate
-
     return estimate(study, Tally(seal.study, seal.tally)).to_dict()
 
 
