@@ -14,8 +14,8 @@ COMMANDS = {
     "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
     "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",
     "serve": "Take answers over HTTP, and count each of them once.",
-    "token": "Make, list or revoke tokens; a running collector notices at once.",
-    "tickets": "Make tickets, one a line; each lets one device answer a study once.",
+    "token": "Make, list and revoke the tokens of operators and readers.",
+    "ticket": "Make tickets, each of which lets one device answer a study once.",
     "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
     "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
 }
