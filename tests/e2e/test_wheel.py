@@ -11,7 +11,7 @@ import pytest
 from fairgauge import Study, __version__
 
 ROOT = Path(__file__).parents[2]
-STUDY = ROOT / "tests" / "golden" / "study.json"
+STUDY = ROOT / "examples" / "first-study" / "study.json"
 
 
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,17 @@ def test_a_device_answers_a_study_with_the_wheel_alone(device: Path, tmp_path: P
     study = Study.from_bytes(STUDY.read_bytes())
     [question] = study.questions
     person = ["--group", question.attribute.groups[0], "--value", f"{question.metric.name}={question.metric.high}"]
-    done = run(device / "fairgauge", "answer", STUDY, *person, "--to-file", "answers.ndjson", cwd=tmp_path)
+    done = run(
+        device / "fairgauge",
+        "answer",
+        STUDY,
+        *person,
+        "--ledger",
+        "ledger.sqlite3",
+        "--to-file",
+        "answers.ndjson",
+        cwd=tmp_path,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     answer = json.loads((tmp_path / "answers.ndjson").read_text())
     assert answer["study"] == study.digest
