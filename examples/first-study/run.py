@@ -69,7 +69,7 @@ def make_plan(population: Population) -> float:
         planned = plan(GOAL, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, unit=RECALL.scale)
         picture = OUT / "plan.svg"
         draw_plan(picture, GOAL, population.clients, confidence=CONFIDENCE, interval="finite", unit=RECALL.scale)
-    error = planned.row("optimal").error or 0.0
+    error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
     return error
 

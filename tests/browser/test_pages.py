@@ -34,7 +34,7 @@ SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 
 
 def designed(title: str, metric: str = "recall") -> Study:
-    name, channel = make_channel(Goal((0.5, 0.5)), Decimal(1), design="optimal")
+    name, channel = make_channel(Goal((0.5, 0.5)), Decimal(1), design="uncentred")
     return Study(title, (Question(Metric(metric, "0", "1"), SEX, "gap", name, "1", channel),))
 
 
