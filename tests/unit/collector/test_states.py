@@ -7,7 +7,7 @@ from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_question
 
-TIMED = Study("Timed", (sample_question(),), "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
+TIMED = Study("Timed", [sample_question()], opens="2026-01-01T00:00:00Z", closes="2026-01-02T00:00:00Z")
 OPENS, CLOSES = 1767225600, 1767312000
 
 
