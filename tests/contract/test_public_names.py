@@ -91,9 +91,3 @@ def test_a_verb_is_a_function_whatever_was_imported_before(verb: str):
 def test_importing_the_package_loads_no_room():
     code = "import sys, fairgauge; print([m for m in sorted(sys.modules) if m.startswith('fairgauge.')])"
     assert in_a_fresh_python(code) == "['fairgauge.lazy']"
-
-
-def test_the_version_is_the_installed_one():
-    from importlib.metadata import version
-
-    assert fairgauge.__version__ == version("fairgauge")

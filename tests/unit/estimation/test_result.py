@@ -82,7 +82,10 @@ def test_what_is_not_told_raises_and_says_why(ask, said):
         (lambda: QUESTION.gap(FEMALE, "nobody"), "group=nobody: must be one of female, male, other"),
         (lambda: QUESTION.gap(FEMALE, FEMALE), "gap=female and female: must be between two different groups"),
         (lambda: QUESTION.means["nobody"], "group=nobody: must be one of female, male, other"),
-        (lambda: QUESTION.gaps[FEMALE], "gap=female: must be two of the groups female, male, other"),
+        (
+            lambda: QUESTION.gaps[FEMALE],  # type: ignore[index]
+            "gap=female: must be two of the groups female, male, other",
+        ),
         (
             lambda: QUESTION.gaps[MALE, FEMALE],
             "gap=male and female: is there in the other order; the method gap() takes either",

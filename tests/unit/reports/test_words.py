@@ -90,7 +90,7 @@ def test_the_largest_gap_is_said_to_be_it_only_where_the_intervals_show_it():
 
 def test_no_sentence_tells_of_the_impossible():
     assert "between 40 points lower and 100 points higher" in said(gap(-0.4, 1.3))[1]
-    assert "between 90 and 100 points higher" in said(gap(0.9, 1.3))[1]
+    assert "between 90.0 and 100.0 points higher" in said(gap(0.9, 1.3))[1]
 
 
 def test_other_metrics_have_their_own_units():
