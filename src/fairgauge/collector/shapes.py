@@ -106,6 +106,7 @@ class Question(Document, frozen=True):
     metric: str
     attribute: str
     answers: Count
+    headline: dict[str, Any]
     gaps: Any
     means: Any
     overall: Any
