@@ -1,5 +1,6 @@
-"""How much is taken in a second: a rate for each class of requests."""
+"""How much is taken in a second: a rate for each class of requests, charged before the work is done."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -7,13 +8,13 @@ from fairgauge.collector.config import Rates
 from fairgauge.collector.refusals import TooMany
 
 BURST_SECONDS = 10.0
+KEPT = 0.5  # the part of each rate that is kept for single answers: batches get what is above
 
 
 class Rate:
     """So many a second on average, and a burst of ten seconds' worth at once.
 
-    What is asked for is taken if anything is left, and then it may owe: so a large batch passes, and those after it
-    wait.
+    What is asked for is taken if enough is left, and then it may owe: so a large batch passes, and those after it wait.
     """
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -22,16 +23,27 @@ class Rate:
         self._level = self._most
         self._clock = clock
         self._last = clock()
+        self.line = asyncio.Lock()  # those who wait for their turn, in the order in which they came
 
-    def take(self, count: float = 1) -> float:
-        """Take some; return 0, or how many seconds to wait before asking again."""
+    def take(self, count: float = 1, *, kept: float = 0.0) -> float:
+        """Take some; return 0, or how many seconds to wait before asking again.
+
+        Args:
+            count: How many.
+            kept: The part of a burst that stays for others: nothing is taken from that.
+        """
         now = self._clock()
         self._level = min(self._most, self._level + (now - self._last) * self._rate)
         self._last = now
-        if self._level < 1:
-            return (1 - self._level) / self._rate
+        least = max(1.0, kept * self._most)
+        if self._level < least:
+            return (least - self._level) / self._rate
         self._level -= count
         return 0.0
+
+    def owe(self, count: float) -> None:
+        """Take some more for what has begun already."""
+        self._level -= count
 
 
 class Turnstile:
@@ -40,7 +52,7 @@ class Turnstile:
     def __init__(self, rates: Rates) -> None:
         self._rates = {name: Rate(getattr(rates, name)) for name in rates.__struct_fields__}
 
-    def enter(self, kind: str, count: int = 1) -> None:
+    def enter(self, kind: str, count: float = 1) -> None:
         """Let a request in.
 
         Raises:
@@ -48,4 +60,29 @@ class Turnstile:
         """
         seconds = self._rates[kind].take(count)
         if seconds:
-            raise TooMany(f"There is a limit on how many {kind} a second are taken.", seconds)
+            raise _too_many(kind, seconds)
+
+    async def turn(self, kind: str, patience: float, *, kept: float = 0.0) -> None:
+        """Let a request in when it is its turn: each waits for those before it.
+
+        Whoever has many connections has as many places in the line, and everybody else has one, too.  And those who
+        are refused are refused late: answering a flood at once invites the next one.
+
+        Raises:
+            TooMany: If its turn has not come after so many seconds.
+        """
+        rate, seconds = self._rates[kind], 0.0
+        try:
+            async with asyncio.timeout(patience), rate.line:
+                while seconds := rate.take(kept=kept):
+                    await asyncio.sleep(seconds)
+        except TimeoutError:
+            raise _too_many(kind, max(seconds - patience, 1.0)) from None
+
+    def owe(self, kind: str, count: float) -> None:
+        """Charge what came in after a request was let in."""
+        self._rates[kind].owe(count)
+
+
+def _too_many(kind: str, seconds: float) -> TooMany:
+    return TooMany(f"There is a limit on how many {kind} a second are taken.", seconds)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.intake import Intake
+from fairgauge.collector.lane import Lane
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.queries import Terms
@@ -20,6 +21,7 @@ from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
+from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Published, Store, StoreAway, StoreError
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
@@ -64,6 +66,9 @@ class Collector:
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
+        self.lane = Lane()
+        self.bodies = Room(config.limits.held_bytes)
+        self.exports = Slots("exports", config.limits.exports)
         self.intake = Intake(
             store,
             self.metrics,
