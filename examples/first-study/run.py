@@ -66,9 +66,9 @@ def make_plan(population: Population) -> float:
     """Find out what the answers will be able to tell before anyone is asked."""
     console.print("[bold]1. Plan.[/] What can so many devices tell?")
     with console.status("Designing channels ..."):
-        planned = plan(GOAL, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, unit=RECALL.scale)
+        planned = plan(GOAL, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, metric=RECALL)
         picture = OUT / "plan.svg"
-        draw_plan(picture, GOAL, population.clients, confidence=CONFIDENCE, interval="finite", unit=RECALL.scale)
+        draw_plan(picture, GOAL, population.clients, confidence=CONFIDENCE, interval="finite", metric=RECALL)
     error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
     return error
@@ -166,7 +166,7 @@ def compare_with_the_paper(population: Population, error: float) -> None:
             error=error,
             confidence=CONFIDENCE,
             interval="chebyshev",
-            unit=RECALL.scale,
+            metric=RECALL,
             designs=["randomized-response", "laplace"],
         )
     for row in theirs.rows:

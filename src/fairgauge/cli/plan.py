@@ -11,7 +11,15 @@ from fairgauge.cli.show import err, show_json, show_plan
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import plan as make_plan
 from fairgauge.planning.figure import check_kind, picture
-from fairgauge.planning.typed import read_count, read_decimal, read_epsilon, read_goal, read_groups, read_metric
+from fairgauge.planning.typed import (
+    Expected,
+    read_count,
+    read_decimal,
+    read_epsilon,
+    read_goal,
+    read_groups,
+    read_metric,
+)
 
 
 def plan(
@@ -25,13 +33,14 @@ def plan(
     target: options.Target = None,
     abstain: options.Abstain = False,
     expect: options.Expect = None,
+    spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
     json: options.Json = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
-    goal = read_goal(read_groups(group, "group"), read, target, abstain=abstain, expect=expect)
+    goal = read_goal(read_groups(group, "group"), read, target, abstain=abstain, expected=Expected(expect, spread))
     count = None if clients is None else read_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
@@ -45,13 +54,13 @@ def plan(
             error=None if error is None else float(read_decimal("error", error)),
             confidence=confidence,
             interval=interval,
-            unit=read.scale,
+            metric=read,
             detect=detect,
             progress=lambda design: status.update(f"Working out {design} ..."),
         )
         if plot is not None and count is not None:
             status.update("Drawing ...")
-            drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, unit=read.scale)
+            drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
     if json:
         show_json(found.to_dict())

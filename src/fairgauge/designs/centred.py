@@ -33,7 +33,12 @@ def serves(goal: Goal) -> bool:
 
     Where shares are estimated the constant is the expected mean, so one must be expected.
     """
-    return goal.groups == 2 and goal.target == "gap" and not goal.abstain and (goal.shares_known or goal.expect is not None)
+    return (
+        goal.groups == 2
+        and goal.target == "gap"
+        and not goal.abstain
+        and (goal.shares_known or goal.expect is not None)
+    )
 
 
 def centred(goal: Goal, epsilon: Decimal) -> Channel:

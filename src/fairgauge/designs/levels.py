@@ -25,8 +25,8 @@ def levels_about(mean: float, spread: float, count: int) -> Vector:
 
     About the mean they lie like ``spread * sinh(t)`` for evenly spaced t.
     """
-    ends = np.arcsinh((np.array([-1.0, 1.0]) - mean) / spread)
-    levels = mean + spread * np.sinh(np.linspace(*ends, count))
+    first, last = math.asinh((-1 - mean) / spread), math.asinh((1 - mean) / spread)
+    levels = mean + spread * np.sinh(np.linspace(first, last, count))
     levels[0], levels[-1] = -1.0, 1.0
     return np.round(levels * 2**30) / 2**30
 

@@ -27,7 +27,12 @@ class Worth(NamedTuple):
 
     def towards(self, other: "Worth", part: float) -> "Worth":
         """Return the worths that far on the way to others."""
-        return Worth(*((1 - part) * mine + part * theirs for mine, theirs in zip(self, other, strict=True)))
+        return Worth(
+            (1 - part) * self.value + part * other.value,
+            (1 - part) * self.base + part * other.base,
+            (1 - part) * self.slope + part * other.slope,
+            (1 - part) * self.weight + part * other.weight,
+        )
 
     def costs(self, patterns: Matrix, scores: Vector) -> Vector:
         """Return the reduced cost of each column."""

@@ -224,9 +224,7 @@ class _Folded:
     def worth(self, optimum: Optimum) -> Worth:
         """Return the duals at each input."""
         ones, means, second = np.split(optimum.duals[: self.equations + self.ones], [self.ones, self.equations])
-        return Worth(
-            optimum.value, self.plain.T @ ones, self.signed.T @ means, self.plain.T @ np.maximum(second, 0)
-        )
+        return Worth(optimum.value, self.plain.T @ ones, self.signed.T @ means, self.plain.T @ np.maximum(second, 0))
 
     def polished(self, mixture: Mixture, optimum: Optimum) -> Mixture:
         """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error.

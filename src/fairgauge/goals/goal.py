@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
 from fairgauge.study import Question, Target
-from fairgauge.study.values import ANY_VALUES
 
 CENTRED = "centred"
+# What a document says where any values are to be reckoned with.
+ANY_VALUES = "max"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -132,7 +134,7 @@ class Goal:
 
         Its mean at an input is the gap's functional, less a constant times what averages to 0 in such a population.
         """
-        if self.centred:
+        if self.centred and self.shares_known:
             return decoder.aims[0].score if decoder.aims else None
         return decoder.score(self.gap_functional(decoder.inputs, pair))
 
@@ -159,22 +161,7 @@ class Goal:
 
     def decoder(self, channel: Channel) -> Decoder:
         """Return the decoder of a channel that serves this goal best."""
-        decoder = Decoder.even(channel, self.share_vector)
-        if self.centred:
-            return self._centred(decoder)
-        if not self.relies_on_shares:
-            return decoder
-        wanted = [f for f, _ in self.wanted(decoder.inputs)]
-        # Gaps depend on each other, so they share one prior; a mean may have its own.
-        return decoder.aimed(wanted) if self.target == "means" else decoder.least_favourable(wanted)
-
-    def _centred(self, decoder: Decoder) -> Decoder:
-        inputs = decoder.inputs
-        if self.shares_known:
-            constant = inputs.share_of(0) / self.shares[0] - inputs.share_of(1) / self.shares[1]
-            return decoder.centred(self.gap_functional(inputs, (0, 1)), constant, self.aim)
-        first, second = (self.mean_functional(inputs, g, self.aim.mean) for g in (0, 1))
-        return decoder.centred(first - second, None, self.aim)
+        return _decoder(self, channel)
 
     def variance(self, channel: Channel) -> float:
         """Return K times the variance, over clients drawn from a population, of the worst of the wanted numbers.
@@ -195,7 +182,7 @@ class Goal:
         decoder = self.decoder(channel)
         if not self._identifies(decoder):
             return float("inf")
-        scores = [(self._score(decoder, wanted), wanted.centre) for wanted in self.wanted(decoder.inputs)]
+        scores = [(self.score(decoder, wanted), wanted.centre) for wanted in self.wanted(decoder.inputs)]
         return max(float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores)
 
     def sampling_variance(self) -> float:
@@ -206,7 +193,7 @@ class Goal:
         return worst / answering * max(reckoning.widest**2 for reckoning in self.reckonings)
 
     def _total(self, decoder: Decoder, wanted: "Wanted") -> float:
-        score = self._score(decoder, wanted)
+        score = self.score(decoder, wanted)
         if score is None:
             return float("inf")
         reckonings = self.reckonings
@@ -220,8 +207,32 @@ class Goal:
     def _identifies(self, decoder: Decoder) -> bool:
         return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
 
-    def _score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
-        return decoder.aims[0].score if self.centred and decoder.aims else decoder.score(wanted.functional)
+    def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
+        """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
+        if self.centred and self.target == "gap":
+            return decoder.aims[0].score if decoder.aims else None
+        return decoder.score(wanted.functional)
+
+
+@lru_cache(maxsize=64)
+def _decoder(goal: Goal, channel: Channel) -> Decoder:
+    decoder = Decoder.even(channel, goal.share_vector)
+    if goal.centred:
+        return _centred(goal, decoder)
+    if not goal.relies_on_shares:
+        return decoder
+    wanted = [f for f, _ in goal.wanted(decoder.inputs)]
+    # Gaps depend on each other, so they share one prior; a mean may have its own.
+    return decoder.aimed(wanted) if goal.target == "means" else decoder.least_favourable(wanted)
+
+
+def _centred(goal: Goal, decoder: Decoder) -> Decoder:
+    inputs = decoder.inputs
+    if goal.shares_known:
+        constant = inputs.share_of(0) / goal.shares[0] - inputs.share_of(1) / goal.shares[1]
+        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim)
+    first, second = (goal.mean_functional(inputs, g, goal.aim.mean) for g in (0, 1))
+    return decoder.centred(first - second, None, goal.aim)
 
 
 def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:

@@ -77,7 +77,7 @@ def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
     slope = np.diff(second, axis=1) / np.diff(x, axis=1)
     start = second[:, :-1] - slope * x[:, :-1]
     at_mean = np.array([np.interp(0.0, of, row) for of, row in zip(x, second, strict=True)])
-    bound = second.max(axis=1)
+    bound: Vector = second.max(axis=1)
     low = np.zeros(len(second))
     # A larger curve than this bounds no better than a level line.
     high = (bound - at_mean) / np.maximum(spread, 1e-9) ** 2 + 1e-12

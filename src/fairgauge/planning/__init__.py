@@ -16,17 +16,20 @@ from typing import Any
 from scipy.optimize import brentq
 
 from fairgauge.channel import Channel
-from fairgauge.designs import LEAST_EPSILON, known_designs, make_channel
+from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.intervals import Method, check_confidence, check_interval
+from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_power, planned_width
+from fairgauge.study import Metric
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
 _MOST_CLIENTS = 10**15
+_PLAIN = Metric("value", "-1", "1")
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,14 @@ class PlanRow:
     symbols: int | None
     levels: int | None
     power: float | None = None
+    privacy_variance: float | None = None
+    sampling_variance: float | None = None
+    assumes: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
-        fields = ("design", "epsilon", "clients", "error", "variance", "symbols", "levels")
+        variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
+        fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
         return found if self.power is None else found | {"power": self.power}
 
@@ -92,14 +99,14 @@ class _Question:
     goal: Goal
     method: Method
     alpha: float
-    unit: float
     design: str
+    metric: Metric
 
     def channel(self, epsilon: Decimal) -> Channel:
         return make_channel(self.goal, epsilon, design=self.design)[1]
 
     def error(self, epsilon: Decimal, clients: float) -> float:
-        return self.unit * planned_width(self.goal, self.channel(epsilon), clients, self.method, self.alpha)
+        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), clients, self.method, self.alpha)
 
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -110,7 +117,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     error: float | None = None,
     confidence: float = 0.99,
     interval: str = "finite",
-    unit: float = 1.0,
+    metric: Metric = _PLAIN,
     detect: float | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
@@ -124,9 +131,9 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         error: The half-width of the interval, in the metric's units.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
-        unit: How many units of the metric 1 of [-1, 1] is: (high - low) / 2.
+        metric: The metric, whose units errors are in; from -1 to 1 unless given.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
-        designs: Which designs to compare; all of them unless given.
+        designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
@@ -145,9 +152,9 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     if detect is not None and not 0 <= detect < math.inf:
         raise InvalidInput("detect", detect, "must be 0 or above")
     rows = []
-    for design in designs or known_designs():
+    for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal, method, alpha, unit, design)
+        question = _Question(goal.by(design), method, alpha, design, metric)
         rows.append(_row(question, epsilon, clients, error, detect))
     return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
 
@@ -164,26 +171,24 @@ def _row(
     if epsilon is None:  # pragma: no cover - plan() makes sure of this
         raise InvalidInput("epsilon", None, "must be given")
     channel = question.channel(epsilon)
-    if clients is None:
-        return PlanRow(
-            question.design, float(epsilon), None, error, question.goal.variance(channel),
-            channel.symbols, len(channel.levels),
-        )  # fmt: skip
-    reached = question.error(epsilon, clients)
+    reached = question.error(epsilon, clients) if clients is not None and error is None else error
     power = None
-    if detect is not None:
+    if detect is not None and clients is not None:
         gap = replace(question.goal, target="gap")
         width = planned_width(gap, channel, clients, question.method, question.alpha)
-        power = planned_power(gap, channel, clients, width, detect / question.unit)
+        power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),
         clients=clients,
-        error=reached if error is None else error,
+        error=reached,
         variance=question.goal.variance(channel),
         symbols=channel.symbols,
         levels=len(channel.levels),
         power=power,
+        privacy_variance=question.goal.privacy_variance(channel),
+        sampling_variance=question.goal.sampling_variance(),
+        assumes=assumption(question.goal, question.metric),
     )
 
 

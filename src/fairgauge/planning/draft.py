@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.typed import Groups, read_epsilon, read_goal, read_groups, read_metric
+from fairgauge.planning.typed import (
+    NOTHING_EXPECTED,
+    Expected,
+    Groups,
+    read_epsilon,
+    read_goal,
+    read_groups,
+    read_metric,
+)
 from fairgauge.study import Metric, Question, Study
 
 
@@ -22,7 +30,7 @@ class Draft:
     target: str | None = None
     design: str = AUTO
     abstain: bool = False
-    expect: float | None = None
+    expected: Expected = NOTHING_EXPECTED
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
@@ -38,7 +46,7 @@ class Draft:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         metrics = [read_metric(typed) for typed in self.metrics]
         return [
-            (groups, metric, read_goal(groups, metric, self.target, abstain=self.abstain, expect=self.expect))
+            (groups, metric, read_goal(groups, metric, self.target, abstain=self.abstain, expected=self.expected))
             for metric in metrics
         ]
 

@@ -4,7 +4,8 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import ANY_VALUES, Goal
+from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.study import Attribute, Metric
 
 MOST_CLIENTS = 10**15
@@ -57,19 +58,47 @@ def read_metric(typed: str) -> Metric:
     return Metric(parts[0], low, high)
 
 
-def read_goal(groups: Groups, metric: Metric, target: str | None, *, abstain: bool, expect: float | None) -> Goal:
+class Expected(NamedTuple):
+    """What people expect of the values, in the metric's units: their mean, and how far they spread about it."""
+
+    expect: float | None = None
+    spread: str | None = None
+
+
+NOTHING_EXPECTED = Expected()
+
+
+def read_goal(groups: Groups, metric: Metric, target: str | None, *, abstain: bool, expected: Expected) -> Goal:
     """Return the goal of a question; by default the gap for two groups with known shares, else the means."""
     known = groups.attribute.shares is not None
     if target not in ("gap", "means", None):
         raise InvalidInput("target", target, "must be gap or means")
     gap = target == "gap" or (target is None and known and len(groups.guess) == 2)
     middle = None
-    if expect is not None:
-        middle = (expect - metric.to_metric(0.0)) / metric.scale
+    if expected.expect is not None:
+        middle = (expected.expect - metric.to_metric(0.0)) / metric.scale
         if not -1 <= middle <= 1:
-            raise InvalidInput("expect", expect, f"must be from {metric.low} to {metric.high}")
-    shares = groups.attribute.share_values or groups.guess
-    return Goal(shares, shares_known=known, target="gap" if gap else "means", abstain=abstain, expect=middle)
+            raise InvalidInput("expect", expected.expect, f"must be from {metric.low} to {metric.high}")
+    return Goal(
+        groups.attribute.share_values or groups.guess,
+        shares_known=known,
+        target="gap" if gap else "means",
+        abstain=abstain,
+        expect=middle,
+        spread=_read_spread(expected.spread, metric),
+    )
+
+
+def _read_spread(typed: str | None, metric: Metric) -> float | None:
+    """Read a standard deviation, or ``max`` for any values; in units of [-1, 1]."""
+    if typed is None:
+        return USUAL_SPREAD
+    if typed == ANY_VALUES:
+        return None
+    spread = float(read_decimal("spread", typed)) / metric.scale
+    if not 0 < spread <= 1:
+        raise InvalidInput("spread", typed, f"must be above 0 and at most {metric.scale:g}, or {ANY_VALUES}")
+    return spread
 
 
 def read_decimal(field: str, typed: str) -> Decimal:

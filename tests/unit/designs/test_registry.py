@@ -17,6 +17,7 @@ from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 from fairgauge.planning import figure, plan
+from fairgauge.study import Metric
 
 GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
 
@@ -46,7 +47,9 @@ def test_a_registered_design_is_planned_drawn_and_made(monkeypatch: pytest.Monke
     assert errors[0] > errors[1] > 0
     monkeypatch.setattr(figure, "_EPSILONS", [ONE])
     monkeypatch.setitem(rcParams, "svg.fonttype", "none")
-    drawn = figure.picture("svg", GOAL, 1000, confidence=0.99, interval="normal", unit=0.5).decode()
+    drawn = figure.picture(
+        "svg", GOAL, 1000, confidence=0.99, interval="normal", metric=Metric("recall", 0, 1)
+    ).decode()
     assert ">cautious<" in drawn
     assert "#009e73" in drawn
 

@@ -11,6 +11,7 @@ from fairgauge.estimation.intervals import INTERVALS
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan, PlanRow, plan
 from fairgauge.planning.widths import planned_width
+from fairgauge.study import Metric
 
 GAP = Goal((0.5, 0.5))
 MEANS = Goal((0.5, 0.5), target="means")
@@ -24,16 +25,23 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
     row = found.row("randomized-response")
     channel = make_channel(GAP, ONE, design="randomized-response")[1]
     assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01))
+    assert row.privacy_variance == pytest.approx(44.30, abs=0.01)
+    # With two levels the second moment of a score is the same whatever the value: the variance at v = 0.
     assert row.variance == pytest.approx(44.30, abs=0.01)
+    assert row.sampling_variance == pytest.approx(4 * 0.3**2)
+    assert row.assumes is not None
+    assert row.assumes.startswith(
+        "the worst level from -0.8 to 0.8, the same in every group, with a standard deviation"
+    )
     assert (row.epsilon, row.clients, row.symbols, row.levels, row.power) == (1.0, 10**6, 4, 2, None)
     assert found.best == "randomized-response"
 
 
-def test_optimal_is_best_and_near_its_limit():
+def test_uncentred_is_best_for_fixed_clients_and_near_its_limit():
     found = plan(GAP, epsilon=ONE, clients=10**6, interval="normal")
-    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred"]
+    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred"]
     assert found.best == "uncentred"
-    assert found.row("uncentred").variance == pytest.approx(16.0, rel=0.02)
+    assert found.row("uncentred").privacy_variance == pytest.approx(16.0, rel=0.02)
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
@@ -87,8 +95,8 @@ def test_what_is_impossible_is_none():
 
 
 def test_error_is_in_the_units_of_the_metric():
-    small = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE, unit=0.5).rows[0]
-    large = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE, unit=5.0).rows[0]
+    small = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE, metric=Metric("recall", 0, 1)).rows[0]
+    large = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE, metric=Metric("score", 0, 10)).rows[0]
     assert large.error == pytest.approx(10 * (small.error or 0))
     assert large.variance == small.variance
 
@@ -110,7 +118,8 @@ def test_the_simpler_design_wins_a_draw():
 def test_dict_has_exactly_the_promised_members():
     document = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
-    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    members = ["design", "epsilon", "clients", "error"]
+    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     assert [list(row) for row in document["designs"]] == [members] * 2
     with_power = plan(GAP, epsilon=ONE, clients=1000, designs=SIMPLE, detect=0.1).to_dict()
     assert list(with_power["designs"][0]) == [*members, "power"]
