@@ -178,10 +178,10 @@ def _draft(form: dict[str, str]) -> "Draft":
 
 
 def _plans(form: dict[str, str]) -> "list[PlanView]":
-    from fairgauge.planning.typed import read_count
+    from fairgauge.planning.typed import as_count
     from fairgauge.reports.planning import plan_views
 
-    return plan_views(_draft(form), read_count("clients", form["clients"]))
+    return plan_views(_draft(form), as_count("clients", form["clients"]))
 
 
 def _drafted(form: dict[str, str]) -> bytes:
