@@ -31,6 +31,10 @@ class StoreFull(StoreError):  # noqa: N818 - says what went wrong, as all names 
     """There is no room left; nothing was stored."""
 
 
+class StoreDamaged(StoreError):  # noqa: N818
+    """What is stored contradicts itself, or its pages cannot be read."""
+
+
 class StoreAway(StoreError):  # noqa: N818
     """The store does not answer now; what was sent may or may not be stored, and may be sent again."""
 
@@ -51,6 +55,18 @@ class Published:
     title: str = ""
     public: bool = False  # whether everyone may see its results
     aim: str | None = None  # the error that it aims at, as a part of the metric's range
+    key: str = ""  # the public key that signed it; empty for studies of before there was a second one
+    dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the audit log: who did what, to which study or token, in which hour."""
+
+    bucket: int
+    who: str
+    did: str
+    about: str = ""
 
 
 class Store(Protocol):
@@ -63,6 +79,16 @@ class Store(Protocol):
 
     async def check(self) -> None:
         """Raise ``StoreError`` unless the store can be read."""
+
+    async def commit_something(self) -> None:
+        """Raise ``StoreError`` unless the store can commit: write one row that means nothing."""
+
+    async def check_pages(self, seconds: float) -> bool:
+        """Look for damage; False if there was not enough time to look everywhere.
+
+        Raises:
+            StoreDamaged: If there is some.
+        """
 
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
@@ -109,6 +135,36 @@ class Store(Protocol):
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study; again is fine."""
 
+    async def latest(self) -> int:
+        """Return the latest time bucket in which anything is known to have happened, or 0."""
+
+    async def drop_answers(self, number: int, event: Event) -> bool:
+        """Remove the answers of a sealed study, and say so in the audit log; False unless there were any to remove.
+
+        Tally, arrivals, looks and the seal stay.
+        """
+
+    async def delete(self, number: int, event: Event) -> bool:
+        """Remove a closed study with all that belongs to it, and say so in the audit log; False unless it is closed."""
+
+    async def keys(self) -> list[tuple[str, str]]:
+        """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
+
+    async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
+        """Let the store belong to one more key; again is fine."""
+
+    async def record(self, event: Event) -> None:
+        """Add a line to the audit log."""
+
+    async def events(self, most: int) -> list[Event]:
+        """Return the latest lines of the audit log, the newest first."""
+
+    async def sign_out(self, session: str, until: int) -> None:
+        """Remember that a session is over, until it would have ended by itself."""
+
+    async def is_signed_out(self, session: str) -> bool:
+        """Tell whether a session was ended."""
+
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
 
@@ -132,4 +188,13 @@ def check_version(found: int, known: int, what: str) -> None:
         raise StoreError(
             f"{what} has schema version {found}, and this fairgauge knows versions up to {known}: "
             "install a newer fairgauge, or restore the backup from before the upgrade"
+        )
+
+
+def need_version(found: int, kind: str, what: str) -> None:
+    """Refuse to read a schema that is not the one of this program."""
+    known = len(migrations(kind))
+    if found != known:
+        raise StoreError(
+            f"{what} has schema version {found}, and this fairgauge reads version {known}: run fairgauge store migrate"
         )
