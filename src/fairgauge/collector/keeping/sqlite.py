@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
-from fairgauge.collector.stores.base import StoreDamaged, StoreError
-from fairgauge.collector.stores.file import lock, read_only
+from fairgauge.collector.stores.base import StoreDamaged, StoreError, migration_names
+from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version
 from fairgauge.collector.stores.sqlite import SqliteStore
 
 
@@ -54,19 +54,8 @@ def _refuse_existing(path: Path) -> None:
 async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -> Checked:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-        try:
-            with closing(read_only(source)) as original, closing(sqlite3.connect(temporary)) as copy:
-                original.backup(copy)  # one step: one moment of the original, and no writer waits
-                copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
-        except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", type(error).__name__)
-            raise StoreDamaged(f"{source} cannot be copied: {name}") from None
-        store = await SqliteStore.open_to_read(temporary)
-        try:
-            checked = await check_store(store, progress=progress)
-        finally:
-            await store.close()
+        _copy_file(source, temporary)
+        checked = await _check_copy(temporary, progress)
         if checked.faults:
             raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
         with temporary.open("rb") as file:
@@ -81,5 +70,40 @@ async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror}") from None
     finally:
-        for name in (temporary.name, f"{temporary.name}-wal", f"{temporary.name}-shm", f"{temporary.name}-journal"):
-            temporary.with_name(name).unlink(missing_ok=True)
+        _remove(temporary)
+
+
+async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
+    """Check a copy as it is, or, if it has the schema of an older version, a copy of it that has ours."""
+    with closing(read_only(copy)) as connection:
+        old = schema_version(connection) < len(migration_names("sqlite"))
+    upgraded = copy.with_name(f"{copy.name}-upgraded") if old else copy
+    try:
+        if old:
+            _copy_file(copy, upgraded)
+            with closing(sqlite3.connect(upgraded, isolation_level=None)) as connection:
+                migrate(connection)
+        store = await SqliteStore.open_to_read(upgraded)
+        try:
+            return await check_store(store, progress=progress)
+        finally:
+            await store.close()
+    finally:
+        if old:
+            _remove(upgraded)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    try:
+        with closing(read_only(source)) as original, closing(sqlite3.connect(target)) as copy:
+            original.backup(copy)  # one step: one moment of the original, and no writer waits
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StoreDamaged(f"{source} cannot be copied: {name}") from None
+
+
+def _remove(path: Path) -> None:
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-journal"):
+        path.with_name(name).unlink(missing_ok=True)

@@ -172,14 +172,20 @@ class Store(Protocol):
         """Return the seal of a study."""
 
 
-def migrations(kind: str) -> list[str]:
-    """Return the numbered SQL files of a kind of store, in order: file ``NNN_*.sql`` makes schema version NNN."""
+def migration_names(kind: str) -> list[str]:
+    """Return the names of the numbered SQL files of a kind of store, in order: ``NNN_*`` makes schema version NNN."""
     folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
-    named = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    for version, file in enumerate(named, start=1):
-        if int(file.name[:3]) != version:
-            raise StoreError(f"the migration {file.name} should be number {version:03}")
-    return [file.read_text(encoding="utf-8") for file in named]
+    named = sorted(f.name for f in folder.iterdir() if f.name.endswith(".sql"))
+    for version, name in enumerate(named, start=1):
+        if int(name[:3]) != version:
+            raise StoreError(f"the migration {name} should be number {version:03}")
+    return [name.removesuffix(".sql") for name in named]
+
+
+def migrations(kind: str) -> list[str]:
+    """Return the SQL of these files."""
+    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    return [folder.joinpath(f"{name}.sql").read_text(encoding="utf-8") for name in migration_names(kind)]
 
 
 def check_version(found: int, known: int, what: str) -> None:

@@ -78,19 +78,24 @@ def check_pages(path: Path, seconds: float) -> bool:
         StoreDamaged: If there are some, or the file is no database.
     """
     ends = time.monotonic() + seconds
-    with closing(read_only(path)) as connection:
-        connection.set_progress_handler(lambda: time.monotonic() > ends, 10_000)
-        try:
+    try:
+        with closing(read_only(path)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > ends, 10_000)
             found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-                return False
-            raise StoreDamaged(f"{path}: {error.sqlite_errorname}") from None
-        except sqlite3.DatabaseError as error:
-            raise StoreDamaged(f"{path}: {getattr(error, 'sqlite_errorname', type(error).__name__)}") from None
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return False
+        raise _damaged(path, error.sqlite_errorname) from None
     if found != ["ok"]:
-        raise StoreDamaged(f"{path} is damaged: {found[0] if found else 'no result'}")
+        raise _damaged(path, found[0] if found else "no result")
     return True
+
+
+def _damaged(path: Path, what: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged ({what}): keep it, and put the last copy in a new place with fairgauge store restore; "
+        "devices can send again what came since"
+    )
 
 
 def migrate(connection: sqlite3.Connection) -> None:

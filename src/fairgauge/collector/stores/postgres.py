@@ -334,7 +334,23 @@ async def _check_durable(connection: Any) -> None:
             raise StoreError(f"PostgreSQL runs with {setting}=off and could lose answers: turn it on")
 
 
-async def schema_version(connection: Any) -> int:
+async def version_at(address: str) -> int:
+    """Return the schema version of the database at an address, and change nothing.
+
+    Raises:
+        StoreError: If it cannot be reached, or has a later version than this program knows.
+    """
+    try:
+        connection = await asyncpg.connect(address, timeout=SECONDS, command_timeout=SECONDS)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+    try:
+        return await _schema_version(connection)
+    finally:
+        await connection.close()
+
+
+async def _schema_version(connection: Any) -> int:
     """Return the schema version of a database; 0 for one that has none."""
     if await connection.fetchval("SELECT to_regclass('fairgauge_schema')") is None:
         return 0
@@ -344,7 +360,7 @@ async def schema_version(connection: Any) -> int:
 
 
 async def _check_read(connection: Any) -> None:
-    need_version(await schema_version(connection), "postgres", "this PostgreSQL database")
+    need_version(await _schema_version(connection), "postgres", "this PostgreSQL database")
 
 
 async def _migrate(connection: Any) -> None:

@@ -32,6 +32,7 @@ from fairgauge.collector.stores.file import check_pages, connect, lock, migrate,
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 
 READERS = 2
+START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
     "public, aim, key, dropped "
@@ -59,9 +60,16 @@ class SqliteStore:
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
-        """Open or make the file, and bring its schema up to date."""
+        """Open or make the file, look whether it is damaged, and bring its schema up to date.
+
+        Raises:
+            StoreError: If another collector uses it, or it is of another program or a later version.
+            StoreDamaged: If it is damaged: it is left as it is.
+        """
         store = cls(path, lock(path))
         try:
+            if path.exists() and path.stat().st_size:
+                await store.check_pages(START_SECONDS)
             await store._write(migrate)
         except BaseException:
             await store.close()
