@@ -64,7 +64,7 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title, public, aim, key, dropped FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped FROM studies"
 )
 
 _RECORD = "INSERT INTO events (bucket, who, did, about) VALUES ($1, $2, $3, $4)"
@@ -140,12 +140,13 @@ class PostgresStore:
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
-            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, key) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING number"
+            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, "
+            "opens, hourly, key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING "
+            "RETURNING number"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-            study.public, study.aim, study.key,
+            study.public, study.aim, study.opens, study.hourly, study.key,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 

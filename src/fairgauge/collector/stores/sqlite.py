@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores.base import (
     CLOSED,
@@ -35,7 +36,7 @@ READERS = 2
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
-    "public, aim, key, dropped "
+    "public, aim, opens, hourly, key, dropped "
     "FROM studies"
 )
 
@@ -297,20 +298,19 @@ def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]
 
 def _publish(connection: sqlite3.Connection, study: Published) -> bool:
     sql = (
-        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, key) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
+        "hourly, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
     values = (
         study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-        study.public, study.aim, study.key,
+        study.public, study.aim, study.opens, study.hourly, study.key,
     )  # fmt: skip
     return connection.execute(sql, values).rowcount == 1
 
 
-def _published(
-    row: tuple[str, bytes, str, str, int, int | None, int, int | None, int, str, int, str | None, str, int | None],
-) -> Published:
-    return Published(*row[:8], bool(row[8]), row[9], bool(row[10]), *row[11:])
+def _published(row: tuple[Any, ...]) -> Published:
+    found = Published(*row)
+    return replace(found, sealed=bool(found.sealed), public=bool(found.public))
 
 
 def _record(connection: sqlite3.Connection, event: Event) -> None:
