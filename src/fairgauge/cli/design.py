@@ -14,7 +14,6 @@ from fairgauge.designs.levels import WORTH, rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
-from fairgauge.planning.typed import Expected
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import Question
 
@@ -39,8 +38,9 @@ def design(
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    expected = Expected(expect, spread)
-    draft = Draft(title, group, metric, epsilon, attribute, target, design, abstain, expected, opens, closes, contact)
+    draft = Draft(
+        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact
+    )
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
     write_bytes("output", output, study.to_bytes())

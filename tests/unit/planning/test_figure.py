@@ -8,10 +8,10 @@ import pytest
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import figure
-from fairgauge.study import Metric
+from tests.samples import RECALL
 
 GOAL = Goal((0.5, 0.5))
-TERMS = figure.Terms(confidence=0.99, interval="normal", metric=Metric("recall", 0, 1))
+TERMS = figure.Terms(confidence=0.99, interval="normal", metric=RECALL)
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
