@@ -86,7 +86,7 @@ def test_what_python_says_javascript_says(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"), "draw"),
+        (("[below, above][Number(bits", "[above, below][Number(bits"), "draw"),
         (("(sum += weight) > drawn", "(sum += weight) >= drawn"), "draw"),
         (("return toFraction({ c: below.c + 1n, e: below.e })", "return toFraction(below)"), "log"),
         (("const keys = Object.keys(value).sort()", "const keys = Object.keys(value)"), "canonical"),
