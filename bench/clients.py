@@ -94,7 +94,7 @@ def clients_needed() -> Iterator[Line]:
     """Clients for the same error, as a ratio to ours."""
     limits = {row["epsilon"]: row["limit"] for row in json.loads(LIMITS.read_text())["gap"] if row["share"] == 0.5}
     for epsilon in EPSILONS:
-        variance = BALANCED.variance(make_channel(BALANCED, Decimal(str(epsilon)), design="optimal")[1])
+        variance = BALANCED.variance(make_channel(BALANCED, Decimal(str(epsilon)), design="uncentred")[1])
         ours = normal_clients(variance)
         against = f"ours, {ours:,.0f}, normal interval"
         title = f"clients for ±{ERROR}, epsilon {epsilon:g}:"
@@ -125,8 +125,8 @@ def _finite() -> Iterator[Line]:
     """Yield the same under our default interval, which holds for every number of clients."""
     for epsilon in (0.5, 1.0):
         goal = {"epsilon": Decimal(str(epsilon)), "error": ERROR, "unit": 0.5}
-        found = plan(BALANCED, **goal, confidence=CONFIDENCE, designs=("randomized-response", "optimal"))  # type: ignore[arg-type]
-        peer, ours = found.row("randomized-response").clients, found.row("optimal").clients
+        found = plan(BALANCED, **goal, confidence=CONFIDENCE, designs=("randomized-response", "uncentred"))  # type: ignore[arg-type]
+        peer, ours = found.row("randomized-response").clients, found.row("uncentred").clients
         assert peer is not None
         assert ours is not None
         what = f"clients for ±{ERROR}, epsilon {epsilon:g}: the best sound peer, both with our finite interval"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fairgauge.cli import app
+from fairgauge.cli import make_app
 from fairgauge.collector.seal import SealBroken
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
@@ -23,7 +23,7 @@ STUDY = sample_study()
 
 
 def run(*arguments: str) -> str:
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    done = CliRunner().invoke(make_app([arguments[0]]), arguments, catch_exceptions=False)
     return done.output
 
 
@@ -36,18 +36,22 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path):
     assert run("token", "list", "--secrets", folder).split() == ["operator", "alice", "reader", "bob"]
     run("token", "revoke", "--name", "alice", "--secrets", folder)
     assert gate.role_of(token) is None
-    for arguments in (("destroy",), ("new",), ("new", "--name", "x", "--role", "king")):
-        with pytest.raises(InvalidInput):
-            run("token", *arguments, "--secrets", folder)
+    with pytest.raises(InvalidInput, match="role=king"):
+        run("token", "new", "--name", "x", "--role", "king", "--secrets", folder)
+    assert "No such command 'destroy'" in run("token", "destroy", "--secrets", folder)
+    assert "Missing option '--name'" in run("token", "new", "--secrets", folder)
+    assert json.loads(run("token", "list", "--secrets", folder, "--json")) == {
+        "tokens": [{"name": "bob", "role": "reader"}]
+    }
 
 
 def test_tickets_are_made(tmp_path: Path):
-    lines = run("tickets", "new", "--study", STUDY.digest, "--count", "5", "--secrets", str(tmp_path)).split()
+    lines = run("ticket", "new", "--study", STUDY.digest, "--count", "5", "--secrets", str(tmp_path)).split()
     book = Tickets.in_folder(tmp_path)
     assert len(set(lines)) == 5
     assert all(book.good(STUDY.digest, bytes.fromhex(line)) for line in lines)
     with pytest.raises(InvalidInput, match="64 lower-case"):
-        run("tickets", "new", "--study", "x", "--secrets", str(tmp_path))
+        run("ticket", "new", "--study", "x", "--secrets", str(tmp_path))
 
 
 @pytest.fixture

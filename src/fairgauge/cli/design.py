@@ -26,7 +26,9 @@ def design(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
     attribute: options.AttributeName = "group",
     target: options.Target = None,
-    design: Annotated[str, typer.Option(help="auto, optimal, laplace or randomized-response.")] = AUTO,
+    design: Annotated[
+        str, typer.Option(help="auto, uncentred, laplace, randomized-response, or an installed one.")
+    ] = AUTO,
     abstain: options.Abstain = False,
     expect: options.Expect = None,
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,

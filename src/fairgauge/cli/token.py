@@ -8,34 +8,43 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.collector.tokens import new_token, read_tokens, revoke_token
-from fairgauge.errors import InvalidInput
+
+SECRETS = Path("fairgauge-secrets")
+
+token = typer.Typer(
+    help="Make, list and revoke the tokens of operators and readers.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Option("--name", help="Whose token it is.", show_default=False)]
 
 
-def token(
-    action: Annotated[str, typer.Argument(help="new, list or revoke.", show_default=False)],
-    name: Annotated[str | None, typer.Option(help="Whose token it is.")] = None,
+@token.command()
+def new(
+    name: Name,
     role: Annotated[str, typer.Option(help="operator (may publish and close) or reader (may see results).")] = "reader",
-    secrets: options.Secrets = Path("fairgauge-secrets"),
+    secrets: options.Secrets = SECRETS,
     json: options.Json = False,
 ) -> None:
-    """Make, list or revoke tokens; a running collector notices at once."""
-    if action == "list":
-        kept = [{"name": one.name, "role": one.role} for one in read_tokens(secrets)]
-        if json:
-            show_json({"tokens": kept})
-        else:
-            for one in kept:
-                out.print(f"{one['role']:<9} {one['name']}", markup=False)
-        return
-    if action not in ("new", "revoke"):
-        raise InvalidInput("action", action, "must be new, list or revoke")
-    if name is None:
-        raise InvalidInput("name", "nothing", "must be given, such as --name alice")
-    if action == "revoke":
-        revoke_token(secrets, name=name)
-        return
+    """Make a token, and print it once: only its hash is kept."""
     made = new_token(secrets, name=name, role=role)
     if json:
         show_json({"name": name, "role": role, "token": made})
     else:
-        out.print(made, markup=False)
+        out.print(made)
+
+
+@token.command("list")
+def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+    """Show the names and roles of all tokens."""
+    kept = [{"name": one.name, "role": one.role} for one in read_tokens(secrets)]
+    if json:
+        show_json({"tokens": kept})
+        return
+    for one in kept:
+        out.print(f"{one['role']:<9} {one['name']}")
+
+
+@token.command()
+def revoke(name: Name, secrets: options.Secrets = SECRETS) -> None:
+    """Forget a token; a running collector notices at once."""
+    revoke_token(secrets, name=name)

@@ -36,7 +36,7 @@ def spread_of(epsilon: Decimal) -> Spread:
 
 def optimal_channel(epsilon: Decimal) -> Channel:
     """Return the optimal channel for the gap of two equal groups."""
-    return make_channel(GOAL, epsilon, design="optimal")[1]
+    return make_channel(GOAL, epsilon, design="uncentred")[1]
 
 
 def error_at(epsilon: Decimal, clients: float, *, interval: str) -> float:

@@ -7,17 +7,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from fairgauge.designs import DESIGNS
+from fairgauge.designs import known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import plan
 
-# Okabe and Ito's colours, told apart by colour-blind readers, with a marker each for readers of grey prints.
-_STYLES = {
-    "randomized-response": ("#D55E00", "s"),
-    "laplace": ("#E69F00", "^"),
-    "optimal": ("#0072B2", "o"),
-}
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
 KINDS = (".svg", ".png", ".pdf")
 
@@ -61,12 +55,11 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
         raise MissingExtra("drawing plots needs matplotlib", "lab") from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    for design in DESIGNS:
-        colour, marker = _STYLES[design]
-        plans = [plan(goal, epsilon=e, clients=clients, designs=[design], **terms) for e in _EPSILONS]
+    for name, design in known_designs().items():
+        plans = [plan(goal, epsilon=e, clients=clients, designs=[name], **terms) for e in _EPSILONS]
         errors = np.array([found.rows[0].error for found in plans], dtype=float)
         epsilons = np.array(_EPSILONS, dtype=float)
-        axes.plot(epsilons, errors, marker=marker, color=colour, label=design)
+        axes.plot(epsilons, errors, marker=design.marker, color=design.colour, label=name)
     axes.set(
         xscale="log",
         yscale="log",

@@ -63,4 +63,4 @@ def errors_for(
     def error(channel: Channel) -> float:
         return unit * planned_width(goal, channel, clients, method, alpha)
 
-    return [(float(epsilon), error(make_channel(goal, epsilon, design="optimal")[1])) for epsilon in epsilons]
+    return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]

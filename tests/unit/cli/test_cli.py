@@ -1,11 +1,16 @@
 """The command line as a whole."""
 
+import subprocess
 import sys
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from fairgauge import __version__
-from fairgauge.cli import COMMANDS, make_app
+from fairgauge.cli import make_app
+from fairgauge.cli.overview import COMMANDS
+from fairgauge.client.command import make_parser
 from fairgauge.errors import MissingExtra
 from tests.unit.cli.conftest import Run
 
@@ -17,7 +22,32 @@ def test_version(fairgauge: Run):
 def test_help_lists_every_command(fairgauge: Run):
     done = fairgauge("--help")
     assert done.status == 0
-    assert all(command in done.out for command in COMMANDS)
+    assert [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")] == list(COMMANDS)
+
+
+def test_no_command_at_all_shows_the_same_help_and_is_an_error(fairgauge: Run):
+    assert fairgauge() == (2, fairgauge("--help").out, "")
+
+
+def test_help_says_of_a_command_what_the_command_says_of_itself():
+    group = get_command(make_app())
+    assert isinstance(group, TyperGroup)
+    own = {name: (command.help or "").splitlines()[0] for name, command in group.commands.items()}
+    assert {**own, "answer": make_parser().description} == COMMANDS
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_load_no_more_than_answering_does(option: str):
+    code = "import sys, atexit; atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))"
+    code += f"; sys.argv[1:] = [{option!r}]; from fairgauge.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"typer", "numpy", "fairgauge.channel"}.isdisjoint(done.stderr.split())
+
+
+def test_a_command_loads_no_other_command():
+    group = get_command(make_app(["verify"]))
+    assert isinstance(group, TyperGroup)
+    assert list(group.commands) == ["verify"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -43,6 +73,11 @@ def test_without_typer_it_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_missing_extra_exits_with_2(monkeypatch: pytest.MonkeyPatch, fairgauge: Run):
     monkeypatch.setitem(sys.modules, "typer", None)
-    done = fairgauge("--help")
+    done = fairgauge("plan", "--help")
     assert done.status == 2
     assert done.err == "fairgauge: the command line needs typer: pip install 'fairgauge[lab]'\n"
+
+
+def test_an_unknown_command_is_told_the_known_ones(fairgauge: Run):
+    done = fairgauge("tickets")
+    assert (done.status, done.err.startswith("fairgauge: command=tickets: must be one of plan, ")) == (2, True)

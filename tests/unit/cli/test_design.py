@@ -36,7 +36,7 @@ def test_it_writes_a_private_study(fairgauge: Run, elsewhere: Path):
 
 
 def test_what_it_cannot_answer_is_said_now(fairgauge: Run):
-    optimal = [part if part != "randomized-response" else "optimal" for part in BASE]
+    optimal = [part if part != "randomized-response" else "uncentred" for part in BASE]
     done = fairgauge("design", *optimal, *KNOWN, *RECALL, "-o", "study.json")
     assert "It answers: the gap." in done.out
     assert "It cannot answer: each group's mean, the overall mean." in done.out
@@ -137,9 +137,9 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
 
 def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeypatch: pytest.MonkeyPatch):
     def designed(epsilon: str) -> str:
-        loud = [{"randomized-response": "optimal", "1": epsilon}.get(part, part) for part in BASE]
+        loud = [{"randomized-response": "uncentred", "1": epsilon}.get(part, part) for part in BASE]
         return fairgauge("design", *loud, *KNOWN, *RECALL, "-o", "study.json").out
 
     assert "Rounding" not in designed("5")
-    monkeypatch.setattr(sys.modules["fairgauge.designs.optimal"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
+    monkeypatch.setattr(sys.modules["fairgauge.designs.uncentred"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
     assert re.search(r"Rounding to these levels costs about \d+\.\d% of the variance", designed("5.5"))

@@ -17,8 +17,8 @@ def test_json_is_as_promised(fairgauge: Run):
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
-    assert document["best"] == "optimal"
-    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "optimal"]
+    assert document["best"] == "uncentred"
+    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred"]
     members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
     assert all(list(row) == members for row in document["designs"])
     row = document["designs"][0]
@@ -32,8 +32,8 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     assert done.status == 0
     head, *rows = done.out.splitlines()
     assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
-    assert [row.split()[0] for row in rows[:3]] == ["randomized-response", "laplace", "optimal"]
-    assert "With optimal, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
+    assert [row.split()[0] for row in rows[:3]] == ["randomized-response", "laplace", "uncentred"]
+    assert "With uncentred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
     assert "(0.99 confidence, finite interval)" in done.out
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from fairgauge.cli import app
 from fairgauge.client import Answer, Ledger, Patience, command
 from fairgauge.client.command import HELP, Request, main, make_parser, read_private
 from fairgauge.errors import BadLedger, InvalidInput
@@ -210,24 +209,11 @@ class TestRunning:
             assert server.heard == []
 
 
-class TestOneCommandTwoParsers:
-    """typer lists the command; argparse runs it where typer is missing, and everywhere else."""
+class TestStandardLibraryAlone:
+    """typer has no part in it, whether it is installed or not."""
 
-    def test_the_same_arguments_with_the_same_help(self) -> None:
-        from typer.main import get_command
-
-        listed = get_command(app).commands["answer"]  # type: ignore[attr-defined]
-        ours = {action.dest: action.help for action in make_parser()._actions if action.dest != "help"}
-        assert ours == HELP
-        assert {parameter.name: parameter.help for parameter in listed.params} == HELP
-        assert listed.help == command.SUMMARY == make_parser().description
-
-    def test_typer_runs_it_too(self, here: Path) -> None:
-        from typer.testing import CliRunner
-
-        done = CliRunner().invoke(app, ["answer", *ARGUMENTS, "--json"])
-        assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)["state"] == "pending"
+    def test_every_argument_has_its_help(self) -> None:
+        assert {action.dest: action.help for action in make_parser()._actions if action.dest != "help"} == HELP
 
     def test_a_bare_python_answers(self, here: Path) -> None:
         """No site-packages: neither typer nor anything else is there."""

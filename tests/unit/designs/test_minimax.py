@@ -16,15 +16,15 @@ from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
 
 # The package has a function of the same name.
-optimal = sys.modules["fairgauge.designs.optimal"]
+uncentred = sys.modules["fairgauge.designs.uncentred"]
 
 
 def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Solution, float]:
-    problem, unit = optimal._problem(goal, Decimal(epsilon), levels)
-    first = optimal._channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
+    problem, unit = uncentred._problem(goal, Decimal(epsilon), levels)
+    first = uncentred._channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)
     size = np.abs(first.scores).max(axis=0)
-    return problem, minimax, minimax.solve(first, optimal._starts(problem, size)), unit
+    return problem, minimax, minimax.solve(first, uncentred._starts(problem, size)), unit
 
 
 def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]:
@@ -32,7 +32,7 @@ def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]
     patterns, scores, weights = [], [], []
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
     for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):
-        orbit = optimal.images(pattern, score, moves)
+        orbit = uncentred.images(pattern, score, moves)
         for image, moved in orbit:
             patterns.append(image)
             scores.append(moved)
@@ -86,7 +86,7 @@ def test_more_levels_never_make_it_worse():
 def test_wider_choice_never_makes_it_worse():
     """A channel for both means also tells the gap, so the gap alone can only be told better."""
     gap, means = Goal((0.3, 0.7)), Goal((0.3, 0.7), target="means")
-    for_gap, for_means = (optimal._minimax(goal, Decimal(1)) for goal in (gap, means))
+    for_gap, for_means = (uncentred._minimax(goal, Decimal(1)) for goal in (gap, means))
     assert gap.variance(for_gap) <= 1.01 * gap.variance(for_means)
     assert means.variance(for_means) < means.variance(for_gap)
 
@@ -99,13 +99,13 @@ def test_many_unequal_groups_leave_the_start(shares: tuple[float, ...], epsilon:
     """The gap's basis has a direction that no objective sees; following it, pricing found nothing at all."""
     goal = Goal(shares)
     simple = goal.variance(randomized_response(goal, Decimal(epsilon)))
-    assert goal.variance(optimal._minimax(goal, Decimal(epsilon))) < part * simple
+    assert goal.variance(uncentred._minimax(goal, Decimal(epsilon))) < part * simple
 
 
 def test_estimated_shares_leave_the_start():
     goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
     simple = goal.variance(randomized_response(goal, Decimal("0.053")))
-    assert goal.variance(optimal._minimax(goal, Decimal("0.053"))) < 0.9 * simple
+    assert goal.variance(uncentred._minimax(goal, Decimal("0.053"))) < 0.9 * simple
 
 
 @pytest.mark.parametrize("solves", [1, 4])

@@ -8,8 +8,8 @@ import pytest
 
 from fairgauge.designs import minimax
 from fairgauge.designs.levels import even_levels
-from fairgauge.designs.optimal import _minimax
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
+from fairgauge.designs.uncentred import _minimax
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 

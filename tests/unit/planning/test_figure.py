@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.designs import known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import figure
@@ -18,7 +19,8 @@ MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two epsilons and two designs are as good as thirty channels here."""
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal("0.5"), Decimal(1)])
-    monkeypatch.setattr(figure, "DESIGNS", ["randomized-response", "laplace"])
+    few = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
+    monkeypatch.setattr(figure, "known_designs", lambda: few)
 
 
 @pytest.mark.parametrize("kind", MAGIC)

@@ -28,7 +28,7 @@ def test_so_many_answers_give_that_error(question, interval: str):
 
 def test_it_is_about_the_channel_that_the_study_has():
     goal = Goal((0.5, 0.5))
-    for design in ("randomized-response", "optimal"):
+    for design in ("randomized-response", "uncentred"):
         planned = plan(goal, epsilon=Decimal(1), error=0.01, unit=0.5, designs=[design]).row(design).clients
         needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="finite")
         assert needed == pytest.approx(planned, rel=0.02)

@@ -1,4 +1,4 @@
-"""The best channel there is for a goal: within a fraction of a percent of the limit of any private mechanism.
+"""The best channel for clients whose split is known exactly, within a fraction of a percent of the limit of any.
 
 For up to six groups it comes from column generation; beyond that from the best family known.
 """
@@ -32,7 +32,7 @@ _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
 
 
-def optimal(goal: Goal, epsilon: Decimal) -> Channel:
+def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least worst-case variance; never worse than the other designs."""
     channels = [randomized_response(goal, epsilon), laplace(goal, epsilon)]
     channels.append(hadamard(goal, epsilon) if goal.groups > EXACT_GROUPS else _minimax(goal, epsilon))

@@ -1,4 +1,4 @@
-"""The optimal design as a whole."""
+"""The uncentred design as a whole."""
 
 from decimal import Decimal
 
@@ -6,8 +6,8 @@ import pytest
 
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
-from fairgauge.designs.optimal import optimal
 from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.uncentred import uncentred
 from fairgauge.goals.goal import Goal
 
 
@@ -15,12 +15,12 @@ from fairgauge.goals.goal import Goal
 def test_the_same_goal_gives_the_same_table(epsilon: str):
     """A study can be designed again to check that nothing was hidden in its table."""
     goal = Goal((0.2, 0.8), target="means")
-    assert optimal(goal, Decimal(epsilon)) == optimal(goal, Decimal(epsilon))
+    assert uncentred(goal, Decimal(epsilon)) == uncentred(goal, Decimal(epsilon))
 
 
 def test_equal_groups_are_treated_alike():
     goal = Goal((0.5, 0.5), target="means")
-    channel = optimal(goal, Decimal(1))
+    channel = uncentred(goal, Decimal(1))
     m = len(channel.levels)
     first, second = (sorted(zip(*channel.table[g * m : (g + 1) * m], strict=True)) for g in (0, 1))
     for a, b in zip(first, second, strict=True):
@@ -30,13 +30,13 @@ def test_equal_groups_are_treated_alike():
 
 @pytest.mark.parametrize("goal", [Goal((1 / 7,) * 7), Goal((0.1,) * 10, shares_known=False, target="means")])
 def test_many_groups_get_hadamard_questions_at_small_epsilon(goal: Goal):
-    assert optimal(goal, Decimal("0.3")) == hadamard(goal, Decimal("0.3"))
+    assert uncentred(goal, Decimal("0.3")) == hadamard(goal, Decimal("0.3"))
 
 
 def test_many_groups_get_randomized_response_at_large_epsilon():
     goal = Goal((1 / 7,) * 7)
     best = min(randomized_response(goal, Decimal(4)), laplace(goal, Decimal(4)), key=goal.variance)
-    assert optimal(goal, Decimal(4)) == best
+    assert uncentred(goal, Decimal(4)) == best
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_many_groups_get_randomized_response_at_large_epsilon():
 )
 def test_gains_over_randomized_response(goal: Goal, epsilon: str, gain: float):
     simple = goal.variance(randomized_response(goal, Decimal(epsilon)))
-    assert goal.variance(optimal(goal, Decimal(epsilon))) * gain <= simple
+    assert goal.variance(uncentred(goal, Decimal(epsilon))) * gain <= simple
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_gains_over_randomized_response(goal: Goal, epsilon: str, gain: float):
 def test_each_mean_is_as_good_as_the_channel_allows(shares: tuple[float, ...], epsilon: str, reached: float):
     """What the linear program promises, to 1 %: scores aimed at both means at once were up to 13 % worse."""
     goal = Goal(shares, target="means")
-    assert goal.variance(optimal(goal, Decimal(epsilon))) <= 1.01 * reached
+    assert goal.variance(uncentred(goal, Decimal(epsilon))) <= 1.01 * reached
 
 
 def test_expecting_the_right_mean_helps():
     aimed, unaimed = (Goal((0.5, 0.5), shares_known=False, expect=e) for e in (0.8, None))
-    for_aimed, for_all = (optimal(goal, Decimal(1)) for goal in (aimed, unaimed))
+    for_aimed, for_all = (uncentred(goal, Decimal(1)) for goal in (aimed, unaimed))
     assert aimed.variance(for_aimed) < aimed.variance(for_all)
     assert unaimed.variance(for_all) < unaimed.variance(for_aimed) < float("inf")

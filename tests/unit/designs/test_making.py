@@ -4,25 +4,25 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.designs import DESIGNS, make_channel
+from fairgauge.designs import known_designs, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
 
 GOAL = Goal((0.5, 0.5))
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", list(known_designs()))
 def test_a_design_is_made_by_its_name(design: str):
     name, channel = make_channel(GOAL, Decimal("0.7"), design=design)
     assert name == design
-    assert channel == DESIGNS[design](GOAL, Decimal("0.7"))
+    assert channel == known_designs()[design].make(GOAL, Decimal("0.7"))
     assert channel.within(Decimal("0.7"))
 
 
 def test_auto_takes_the_least_variance():
     name, channel = make_channel(GOAL, Decimal(1))
-    assert name == "optimal"
-    assert GOAL.variance(channel) == min(GOAL.variance(make(GOAL, Decimal(1))) for make in DESIGNS.values())
+    assert name == "uncentred"
+    assert GOAL.variance(channel) == min(GOAL.variance(d.make(GOAL, Decimal(1))) for d in known_designs().values())
 
 
 def test_auto_takes_the_simplest_of_equals():
@@ -50,10 +50,19 @@ def test_what_cannot_be_made_is_refused(design: str, epsilon: str, field: str):
 
 @pytest.mark.parametrize("epsilon", ["0.001", "12"])
 def test_the_ends_of_the_range_can_be_made(epsilon: str):
-    for design in DESIGNS if epsilon == "0.001" else ("randomized-response", "laplace"):
+    for design in known_designs() if epsilon == "0.001" else ("randomized-response", "laplace"):
         _, channel = make_channel(GOAL, Decimal(epsilon), design=design)
         assert channel.epsilon == pytest.approx(float(epsilon), rel=1e-3)
 
 
 def test_the_same_channel_is_not_made_twice():
     assert make_channel(GOAL, Decimal("0.7"))[1] is make_channel(GOAL, Decimal("0.7"))[1]
+
+
+def test_the_old_name_is_answered_with_the_two_that_there_are():
+    with pytest.raises(InvalidInput) as refused:
+        make_channel(GOAL, Decimal(1), design="optimal")
+    text = str(refused.value)
+    assert text.startswith("design=optimal: choose centred ")
+    assert "uncentred" in text
+    assert "\n" not in text

@@ -1,4 +1,4 @@
-"""``fairgauge tickets``: make tickets for a study."""
+"""``fairgauge ticket``: make tickets for a study."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,17 +11,26 @@ from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import read_count
 
+ticket = typer.Typer(
+    help="Make tickets, each of which lets one device answer a study once.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
-def tickets(
-    action: Annotated[str, typer.Argument(help="new.", show_default=False)],
+
+@ticket.callback()
+def group() -> None:
+    """Make tickets, each of which lets one device answer a study once."""
+
+
+@ticket.command()
+def new(
     study: Annotated[str, typer.Option(help="The study's digest.", show_default=False)],
     count: Annotated[str, typer.Option(help="How many.")] = "1",
     secrets: options.Secrets = Path("fairgauge-secrets"),
     json: options.Json = False,
 ) -> None:
-    """Make tickets, one a line; each lets one device answer a study once."""
-    if action != "new":
-        raise InvalidInput("action", action, "must be new")
+    """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
     wanted, book = read_count("count", count), Tickets.in_folder(secrets)

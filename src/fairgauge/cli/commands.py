@@ -1,0 +1,79 @@
+"""From what was typed to the command that is meant.
+
+Help and version need no command, so they load none; a command loads its own file and no other's.
+"""
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fairgauge import __version__
+from fairgauge.cli.overview import COMMANDS, SENTENCE, overview
+from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import typer
+
+
+def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
+    """Return an application with these commands.
+
+    ``answer`` is not one of typer's: the process that sees a person's data runs on the standard library alone
+    (:mod:`fairgauge.client.command`).
+    """
+    try:
+        import typer
+    except ImportError:
+        raise MissingExtra("the command line needs typer", "lab") from None
+    app = typer.Typer(
+        name="fairgauge",
+        help=SENTENCE,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name in names:
+        if name == "answer":
+            continue
+        found = getattr(import_module(f"fairgauge.cli.{name}"), name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+
+    @app.callback()
+    def top() -> None:
+        """Do nothing: with it, a single command keeps its name."""
+
+    return app
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        sys.exit(_run(sys.argv[1:]))
+    except FairgaugeError as error:
+        # What is wrong may come from a file of unknown origin: nothing in it shall steer the terminal.
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
+        sys.stderr.write(f"fairgauge: {text}\n")
+        sys.exit(2 if isinstance(error, InvalidInput | MissingExtra) else 1)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def _run(typed: list[str]) -> int:
+    first = typed[0] if typed else ""
+    if first in ("", "--help", "--version"):
+        sys.stdout.write(f"fairgauge {__version__}\n" if first == "--version" else overview())
+        return 0 if first else 2
+    if first == "answer":
+        from fairgauge.client.command import main as answer
+
+        return answer(typed[1:])
+    if first not in COMMANDS:
+        raise InvalidInput("command", first, "must be one of " + ", ".join(COMMANDS))
+    make_app([first])()
+    return 0

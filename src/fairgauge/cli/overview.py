@@ -1,0 +1,45 @@
+"""What ``fairgauge --help`` shows: every command with its sentence, in the order of a study.
+
+A table and not what the commands' modules say of themselves: reading those loads the whole laboratory, and someone
+who asks for help, or has the base package only, waits for none of it.  A test compares the two.
+"""
+
+COMMANDS = {
+    "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
+    "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
+    "verify": "Recompute the exact epsilon of a study, and say what it means for a person.",
+    "answer": "Answer a study with one randomised symbol, once, and deliver it.",
+    "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
+    "tally": "Count the answers in files; refuse those that are not answers to this study.",
+    "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
+    "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",
+    "serve": "Take answers over HTTP, and count each of them once.",
+    "token": "Make, list and revoke the tokens of operators and readers.",
+    "ticket": "Make tickets, each of which lets one device answer a study once.",
+    "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
+    "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
+}
+
+SENTENCE = "Measure how differently a model serves groups of people, without learning who belongs to which group."
+
+
+def overview() -> str:
+    """Return the commands, each on a line.
+
+    >>> print(overview().splitlines()[0])
+    Usage: fairgauge COMMAND [OPTIONS] [ARGS]...
+    """
+    width = max(map(len, COMMANDS))
+    listed = [f"  {name:<{width}}  {sentence}" for name, sentence in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Usage: fairgauge COMMAND [OPTIONS] [ARGS]...",
+            "",
+            SENTENCE,
+            "",
+            *listed,
+            "",
+            "`fairgauge COMMAND --help` explains one of them; `fairgauge --version` prints the version.",
+            "",
+        ]
+    )

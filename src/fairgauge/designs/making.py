@@ -1,0 +1,70 @@
+"""Making a channel by the name of a design, with its privacy checked whoever made it."""
+
+from decimal import Decimal
+from functools import lru_cache
+
+from fairgauge.channel import Channel
+from fairgauge.designs.registry import AUTO, known_designs
+from fairgauge.errors import Impossible, InvalidInput, NotPrivate
+from fairgauge.goals.goal import Goal
+
+# Beyond these a table of 2^53 draws cannot express the channel, or privacy means nothing.
+LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
+# Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
+_AS_GOOD = 1.001
+
+
+def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[str, Channel]:
+    """Make a channel, and return the name of the design that made it beside it.
+
+    Guarantee: the channel's exact epsilon, computed from its integers, is at most the epsilon asked for.
+
+    Raises:
+        InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
+        Impossible: If no table reaches what was asked.
+        NotPrivate: If a design of another package breaks its promise.
+    """
+    check_design(design)
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    if design != AUTO:
+        return design, _made(goal, epsilon, design)
+    channels: dict[str, Channel] = {}
+    for name in known_designs():
+        try:
+            channels[name] = _made(goal, epsilon, name)
+        except Impossible:
+            continue
+    if not channels:
+        raise Impossible(f"no design makes a channel for epsilon={epsilon}")
+    variances = {name: goal.variance(channel) for name, channel in channels.items()}
+    least = min(variances.values())
+    best = next(name for name, variance in variances.items() if variance <= least * _AS_GOOD)
+    return best, channels[best]
+
+
+def check_design(design: str) -> None:
+    """Refuse a name that no design has.
+
+    Raises:
+        InvalidInput: If the design is not known.
+    """
+    if design == "optimal":
+        raise InvalidInput(
+            "design",
+            design,
+            "choose centred (least total error about the population) or uncentred (what optimal was: these clients)",
+        )
+    names = [AUTO, *known_designs()]
+    if design not in names:
+        raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
+
+
+@lru_cache(maxsize=256)
+def _made(goal: Goal, epsilon: Decimal, design: str) -> Channel:
+    channel = known_designs()[design].make(goal, epsilon)
+    if not channel.within(epsilon):
+        raise NotPrivate(f"design {design} made a table with epsilon {channel.epsilon!r}, above {epsilon}")
+    if (channel.groups, channel.abstain) != (goal.groups, goal.abstain):
+        raise InvalidInput("design", design, "made a table for other groups than those asked for")
+    return channel

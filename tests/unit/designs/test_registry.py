@@ -1,0 +1,123 @@
+"""Designs of other packages."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+from fairgauge.channel import Channel
+from fairgauge.designs import Design, known_designs, make_channel, register, registry
+from fairgauge.designs.making import _made
+from fairgauge.designs.randomized_response import randomized_response, response_rows
+from fairgauge.designs.rounding import exact_channel
+from fairgauge.errors import Impossible, InvalidInput, NotPrivate
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
+from fairgauge.planning import figure, plan
+
+GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
+
+
+def cautious(goal: Goal, epsilon: Decimal) -> Channel:
+    """Randomized response that spends half of what it may."""
+    return randomized_response(goal, epsilon / 2)
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr(registry, "_FOUND", dict(known_designs()))
+    _made.cache_clear()
+    yield
+    _made.cache_clear()
+
+
+def test_a_registered_design_is_planned_drawn_and_made(monkeypatch: pytest.MonkeyPatch):
+    from matplotlib import rcParams
+
+    register(Design("cautious", cautious, colour="#009E73", marker="D"))
+    assert list(known_designs())[-1] == "cautious"
+    assert make_channel(GOAL, ONE, design="cautious") == ("cautious", cautious(GOAL, ONE))
+    found = plan(GOAL, epsilon=ONE, clients=1000, interval="normal")
+    errors = [found.row(name).error or 0.0 for name in ("cautious", "randomized-response")]
+    assert errors[0] > errors[1] > 0
+    monkeypatch.setattr(figure, "_EPSILONS", [ONE])
+    monkeypatch.setitem(rcParams, "svg.fonttype", "none")
+    drawn = figure.picture("svg", GOAL, 1000, confidence=0.99, interval="normal", unit=0.5).decode()
+    assert ">cautious<" in drawn
+    assert "#009e73" in drawn
+
+
+def test_auto_takes_a_registered_design_where_it_is_best():
+    one_of_ours = randomized_response(Goal((0.5, 0.5)), ONE)
+    monkey = Design("cautious", lambda _, __: one_of_ours)
+    for name in ("randomized-response", "laplace", "uncentred", "centred"):
+        registry._FOUND.pop(name, None)
+    register(monkey)
+    assert make_channel(GOAL, ONE) == ("cautious", one_of_ours)
+
+
+def test_a_design_that_breaks_its_promise_is_refused():
+    register(Design("leaky", lambda goal, epsilon: randomized_response(goal, 2 * epsilon)))
+    with pytest.raises(NotPrivate, match=r"design leaky made a table with epsilon 1\.99+\d*, above 1"):
+        make_channel(GOAL, ONE, design="leaky")
+
+
+def test_a_design_for_other_groups_is_refused():
+    register(Design("other", lambda _, epsilon: randomized_response(Goal((0.4, 0.3, 0.3)), epsilon)))
+    with pytest.raises(InvalidInput, match="design=other: made a table for other groups"):
+        make_channel(GOAL, ONE, design="other")
+
+
+def test_auto_passes_over_a_design_that_cannot():
+    def cannot(goal: Goal, epsilon: Decimal) -> Channel:
+        raise Impossible("not for this goal")
+
+    register(Design("cannot", cannot))
+    assert make_channel(GOAL, ONE)[0] != "cannot"
+    with pytest.raises(Impossible, match="not for this goal"):
+        make_channel(GOAL, ONE, design="cannot")
+    for name in list(known_designs()):
+        registry._FOUND[name] = replace(registry._FOUND[name], make=cannot)
+    _made.cache_clear()
+    with pytest.raises(Impossible, match="no design makes a channel for epsilon=1"):
+        make_channel(GOAL, ONE)
+
+
+@pytest.mark.parametrize("name", ["laplace", "auto", "optimal"])
+def test_a_taken_name_is_refused(name: str):
+    with pytest.raises(InvalidInput, match="is taken"):
+        register(Design(name, cautious))
+
+
+@pytest.mark.parametrize("name", ["", "Best", "a b", "-a", "a--b", "a\n"])
+def test_a_name_that_cannot_be_typed_is_refused(name: str):
+    with pytest.raises(InvalidInput, match="small letters"):
+        register(Design(name, cautious))
+
+
+def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
+    broken = [
+        EntryPoint("absent", "no_such_module:design", registry.GROUP),
+        EntryPoint("wrong", "fairgauge.designs.laplace:laplace", registry.GROUP),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: broken)
+    before = set(known_designs())
+    with pytest.warns(UserWarning, match=r"design (absent|wrong) of another package is left out: ") as seen:
+        registry._load_offered.__wrapped__()
+    assert len(seen) == 2
+    assert set(known_designs()) == before
+
+
+def test_a_foreign_channel_needs_no_symbols_like_ours():
+    def ternary(goal: Goal, epsilon: Decimal) -> Channel:
+        inputs = Inputs(goal.groups, np.array([-1.0, 0.0, 1.0]), goal.abstain)
+        return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
+
+    register(Design("ternary", ternary))
+    _, channel = make_channel(GOAL, ONE, design="ternary")
+    assert len(channel.levels) == 3
+    assert GOAL.variance(channel) < float("inf")
