@@ -8,9 +8,7 @@ THREE_LEVELS = (-LEVEL_UNIT, LEVEL_UNIT // 3, LEVEL_UNIT)
 NEARLY_LN_3 = "1.0986122886681096"  # below ln 3 = 1.09861228866810969139...
 
 
-def sample_channel(
-    *, groups: int = 2, levels: tuple[int, ...] = ENDS, abstain: bool = False, loss: int = 3
-) -> Channel:
+def sample_channel(*, groups: int = 2, levels: tuple[int, ...] = ENDS, abstain: bool = False, loss: int = 3) -> Channel:
     """One symbol per input, sent three times as often (or a hair less) as any other."""
     rows = groups * len(levels) + abstain
     other = -(-ROW_SUM // (rows + loss - 1))

@@ -279,7 +279,7 @@ def test_a_hundred_thousand_draws_follow_the_table(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        ("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"),
+        ("[below, above][Number(bits", "[above, below][Number(bits"),
         ("number >> BigInt(8 * bytes.length - count)", "(number >> BigInt(8 * bytes.length - count)) & ~(1n << 51n)"),
         ("const size = limit.toString(2).length;", "const size = 1; return 0;"),
         ("offset + study.questions[picked]", "offset + 1 - 1 + study.questions[0]"),

@@ -59,7 +59,9 @@ def make() -> dict[str, Any]:
             _lifetime({"": "0.00000000000000000000000000000001"}, four, None),
             _lifetime({"": "0"}, four, None),
             _lifetime({"sex": "2"}, [("sex", "6"), ("age", "7")], None),
-            _lifetime({"sex": "2.000000000000000000000000000000000000000000000001"}, [("sex", "6"), ("age", "7")], None),
+            _lifetime(
+                {"sex": "2.000000000000000000000000000000000000000000000001"}, [("sex", "6"), ("age", "7")], None
+            ),
             _lifetime({"sex": "2"}, [("sex", "4"), ("", "2.1")], None),
             _lifetime({"": "2"}, [("sex", "4"), ("age", "2.1")], None),
             _lifetime({"sex": "1", "age": "1"}, [("age", "7.5")], None),
