@@ -51,9 +51,7 @@ def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, Pai
         other.append([UP.next_plus(UP.exp(fall.copy_negate())) for fall in falls])
     with localcontext(UP):
         rest = Decimal(ROW_SUM - sum(blanket.least))
-        return max(
-            (sum(map(mul, own[x], other[y]), start=rest), (x, y)) for x, y in product(range(len(own)), repeat=2)
-        )
+        return max((sum(map(mul, own[x], other[y]), start=rest), (x, y)) for x, y in product(range(len(own)), repeat=2))
 
 
 def _power(base: Decimal, exponent: int) -> Decimal:
