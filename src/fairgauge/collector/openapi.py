@@ -300,8 +300,8 @@ def _schemas() -> Document:
     )
     question = {
         "type": "object",
-        "required": ["metric", "attribute", "answers", "gap", "gaps", "means", "overall", "warnings"],
-        "properties": {"gap": {"anyOf": [_NUMBERS, {"type": "null"}]}},
+        "required": ["metric", "attribute", "answers", "headline", "gaps", "means", "overall", "warnings"],
+        "properties": {"headline": {"type": "object", "required": ["kind"]}},
     }
     estimate = {
         "type": "object",

@@ -103,7 +103,6 @@ def _reckon(now: _Now, known: _Known) -> Results:
     from fairgauge.planning.needed import aimed_error, answers_needed
     from fairgauge.reports.figures import Look
     from fairgauge.reports.views import progress_view, views
-    from fairgauge.reports.words import headline
 
     started = time.monotonic()
     if known.last is not None and known.last.tally == tally:
@@ -116,21 +115,21 @@ def _reckon(now: _Now, known: _Known) -> Results:
             answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
             for question, error in zip(study.questions, errors, strict=True)
         ]
-    main = [headline(question) for question in found.questions]
     past = [look for look in now.looks if look.total < tally.total]
     for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
         then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
-        known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
+        known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
     progress = []
-    for number, (question, gap) in enumerate(zip(study.questions, main, strict=True)):
+    for number, (question, told) in enumerate(zip(study.questions, found.questions, strict=True)):
         drawn: list[Look] = []
-        if gap is not None:
+        main = told.headline
+        if main.groups is not None and main.interval is not None:
             done = [look.total for look in past if look.total in known.past]
-            then_known = [(total, known.past[total][number].get(gap.groups)) for total in done]
+            then_known = [(total, known.past[total][number].get(main.groups)) for total in done]
             drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
-            drawn.append(Look(tally.total, gap.interval))
+            drawn.append(Look(tally.total, main.interval))
         needed = known.needed[number]
         progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
     complete = all(look.total in known.past for look in past)
