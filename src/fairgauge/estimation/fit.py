@@ -6,19 +6,19 @@ The check bets against honesty: it learns from some of the answers how they migh
 
 *Splitting.*  Every answer goes to one of six parts by a throw that has nothing to do with what it says.
 
-*Betting.*  From the parts before, :func:`_suspected` guesses a law q1 that forging would give: the best mixture of rows
-plus one symbol sent too often.  Let q0 be the point of the hull that is nearest to it.  The next part, of n answers
-with counts c, multiplies what was won so far by
+*Betting.*  From the parts before, a law q1 is guessed that dishonest answers may follow: above all the best mixture of
+rows and of one symbol that is sent too often.  Let q0 be the point of the hull that is nearest to it.  The next part,
+of n answers with counts c, multiplies what was won so far by
 
 .. math:: \prod_j r_j^{c_j} \Big/ \Big(\max_x \sum_j P_{xj} r_j\Big)^n, \qquad r_j = q^1_j / q^0_j.
 
 *Why it is fair.*  Fix the throws, and take the parts in turn.  Given the parts before, r is a fixed number for each
-symbol.  An honest client with input x wins the factor r_j on average :math:`\sum_j P_{xj} r_j`, which the divisor is no
-less than; a value between levels is a mixture of two rows, and no more.  Clients are independent of each other, whatever
-each one holds, so the factors of a part multiply to at most 1 on average, and so do those of all parts.  That holds for
-every q1 and every q0 > 0, however they were found.  The average over several ways to split is at most 1 on average too,
-so honest answers win more than :math:`1/\alpha` with probability at most :math:`\alpha` (Markov).  Nothing is asked of
-the number of clients, and nothing of what they hold.
+symbol.  An honest client with input x wins the factor r_j on average :math:`\sum_j P_{xj} r_j`, and the divisor is no
+less than that; a value between levels follows a mixture of two rows, and wins no more.  Clients are independent of each
+other, whatever each one holds, so the factors of a part multiply to at most 1 on average, and so do those of all parts.
+That holds for every q1 and every q0 > 0, however they were found.  The average over several ways to split is at most 1
+on average too, so honest answers win :math:`1/\alpha` or more with probability at most :math:`\alpha` (Markov).
+Nothing is asked of the number of clients, and nothing of what they hold.
 
 *What it sees.*  For the nearest q0 the divisor is 1, and the bet grows by :math:`\sum_j c_j \ln r_j`.  Forging that
 leaves the counts within the hull looks like another population, and no check can see it.
@@ -30,7 +30,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.estimation.mixtures import nearest_mixtures
+from fairgauge.estimation.mixtures import TINY, nearest_mixtures
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Honest answers fall below this less often than this.
@@ -65,7 +65,7 @@ def fit_p_value(rows: Matrix, counts: tuple[int, ...], *, name: str) -> float:
 def _split(counts: tuple[int, ...], name: str) -> Parts:
     """Return the counts of each part, for several ways to split the answers: (split, part, symbol)."""
     # The stream of RandomState is frozen, so the number stays the same with every version of NumPy.
-    throws = np.random.RandomState(np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4"))  # noqa: NPY002
+    throws = np.random.RandomState(np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4"))
     split: Parts = np.stack([throws.multinomial(count, _PARTS, size=_SPLITS) for count in counts], axis=2)
     return split
 
@@ -76,38 +76,52 @@ def _log_winnings(parts: Parts, rows: Matrix) -> Vector:
     before = parts.cumsum(axis=1)[:, :-1].reshape(-1, symbols)
     following = parts[:, 1:].reshape(-1, symbols)
     suspected = _suspected(before, rows)
-    ratio = suspected / (nearest_mixtures(suspected, rows) @ rows)
-    # The last term covers the rounding of the sums.
-    price = np.log((ratio @ rows.T).max(axis=1)) + symbols * np.finfo(float).eps
-    won = (following * np.log(ratio)).sum(axis=1) - following.sum(axis=1) * price
+    ratio = suspected / np.maximum(nearest_mixtures(suspected, rows) @ rows, TINY)
+    won = (following * np.log(ratio)).sum(axis=1) - following.sum(axis=1) * _log_price(ratio, rows)
     total: Vector = won.reshape(splits, bets).sum(axis=1)
     return total
 
 
-def _suspected(counts: Parts, rows: Matrix) -> Matrix:
-    """Return, for each row of counts, a law that forging to one symbol may have given.
+def _log_price(ratio: Matrix, rows: Matrix) -> Vector:
+    """Return the logarithm of the most that an honest answer wins on average; the last term covers rounding."""
+    price: Vector = np.log((ratio @ rows.T).max(axis=1)) + ratio.shape[1] * np.finfo(float).eps
+    return price
 
-    For the symbols that look most overdone beside the best honest mixture, the best mixture of rows and of that symbol
-    is found: one that is best for the other symbols, and as often as seen for this one.  These laws are then averaged by
-    how likely they make the counts.
+
+def _suspected(counts: Parts, rows: Matrix) -> Matrix:
+    """Return, for each row of counts, a law that dishonest answers may follow.
+
+    It is the average of several, by how likely they make the counts, less half the logarithm of the answers for each
+    number that was fitted outside of the hull: the laws of forging to one symbol, and the counts as they are.
     """
     # One answer more, shared out over the symbols, so that no answers at all are a law too.
     answers = counts.sum(axis=1, keepdims=True) + 1
     laws = (counts + rows.mean(axis=0)) / answers
-    overdone = _excess(laws, nearest_mixtures(laws, rows, near=_ROUGHLY) @ rows)
-    symbols = np.argsort(-overdone, axis=1)[:, :_SUSPECTS]
-    problem, symbol = np.repeat(np.arange(len(laws)), symbols.shape[1]), symbols.ravel()
-    each = np.arange(len(symbol))
-    others = laws[problem]
-    seen = others[each, symbol]
+    overdone = _excess(laws, np.maximum(nearest_mixtures(laws, rows, near=_ROUGHLY) @ rows, TINY))
+    suspects = np.argsort(-overdone, axis=1)[:, :_SUSPECTS]
+    symbols = counts.shape[1]
+    as_they_are = (counts + 0.5) / (answers - 1 + symbols / 2)
+    found = np.stack([*(_forged(laws, symbol, rows) for symbol in suspects.T), as_they_are])
+    fitted = np.append(np.ones(len(found) - 1), symbols - 1)
+    likely = answers[:, 0] * (laws * np.log(found)).sum(axis=2) - fitted[:, None] / 2 * np.log(answers[:, 0])
+    belief = np.exp(likely - likely.max(axis=0))
+    average: Matrix = np.einsum("sb,sbj->bj", belief / belief.sum(axis=0), found)
+    return average
+
+
+def _forged(laws: Matrix, symbol: NDArray[np.int64], rows: Matrix) -> Matrix:
+    """Return the best mixture of rows and of one symbol for each law.
+
+    It is the mixture that is best for the other symbols, and as often as seen for this one.
+    """
+    each = np.arange(len(laws))
+    others = laws.copy()
     others[each, symbol] = 0
     found = nearest_mixtures(others, rows, costs=1 - rows[:, symbol].T, near=_ROUGHLY) @ rows
-    found[each, symbol] = np.maximum(found[each, symbol], seen)
-    found /= found.sum(axis=1, keepdims=True)
-    likely = (answers * (laws[problem] * np.log(found)).sum(axis=1).reshape(symbols.shape)).T
-    belief = np.exp(likely - likely.max(axis=0))
-    average: Matrix = np.einsum("sb,bsj->bj", belief / belief.sum(axis=0), found.reshape(*symbols.shape, -1))
-    return average
+    found[each, symbol] = np.maximum(found[each, symbol], laws[each, symbol])
+    found = np.maximum(found, TINY)
+    forged: Matrix = found / found.sum(axis=1, keepdims=True)
+    return forged
 
 
 def _excess(laws: Matrix, honest: Matrix) -> Matrix:

@@ -19,6 +19,8 @@ _TURNS = 60
 # Each turn aims at this part of what is left to gain, and goes this part of the way to the nearest wall.
 _AIM, _STEP = 0.1, 0.95
 _RIDGE = 1e-12
+# A symbol that no row gives counts as this likely.
+TINY = 1e-12
 
 
 def nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None, near: float = 1e-10) -> Matrix:
@@ -26,7 +28,7 @@ def nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None,
 
     Args:
         laws: A law of symbols in each row, not all zero.
-        rows: The rows to mix, all above zero.
+        rows: The rows to mix.
         costs: What a weight costs, for each law; 1 unless told.
         near: How much may be left to gain for each answer.
 
@@ -39,7 +41,7 @@ def nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None,
     slack = np.ones_like(price)
     each = np.arange(len(rows))
     for _ in range(_TURNS):
-        law = weights @ rows
+        law = np.maximum(weights @ rows, TINY)
         slope = (laws / law) @ rows.T - price
         gap = (weights * slack).mean(axis=1, keepdims=True)
         if max(len(rows) * gap.max(), np.abs(slope + slack).max()) < near:
