@@ -230,7 +230,7 @@ def test_forged_answers_are_warned_of(ask):
         await publish(desk, STUDY, "results=public")
         lines = [answer_bytes(STUDY.digest, n.to_bytes(16), 0) for n in range(2000)]
         await desk.batch(STUDY, lines)
-        assert "The counts do not look like honest answers to this study" in words(await browse(desk, ONE))
+        assert "There are signs of forging" in words(await browse(desk, ONE))
 
     ask(scene)
 
