@@ -9,15 +9,15 @@ import asyncio
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from fairgauge.collector.service import AIM, Collector, Entry
+from fairgauge.collector.queries import Terms
+from fairgauge.collector.service import Collector, Entry
+from fairgauge.estimation import Estimate, Interval, estimate
+from fairgauge.planning.needed import aimed_error, answers_needed
+from fairgauge.reports.figures import Look
+from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-
-if TYPE_CHECKING:
-    from fairgauge.estimation import Estimate, Interval
-    from fairgauge.reports.views import ProgressView, QuestionView
 
 CONFIDENCE = 0.99
 INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
@@ -32,9 +32,9 @@ class Results:
 
     study: Study
     tally: Tally
-    estimate: "Estimate"
-    questions: list["QuestionView"]
-    progress: list["ProgressView"]
+    estimate: Estimate
+    questions: list[QuestionView]
+    progress: list[ProgressView]
     over: bool
     complete: bool  # whether the whole past is drawn
 
@@ -44,7 +44,7 @@ class _Known:
     """What is known of a study that never changes: what it needs, and each question's gaps at looks of the past."""
 
     needed: list[int | None] | None = None
-    past: dict[int, list[dict[tuple[str, str], "Interval"]]] = field(default_factory=dict)
+    past: dict[int, list[dict[tuple[str, str], Interval]]] = field(default_factory=dict)
     last: Results | None = None
     fresh_until: float = 0.0
     working: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -76,7 +76,7 @@ class Reckoner:
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
-        study, aim = await self._collector.study(entry.digest), float(kept.aim or AIM)
+        study, aim = await self._collector.study(entry.digest), float(kept.aim or Terms().aim)
         tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
@@ -98,12 +98,6 @@ class _Now:
 
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
-    # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimation import estimate
-    from fairgauge.planning.needed import aimed_error, answers_needed
-    from fairgauge.reports.figures import Look
-    from fairgauge.reports.views import progress_view, views
-
     started = time.monotonic()
     if known.last is not None and known.last.tally == tally:
         found = known.last.estimate
