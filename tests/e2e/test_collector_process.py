@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import StoreError
+from fairgauge.errors import StoreError
 from fairgauge.study import Study
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, new_database

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from fairgauge.cli import make_app
-from fairgauge.collector.seal import PURPOSE, SealBroken, check_sealed, lines_of, read_sealed
+from fairgauge.collector.seal import PURPOSE, check_sealed, lines_of, read_sealed
 from fairgauge.collector.signing import signature_is_good
+from fairgauge.errors import SealBroken
 from fairgauge.study import Study
 
 HERE = Path(__file__).parent / "sealed"

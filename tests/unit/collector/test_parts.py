@@ -11,8 +11,8 @@ from fairgauge.collector.config import Config, Rates, read_config
 from fairgauge.collector.logs import log, log_fault, log_to
 from fairgauge.collector.rates import Rate, Turnstile
 from fairgauge.collector.refusals import TooMany
-from fairgauge.collector.stores.base import StoreError, check_version, migrations
-from fairgauge.errors import InvalidInput
+from fairgauge.collector.stores.base import check_version, migrations
+from fairgauge.errors import InvalidInput, StoreError
 
 
 @pytest.mark.parametrize(

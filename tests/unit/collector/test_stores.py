@@ -12,9 +12,10 @@ import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, migrations
 from fairgauge.collector.stores.file import APPLICATION_ID
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreAway
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.samples import sample_study
 
