@@ -1,4 +1,7 @@
-"""A collector as a process: how it starts, how it stops, and what rude strangers do to it."""
+"""A collector as a process: how it starts, how it stops, and what rude strangers do to it.
+
+Covers: fairgauge.collector.protocol, fairgauge.collector.serve.
+"""
 
 import asyncio
 import json
