@@ -1,5 +1,7 @@
 """What the answers say: tally, estimate and export."""
 
+import contextlib
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
@@ -9,6 +11,7 @@ from fairgauge.collector.export import FORMATS, ndjson, parquet
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
+from fairgauge.collector.stores.base import StoreError
 
 
 async def tally(request: Request) -> Response:
@@ -37,7 +40,8 @@ async def export(request: Request, query: ExportQuery) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
     collector, entry = await _asked(request)
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
-        await collector.record(name, "exported", entry.digest)
+        with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
+            await collector.record(name, "exported", entry.digest)
     pages = collector.store.answers(entry.number)
     body = ndjson(entry.digest, pages) if query.format == "ndjson" else parquet(entry.digest, pages)
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
