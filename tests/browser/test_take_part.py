@@ -1,4 +1,7 @@
-"""Taking part in a real browser: what leaves it, what it remembers, and what it refuses."""
+"""Taking part in a real browser: what leaves it, what it remembers, and what it refuses.
+
+Covers: fairgauge.collector.pages.take_part.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""A collector as a process: how it starts, how it stops, and what rude strangers do to it."""
+"""A collector as a process: how it starts, how it stops, and what rude strangers do to it.
+
+Covers: fairgauge.collector.protocol, fairgauge.collector.serve.
+"""
 
 import asyncio
 import json
@@ -16,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import StoreError
+from fairgauge.errors import StoreError
 from fairgauge.study import Study
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, new_database

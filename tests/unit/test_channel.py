@@ -38,10 +38,17 @@ class TestShape:
         assert tuple(order) == channel.table
         assert (channel.rows, channel.symbols) == (10, 10)
 
+    def test_the_units_are_those_of_every_published_study(self) -> None:
+        assert (ROW_SUM, LEVEL_UNIT) == (9_007_199_254_740_992, 1_073_741_824)
+
     @pytest.mark.parametrize(("group", "level"), [(-1, 0), (2, 0), (0, -1), (0, 2)])
     def test_a_row_that_does_not_exist_is_not_some_other_row(self, group: int, level: int) -> None:
-        with pytest.raises(IndexError):
-            sample_channel().row(group, level)
+        # One past the last group would be the row of those who abstain.
+        with pytest.raises(IndexError, match="no row for this group and level"):
+            sample_channel(abstain=True).row(group, level)
+
+    def test_it_is_shown_without_its_table(self) -> None:
+        assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False)"
 
     def test_no_abstain_row_unless_allowed(self) -> None:
         with pytest.raises(CannotAnswer, match="does not allow abstaining"):

@@ -13,7 +13,8 @@ from itertools import islice
 from fairgauge.collector.logs import log
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.refusals import Busy, Stopping
-from fairgauge.collector.stores.base import FRESH, Row, Store, StoreAway, StoreError
+from fairgauge.collector.stores.base import FRESH, Row, Store
+from fairgauge.errors import StoreAway, StoreError
 
 LARGEST_GROUP = 20_000
 ENOUGH = 256  # answers for which a group is committed without waiting for more

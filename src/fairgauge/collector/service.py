@@ -21,9 +21,10 @@ from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores.base import Event, Published, Store, StoreAway, StoreError
+from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
+from fairgauge.errors import StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally

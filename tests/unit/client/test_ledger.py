@@ -172,6 +172,8 @@ class TestFile:
         connection = ledger._open()
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert connection.execute("PRAGMA fullfsync").fetchone() == (1,)
+        assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
         connection.close()
 
     def test_an_answer_is_returned_only_when_it_is_on_the_disk(
@@ -353,3 +355,53 @@ def test_threads_share_a_ledger(ledger: Ledger) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(work, range(8)))) == 2
+
+
+def test_a_ledger_of_today_is_one_for_every_later_program(ledger: Ledger) -> None:
+    ledger.answer(STUDY, PROFILE)
+    assert ledger.path.read_bytes()[68:72] == b"fgl1"
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_a_ticket_that_is_none_is_refused_where_the_study_is_answered_already(ledger: Ledger) -> None:
+    ledger.answer(STUDY, PROFILE)
+    with pytest.raises(FairgaugeError, match="ticket"):
+        ledger.answer(STUDY, PROFILE, ticket="not one")
+
+
+def rebuilt(path: Path, change: str) -> None:
+    """A ledger whose table has lost its rules: SQLite finds nothing wrong with it."""
+    Ledger(path).answer(STUDY, PROFILE)
+    with closing(sqlite3.connect(path)) as connection:
+        copy = "CREATE TABLE other AS SELECT * FROM answers; DROP TABLE answers; ALTER TABLE other RENAME TO answers;"
+        connection.executescript(f"{copy} UPDATE answers SET {change};")
+
+
+def test_a_state_that_there_is_not_is_damage(ledger: Ledger) -> None:
+    rebuilt(ledger.path, "state = 'lost'")
+    with pytest.raises(BadLedger, match="is damaged: an answer has no proper state"):
+        ledger.state(STUDY.digest)
+
+
+def test_an_answer_that_is_damaged_is_not_taken_for_none(ledger: Ledger) -> None:
+    rebuilt(ledger.path, "id = 'x'")
+    for use in (lambda: ledger.answer(STUDY, PROFILE), ledger.pending):
+        with pytest.raises(BadLedger, match="is damaged: id must"):
+            use()
+
+
+def test_what_costs_nothing_is_in_order(ledger: Ledger) -> None:
+    damaged("UPDATE charges SET epsilon = '0'")(ledger.path)
+    assert ledger.spent() == {"": Decimal(0)}
+
+
+def test_a_ledger_that_vanishes_while_it_is_used_is_named(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.pending()
+
+    def gone(connection: sqlite3.Connection) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(ledger, "_identify", gone)
+    with pytest.raises(BadLedger, match="cannot be used: No such file or directory"):
+        ledger.pending()

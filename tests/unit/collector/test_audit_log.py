@@ -6,12 +6,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairgauge.collector.stores.base import StoreFull
 from fairgauge.collector.tokens import new_token, revoke_token
+from fairgauge.errors import StoreFull
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import ServerProcess
 from tests.samples import sample_study
-from tests.unit.collector.test_operator import HTML, send, sign_in
+from tests.unit.collector.pages.test_operator import HTML, send, sign_in
 
 STUDY = sample_study()
 

@@ -23,7 +23,8 @@ def test_the_simpler_design_wins_a_draw():
 def test_dict_has_exactly_the_promised_members():
     document = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
-    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    members = ["design", "epsilon", "clients", "error"]
+    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     assert [list(row) for row in document["designs"]] == [members] * 2
     with_power = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE, detect=0.1).to_dict()
     assert list(with_power["designs"][0]) == [*members, "power"]

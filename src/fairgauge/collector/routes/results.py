@@ -11,7 +11,7 @@ from fairgauge.collector.export import FORMATS, ndjson, parquet
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
-from fairgauge.collector.stores.base import StoreError
+from fairgauge.errors import StoreError
 
 
 async def tally(request: Request) -> Response:

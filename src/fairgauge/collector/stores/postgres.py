@@ -21,14 +21,12 @@ from fairgauge.collector.stores.base import (
     Event,
     Published,
     Row,
-    StoreAway,
-    StoreError,
-    StoreFull,
     check_version,
     migrations,
     need_version,
 )
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
 SECONDS = 15  # for a statement or a connection; then the sender is told to come again

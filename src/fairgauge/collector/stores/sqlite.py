@@ -17,20 +17,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from fairgauge.collector.stores.base import (
-    CLOSED,
-    FRESH,
-    PAGE,
-    Event,
-    Published,
-    Row,
-    StoreAway,
-    StoreError,
-    StoreFull,
-    need_version,
-)
+from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, need_version
 from fairgauge.collector.stores.file import check_pages, connect, lock, migrate, read_only, schema_version
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 READERS = 2
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
