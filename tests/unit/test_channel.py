@@ -2,9 +2,13 @@
 
 import math
 import pickle
+import sys
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -29,6 +33,31 @@ def scripted(*values: int) -> Callable[[int], int]:
 
 def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:
     return Channel(table, ENDS, groups=1)
+
+
+EVERYONE = [(None, None), (0, None), (None, Fraction(1, 7))] + [
+    (group, position) for group in (0, 1) for position in (Fraction(-LEVEL_UNIT), Fraction(1, 7), Fraction(LEVEL_UNIT))
+]
+
+
+def steps(draw: Callable[..., int], group: int | None, position: Fraction | None) -> int:
+    """Return how many instructions a draw takes, in whatever function."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    bits = scripted(HALF, HALF)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        draw(group, position, bits=bits)
+    finally:
+        sys.settrace(before)
+    return count
 
 
 class TestShape:
@@ -151,6 +180,24 @@ class TestDraw:
 
         sample_channel(abstain=True).draw(group, position, bits=bits)
         assert asked == [53, 53]
+
+    def test_everyone_takes_the_same_steps(self) -> None:
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+        taken = {repr(given): steps(channel.draw, *given) for given in EVERYONE}
+        assert len(set(taken.values())) == 1, taken
+        assert min(taken.values()) > 50, "or nothing was counted"
+
+    def test_a_draw_that_spares_those_who_abstain_is_caught(self) -> None:
+        """As it was: who abstains takes a short cut."""
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+
+        def hasty(group: int | None, position: Fraction | None, *, bits: Callable[[int], int]) -> int:
+            if group is None or position is None:
+                bits(53)
+                return bisect_right(list(accumulate(channel.abstain_row)), bits(53))
+            return channel.draw(group, position, bits=bits)
+
+        assert len({steps(hasty, *given) for given in EVERYONE}) > 1
 
     @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
     def test_without_group_or_value_the_abstain_row_is_drawn(
