@@ -3,13 +3,13 @@
 from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.bodies import media_type, read_body
-from fairgauge.collector.refusals import BadMediaType, Refused
+from fairgauge.collector.refusals import BadMediaType
 from fairgauge.collector.routes.batches import take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Receipt
 from fairgauge.collector.stores.base import FRESH
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, Refused
 
 _JSON = "application/json"
 _NDJSON = "application/x-ndjson"

@@ -8,12 +8,12 @@ from starlette.types import Receive, Scope
 from fairgauge.collector.bodies import read_body
 from fairgauge.collector.problems import URN, problem_of
 from fairgauge.collector.rates import KEPT
-from fairgauge.collector.refusals import BadAnswer, Refused
+from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes.counting import ANSWER, NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import BatchReceipt, RefusedLine
 from fairgauge.collector.stores.base import FRESH, Row
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import FairgaugeError, InvalidInput, Refused
 
 PATIENCE = 2.0  # seconds that a batch waits for its turn
 SLICE = 2**15  # bytes that are read at a time, some 250 answers: a millisecond or so

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fairgauge.client import Answer
-from fairgauge.collector.refusals import BadAnswer, BadTicket, Closed, Conflict, Refused, TooEarly
+from fairgauge.collector.refusals import BadAnswer, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.base import CLOSED, FRESH, Row
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, Refused
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
