@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Per second and process; each may come in a burst of ten seconds' worth."""
 
-    answers: float = 50_000.0  # all answers together, good or bad; half of each is kept for single ones
+    answers: float = 50_000.0  # all answers, good or bad; of each, batches have half as much for themselves
     open: float = 20_000.0  # answers to studies that everyone may answer
     tickets: float = 50_000.0  # answers to studies that take tickets
     readers: float = 50.0  # requests for results

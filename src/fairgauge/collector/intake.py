@@ -19,7 +19,7 @@ from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
 
 LARGEST_GROUP = 4_000  # answers; some twenty milliseconds
-BESIDE_SINGLES = 1_000  # answers of batches in a group that has single ones, too
+BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
 ENOUGH = 256  # answers for which a group is committed without waiting for more
 
 Submitted = tuple[list[Row], "asyncio.Future[list[int]]"]

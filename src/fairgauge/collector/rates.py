@@ -8,13 +8,14 @@ from fairgauge.collector.config import Rates
 from fairgauge.collector.refusals import TooMany
 
 BURST_SECONDS = 10.0
-KEPT = 0.5  # the part of each rate that is kept for single answers: batches get what is above
+BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
 
 
 class Rate:
     """So many a second on average, and a burst of ten seconds' worth at once.
 
-    What is asked for is taken if enough is left, and then it may owe: so a large batch passes, and those after it wait.
+    What is asked for is taken if anything is left, and then it may owe: so a large batch passes, and those after it
+    wait.
     """
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -25,19 +26,13 @@ class Rate:
         self._last = clock()
         self.line = asyncio.Lock()  # those who wait for their turn, in the order in which they came
 
-    def take(self, count: float = 1, *, kept: float = 0.0) -> float:
-        """Take some; return 0, or how many seconds to wait before asking again.
-
-        Args:
-            count: How many.
-            kept: The part of a burst that stays for others: nothing is taken from that.
-        """
+    def take(self, count: float = 1) -> float:
+        """Take some; return 0, or how many seconds to wait before asking again."""
         now = self._clock()
         self._level = min(self._most, self._level + (now - self._last) * self._rate)
         self._last = now
-        least = max(1.0, kept * self._most)
-        if self._level < least:
-            return (least - self._level) / self._rate
+        if self._level < 1:
+            return (1 - self._level) / self._rate
         self._level -= count
         return 0.0
 
@@ -50,7 +45,9 @@ class Turnstile:
     """One rate for each class of requests."""
 
     def __init__(self, rates: Rates) -> None:
-        self._rates = {name: Rate(getattr(rates, name)) for name in rates.__struct_fields__}
+        named = {name: getattr(rates, name) for name in rates.__struct_fields__}
+        self._rates = {name: Rate(rate) for name, rate in named.items()}
+        self._rates |= {f"{name} in batches": Rate(named[name] * BATCHES) for name in ("answers", "open", "tickets")}
 
     def enter(self, kind: str, count: float = 1) -> None:
         """Let a request in.
@@ -62,7 +59,7 @@ class Turnstile:
         if seconds:
             raise _too_many(kind, seconds)
 
-    async def turn(self, kind: str, patience: float, *, kept: float = 0.0) -> None:
+    async def turn(self, kind: str, patience: float) -> None:
         """Let a request in when it is its turn: each waits for those before it.
 
         Whoever has many connections has as many places in the line, and everybody else has one, too.  And those who
@@ -74,7 +71,7 @@ class Turnstile:
         rate, seconds = self._rates[kind], 0.0
         try:
             async with asyncio.timeout(patience), rate.line:
-                while seconds := rate.take(kept=kept):
+                while seconds := rate.take():
                     await asyncio.sleep(seconds)
         except TimeoutError:
             raise _too_many(kind, max(seconds - patience, 1.0)) from None

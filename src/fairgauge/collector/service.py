@@ -9,8 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
+from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.lane import Lane
@@ -55,6 +58,16 @@ class Entry:
         return self.kept.digest
 
 
+def terms_of(kept: Published) -> Terms:
+    """Return the terms on which a study is published."""
+    return Terms(
+        admission=kept.admission,  # type: ignore[arg-type]
+        results="public" if kept.public else "readers",
+        aim=kept.aim or Terms().aim,
+        hourly=kept.hourly or 0,
+    )
+
+
 class Collector:
     """Everything that a running collector holds."""
 
@@ -70,6 +83,7 @@ class Collector:
         self.signer = Signer.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
+        self.hourly = Hourly(store, clock)
         self.bodies = Room(config.limits.held_bytes)
         self.exports = Slots("exports", config.limits.exports)
         self.intake = Intake(
@@ -140,16 +154,17 @@ class Collector:
             public=terms.results == "public",
             aim=terms.aim,
             opens=None if study.opens is None else int(seconds_of(study.opens)),
+            hourly=terms.hourly or None,
             key=self.signer.public,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
             raise StoreError("a study that was just published is gone")
-        aim = kept.aim or Terms().aim
-        if (kept.admission, kept.public, aim) != (found.admission, found.public, found.aim):
-            on = f"admission {kept.admission}, results for {'the public' if kept.public else 'readers'} and aim {aim}"
-            raise OtherTerms(f"This study is published already, with {on}.")
+        on = terms_of(kept)
+        if on != terms:
+            told = ", ".join(f"{name}={value}" for name, value in msgspec.structs.asdict(on).items())
+            raise OtherTerms(f"This study is published already, with {told}.")
         if created:
             log("published", study=study.digest)
         return kept, created

@@ -7,7 +7,6 @@ from starlette.types import Receive, Scope
 
 from fairgauge.collector.bodies import read_body
 from fairgauge.collector.problems import URN, problem_of
-from fairgauge.collector.rates import KEPT
 from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes.counting import ANSWER, NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
@@ -32,9 +31,9 @@ async def take_batch(collector: Collector, entry: Entry, scope: Scope, receive: 
         TooEarly: If the study is not open yet.
     """
     limits, turnstile = collector.config.limits, collector.turnstile
-    kinds = ("answers", "tickets" if entry.kept.admission == "tickets" else "open")
+    kinds = ("answers in batches", f"{'tickets' if entry.kept.admission == 'tickets' else 'open'} in batches")
     for kind in kinds:
-        await turnstile.turn(kind, PATIENCE, kept=KEPT)
+        await turnstile.turn(kind, PATIENCE)
     check_open(collector, entry)
     with collector.bodies.guest() as guest:
 
@@ -93,7 +92,7 @@ def slices(body: bytes) -> Iterator[bytes]:
 def read_lines(part: bytes, entry: Entry) -> Iterable[Row | FairgaugeError]:
     """Read lines; all at once if all are canonical answers to this study, which is several times as fast."""
     lines = part.count(b"\n") + 1
-    found = _LINES.findall(part)
+    found = _LINES.findall(part) if len(part) <= SLICE else []
     if len(found) == lines:
         ids, studies, written = zip(*found, strict=True)
         symbols = list(map(int, written))

@@ -15,7 +15,7 @@ from fairgauge.errors import InvalidInput, Refused
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
 ANSWER = rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":(0|[1-9][0-9]{0,8})\}'
 ONE = re.compile(ANSWER)
-PART = 1000  # answers of a batch that are stored together, so that others are not kept waiting
+PART = 128  # answers of a batch that are stored together, so that others are not kept waiting
 _LARGEST_SYMBOL = 2**31 - 1
 # One of each is enough for all the lines of a batch.
 NO_TICKET = BadTicket("The id is not a ticket for this study.")
@@ -58,15 +58,25 @@ def check_open(collector: Collector, entry: Entry) -> None:
 
 async def count(collector: Collector, entry: Entry, rows: list[Row]) -> list[int | Refused]:
     """Store answers durably; return for each ``FRESH``, its symbol if it was there, or why it was refused."""
+    parts = [rows[at : at + PART] for at in range(0, len(rows), PART)]
     if entry.kept.state(collector.clock()) == "open":
-        parts = [collector.intake.submit(rows[at : at + PART]) for at in range(0, len(rows), PART)]
-        told = await asyncio.gather(*parts)
+        stored = await _submit(collector, entry, parts)
     else:
-        told = [await collector.store.find(rows[at : at + PART]) for at in range(0, len(rows), PART)]
-    stored = [one for part in told for one in part]
+        stored = [one for part in parts for one in await collector.store.find(part)]
     outcomes = [FRESH if s == FRESH else _outcome(row, s) for row, s in zip(rows, stored, strict=True)]
     collector.metrics.count(_words(outcomes))
     return outcomes
+
+
+async def _submit(collector: Collector, entry: Entry, parts: list[list[Row]]) -> list[int]:
+    wanted, fresh = sum(map(len, parts)), 0
+    await collector.hourly.take(entry.kept, wanted)
+    try:
+        stored = [one for told in await asyncio.gather(*map(collector.intake.submit, parts)) for one in told]
+        fresh = stored.count(FRESH)
+    finally:
+        collector.hourly.settle(entry.kept, wanted, fresh)
+    return stored
 
 
 def _outcome(row: Row, stored: int) -> int | Refused:
