@@ -21,6 +21,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise, product
+from typing import cast
 
 from fairgauge.errors import BadTable, CannotAnswer
 
@@ -29,8 +30,11 @@ ROW_SUM = 2**ROW_BITS
 LEVEL_UNIT = 2**30
 
 Row = tuple[int, ...]
+Place = tuple[int, int, int]
 
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
+# What stands in for the value of someone who has none, so that everyone takes the same steps.
+_NO_VALUE = Fraction(-LEVEL_UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +133,9 @@ class Channel:
     ) -> int:
         """Draw the symbol to send; ``None`` for any input abstains.
 
-        Everyone uses the same draws of 53 bits in the same order.  One for each value rounds it to a level, also where
-        it is on one or missing; the last picks the symbol, the first whose running sum exceeds it.
+        Everyone takes the same steps, whoever abstains too, and uses the same draws of 53 bits in the same order.  One
+        for each value rounds it to a level, also where it is on one or missing; the last picks the symbol, the first
+        whose running sum exceeds it.
 
         Args:
             group: The group's index.
@@ -140,50 +145,52 @@ class Channel:
         Raises:
             CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
         """
-        places = self.places(group, *positions)
-        picked = [above if bits(ROW_BITS) < threshold else below for below, above, threshold in places]
-        row = self.abstain_row if group is None or None in positions else self.row(group, *picked)
+        abstains, member, places = self._places(group, positions)
+        picked = [(below, above)[bits(ROW_BITS) < threshold] for below, above, threshold in places]
+        row = (self.row(member, *picked), self.table[-1])[abstains]
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
     def mixture(self, group: int | None, *positions: Fraction | None) -> tuple[Fraction, ...]:
         """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
-        places = self.places(group, *positions)
-        if group is None or None in positions:
-            return tuple(Fraction(weight, ROW_SUM) for weight in self.abstain_row)
+        abstains, member, places = self._places(group, positions)
         law = [0] * self.symbols
         for ups in product((False, True), repeat=len(places)):
-            picked = [above if up else below for (below, above, _), up in zip(places, ups, strict=True)]
-            chance = math.prod(t if up else ROW_SUM - t for (*_, t), up in zip(places, ups, strict=True))
-            for symbol, weight in enumerate(self.row(group, *picked)):
+            picked = [(below, above)[up] for (below, above, _), up in zip(places, ups, strict=True)]
+            chance = math.prod((ROW_SUM - t, t)[up] for (*_, t), up in zip(places, ups, strict=True))
+            for symbol, weight in enumerate((self.row(member, *picked), self.table[-1])[abstains]):
                 law[symbol] += chance * weight
         return tuple(Fraction(weight, ROW_SUM ** (len(places) + 1)) for weight in law)
 
     def neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
         """Return the rows below and above a single value, and how many of ``ROW_SUM`` draws go to the one above."""
-        ((below, above, threshold),) = self.places(group, position)
-        if group is None or position is None:
-            return self.abstain_row, self.abstain_row, 0
-        return self.row(group, below), self.row(group, above), threshold
+        abstains, member, ((low, high, threshold),) = self._places(group, (position,))
+        below, above, last = self.row(member, low), self.row(member, high), self.table[-1]
+        return (below, last)[abstains], (above, last)[abstains], threshold
 
-    def places(self, group: int | None, *positions: Fraction | None) -> list[tuple[int, int, int]]:
-        """Return for each value the levels below and above, by index, and how many of ``ROW_SUM`` draws go above.
+    def _places(self, group: int | None, positions: tuple[Fraction | None, ...]) -> tuple[bool, int, list[Place]]:
+        """Return whether someone abstains, a group, and for each value where it is between its levels.
+
+        Nothing branches on what is private, unless it ends in a refusal: whoever abstains gets a group and values too,
+        which are not used.
 
         Raises:
             CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
         """
         if len(positions) != len(self.axes):
             raise CannotAnswer(f"the channel takes {len(self.axes)} values at once, and got {len(positions)}")
-        if group is None or None in positions:
-            if not self.abstain:
-                raise CannotAnswer("the study does not allow abstaining")
-            return [(0, 0, 0)] * len(self.axes)
-        return [_place(levels, at) for levels, at in zip(self.axes, positions, strict=True) if at is not None]
+        abstains = (group is None) | (sum(position is None for position in positions) > 0)
+        if abstains > self.abstain:
+            raise CannotAnswer("the study does not allow abstaining")
+        member = cast("int", (group, 0)[abstains])
+        given = [cast("Fraction", (position, _NO_VALUE)[abstains]) for position in positions]
+        return abstains, member, [_place(levels, position) for levels, position in zip(self.axes, given, strict=True)]
 
 
-def _place(levels: tuple[int, ...], position: Fraction) -> tuple[int, int, int]:
-    if not -LEVEL_UNIT <= position <= LEVEL_UNIT:
-        raise CannotAnswer("the value is outside the range of the study")
+def _place(levels: tuple[int, ...], position: Fraction) -> Place:
+    """Return the levels below and above, by index, and how many of ``ROW_SUM`` draws go to the one above."""
     numerator, denominator = position.as_integer_ratio()
+    if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator:
+        raise CannotAnswer("the value is outside the range of the study")
     index = min(bisect_right(levels, numerator // denominator), len(levels) - 1)
     low, high = levels[index - 1], levels[index]
     threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)

@@ -10,7 +10,7 @@ A study is written in format 1 unless it says something that format 1 cannot.  F
 
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
-from fairgauge.study.document import Study, parse
+from fairgauge.study.document import Study, Table, parse
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
@@ -35,6 +35,7 @@ __all__ = [
     "Release",
     "Site",
     "Study",
+    "Table",
     "Target",
     "parse",
 ]

@@ -196,22 +196,23 @@ class Study:
     @property
     def symbols(self) -> int:
         """How many different symbols an answer can hold, or how many counts if it is of a site."""
-        return self._offsets[-1] if self.site is None else self.site.cells
+        return self.offsets[-1] if self.site is None else self.site.cells
 
     def offset(self, question_index: int) -> int:
         """Return the number that the first symbol of a question's table has in the study."""
         table = bisect_right(self._starts, range(len(self.questions))[question_index]) - 1
-        return self._offsets[table]
+        return self.offsets[table]
 
     def question_of(self, symbol: int) -> tuple[int, int]:
         """Return the index of the first question that a symbol answers, and the symbol's number within its table."""
         if not 0 <= symbol < self.symbols:
             raise InvalidInput("symbol", symbol, f"must be from 0 to {self.symbols - 1}")
-        table = bisect_right(self._offsets, symbol) - 1
-        return self._starts[table], symbol - self._offsets[table]
+        table = bisect_right(self.offsets, symbol) - 1
+        return self._starts[table], symbol - self.offsets[table]
 
     @cached_property
-    def _offsets(self) -> tuple[int, ...]:
+    def offsets(self) -> tuple[int, ...]:
+        """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
         return tuple(accumulate((table[0].channel.symbols for table in self.tables), initial=0))
 
     def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
