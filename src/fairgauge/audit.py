@@ -14,6 +14,7 @@ is what :attr:`fairgauge.channel.Channel.epsilon` is for.
 True
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

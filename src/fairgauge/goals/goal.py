@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.errors import CannotEstimate
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.study import Question, Target
@@ -36,12 +37,18 @@ class Goal:
 
     @classmethod
     def of(cls, question: Question) -> "Goal":
-        """Return the goal that a question serves; where shares are unknown, equal ones are a harmless guess."""
-        known = question.attribute.share_values
-        d = len(question.attribute.groups)
+        """Return the goal that a question serves.
+
+        Raises:
+            CannotEstimate: If the question is answered together with others.
+        """
+        if question.channel.further:
+            raise CannotEstimate(
+                f"{question.metric.name} is answered together with others, which cannot be decoded yet"
+            )
         return cls(
-            shares=known or (1 / d,) * d,
-            shares_known=known is not None,
+            shares=question.attribute.reckoned_shares,
+            shares_known=question.attribute.shares is not None,
             target=question.target,
             abstain=question.channel.abstain,
         )

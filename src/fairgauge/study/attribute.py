@@ -106,12 +106,14 @@ class Attribute:
         put(self, "name", name)
         put(self, "groups", listed("groups", groups, "names, or names with their shares"))
         self._check_groups()
+        put(self, "cross", listed("cross", cross, "attributes"))
+        if self.cross:
+            self._check_cross()
         put(self, "shares", self._shares("shares", shares))
         put(self, "share_error", self._share_error(share_error))
         put(self, "share_source", share_source)
         put(self, "share_guess", self._shares("share_guess", share_guess))
         put(self, "help", help)
-        put(self, "cross", listed("cross", cross, "attributes"))
         put(self, "comparisons", None if comparisons is None else _comparisons(comparisons, self.groups))
         if share_source is not None:
             self._check_known("share_source", share_source)
@@ -120,8 +122,6 @@ class Attribute:
             raise BadStudy("share_guess", ", ".join(self.share_guess), "must not be given where shares are known")
         if help is not None:
             check_prose("help", help)
-        if self.cross:
-            self._check_cross()
 
     @classmethod
     def crossed(cls, *factors: "Attribute", name: str | None = None, **more: Any) -> "Attribute":
@@ -202,6 +202,12 @@ class Attribute:
     def factors(self) -> tuple["Attribute", ...]:
         """The attributes that a person has a group of: those that are crossed, or this one."""
         return self.cross or (self,)
+
+    @property
+    def reckoned_shares(self) -> tuple[float, ...]:
+        """The shares to reckon with: the known ones, else the guess, else equal ones, which are a harmless guess."""
+        known = self.shares or self.share_guess
+        return (1 / len(self.groups),) * len(self.groups) if known is None else tuple(map(float, known))
 
     @property
     def share_values(self) -> tuple[float, ...] | None:

@@ -57,10 +57,7 @@ def read(document: Mapping[str, Any]) -> Document:
     if "site" in parts:
         with at("site"):
             study["site"] = _read_site(parts["site"], *known)
-    study["translations"] = parts.get("translations")
-    if study["translations"] is not None:
-        _object(study["translations"], "translations")
-    return study
+    return {**study, "translations": parts.get("translations")}
 
 
 def check(study: "Study", document: Mapping[str, Any]) -> None:
@@ -81,7 +78,7 @@ def _members(document: object, required: tuple[str, ...], optional: tuple[str, .
     for name, value in found.items():
         if name not in required and name not in optional:
             raise BadStudy(name, value, "is not a field of this format")
-        if value is None:
+        if value is None and name in optional:
             raise BadStudy(name, "null", "must be left out if there is nothing to say")
     return dict(found)
 

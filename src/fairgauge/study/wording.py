@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import BadStudy
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_language, check_text
+from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_language, check_text, named
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -50,6 +50,8 @@ def check_translations(study: "Study") -> None:
     """
     if study.translations is None:
         return
+    if not isinstance(study.translations, Mapping):
+        raise BadStudy("translations", named(study.translations), "must be an object")
     if study.language is None:
         raise BadStudy("language", "nothing", "must be given where there are translations")
     if not 1 <= len(study.translations) <= MOST_LANGUAGES:
