@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from hashlib import sha256
@@ -33,16 +34,23 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path):
     made = json.loads(run("token", "new", "--name", "bob", "--secrets", folder, "--json"))
     gate = Gatekeeper(tmp_path / "s")
     assert (gate.role_of(token), gate.role_of(made["token"])) == ("operator", "reader")
-    assert run("token", "list", "--secrets", folder).split() == ["operator", "alice", "reader", "bob"]
+    listed = [line.split() for line in run("token", "list", "--secrets", folder).splitlines()]
+    assert [line[:3] for line in listed] == [
+        ["name", "role", "expires"],
+        ["alice", "operator", "-"],
+        ["bob", "reader", "-"],
+    ]
+    assert all(re.fullmatch(r"20..-..-..T..:00:00Z", line[3]) for line in listed[1:])  # the hour, and no more
     run("token", "revoke", "--name", "alice", "--secrets", folder)
     assert gate.role_of(token) is None
     with pytest.raises(InvalidInput, match="role=king"):
         run("token", "new", "--name", "x", "--role", "king", "--secrets", folder)
     assert "No such command 'destroy'" in run("token", "destroy", "--secrets", folder)
     assert "Missing option '--name'" in run("token", "new", "--secrets", folder)
-    assert json.loads(run("token", "list", "--secrets", folder, "--json")) == {
-        "tokens": [{"name": "bob", "role": "reader"}]
-    }
+    (bob,) = json.loads(run("token", "list", "--secrets", folder, "--json"))["tokens"]
+    assert (bob["name"], bob["role"], bob["expires"]) == ("bob", "reader", None)
+    with pytest.raises(InvalidInput, match="expires=tomorrow"):
+        run("token", "new", "--name", "y", "--expires", "tomorrow", "--secrets", folder)
 
 
 def test_tickets_are_made(tmp_path: Path):

@@ -13,7 +13,8 @@ import pytest
 
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
-from fairgauge.collector.stores.sqlite import APPLICATION_ID, SqliteStore
+from fairgauge.collector.stores.file import APPLICATION_ID
+from fairgauge.collector.stores.sqlite import SqliteStore
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.samples import sample_study
 
@@ -68,7 +69,8 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path:
 
     async def as_it_was() -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(f"fairgauge.collector.stores.{module}.migrations", lambda _: every[:1])
+            home = "file" if kind == "sqlite" else module
+            patch.setattr(f"fairgauge.collector.stores.{home}.migrations", lambda _: every[:1])
             await (await open_store(address)).close()
         if kind == "sqlite":
             with closing(sqlite3.connect(tmp_path / "gauge.db")) as connection, connection:

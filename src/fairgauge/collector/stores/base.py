@@ -12,7 +12,7 @@ tally looked when it had so many answers in all (``looks``).
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Protocol
+from typing import Literal, Protocol
 
 from fairgauge.errors import FairgaugeError
 
@@ -20,6 +20,7 @@ FRESH = -1  # in the result of ``add``: the answer was not there before, and is 
 CLOSED = -2  # the answer is not there, and the study takes no more
 PAGE = 10_000
 
+State = Literal["not open yet", "open", "closed", "sealed"]
 Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
 
 
@@ -29,6 +30,10 @@ class StoreError(FairgaugeError):
 
 class StoreFull(StoreError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
     """There is no room left; nothing was stored."""
+
+
+class StoreDamaged(StoreError):  # noqa: N818
+    """What is stored contradicts itself, or its pages cannot be read."""
 
 
 class StoreAway(StoreError):  # noqa: N818
@@ -51,6 +56,33 @@ class Published:
     title: str = ""
     public: bool = False  # whether everyone may see its results
     aim: str | None = None  # the error that it aims at, as a part of the metric's range
+    opens: int | None = None
+    hourly: int | None = None  # how many answers it takes in an hour; any number if None
+    key: str = ""  # the public key that signed it; empty for studies of before there was a second one
+    dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
+
+    def state(self, now: float) -> State:
+        """Return what a study is doing at a moment: the one place that says so.
+
+        >>> early = Published("", b"", "open", "", 0, opens=5, closes=9)
+        >>> [early.state(now) for now in (4, 5, 8.9, 9)]
+        ['not open yet', 'open', 'open', 'closed']
+        """
+        if self.sealed:
+            return "sealed"
+        if self.closed is not None or (self.closes is not None and now >= self.closes):
+            return "closed"
+        return "not open yet" if self.opens is not None and now < self.opens else "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the audit log: who did what, to which study or token, in which hour."""
+
+    bucket: int
+    who: str
+    did: str
+    about: str = ""
 
 
 class Store(Protocol):
@@ -63,6 +95,16 @@ class Store(Protocol):
 
     async def check(self) -> None:
         """Raise ``StoreError`` unless the store can be read."""
+
+    async def commit_something(self) -> None:
+        """Raise ``StoreError`` unless the store can commit: write one row that means nothing."""
+
+    async def check_pages(self, seconds: float) -> bool:
+        """Look for damage; False if there was not enough time to look everywhere.
+
+        Raises:
+            StoreDamaged: If there is some.
+        """
 
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
@@ -109,6 +151,36 @@ class Store(Protocol):
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study; again is fine."""
 
+    async def latest(self) -> int:
+        """Return the latest time bucket in which anything is known to have happened, or 0."""
+
+    async def drop_answers(self, number: int, event: Event) -> bool:
+        """Remove the answers of a sealed study, and say so in the audit log; False unless there were any to remove.
+
+        Tally, arrivals, looks and the seal stay.
+        """
+
+    async def delete(self, number: int, event: Event) -> bool:
+        """Remove a closed study with all that belongs to it, and say so in the audit log; False unless it is closed."""
+
+    async def keys(self) -> list[tuple[str, str]]:
+        """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
+
+    async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
+        """Let the store belong to one more key; again is fine."""
+
+    async def record(self, event: Event) -> None:
+        """Add a line to the audit log."""
+
+    async def events(self, most: int) -> list[Event]:
+        """Return the latest lines of the audit log, the newest first."""
+
+    async def sign_out(self, session: str, until: int) -> None:
+        """Remember that a session is over, until it would have ended by itself."""
+
+    async def is_signed_out(self, session: str) -> bool:
+        """Tell whether a session was ended."""
+
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
 
@@ -116,14 +188,20 @@ class Store(Protocol):
         """Return the seal of a study."""
 
 
-def migrations(kind: str) -> list[str]:
-    """Return the numbered SQL files of a kind of store, in order: file ``NNN_*.sql`` makes schema version NNN."""
+def migration_names(kind: str) -> list[str]:
+    """Return the names of the numbered SQL files of a kind of store, in order: ``NNN_*`` makes schema version NNN."""
     folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
-    named = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    for version, file in enumerate(named, start=1):
-        if int(file.name[:3]) != version:
-            raise StoreError(f"the migration {file.name} should be number {version:03}")
-    return [file.read_text(encoding="utf-8") for file in named]
+    named = sorted(f.name for f in folder.iterdir() if f.name.endswith(".sql"))
+    for version, name in enumerate(named, start=1):
+        if int(name[:3]) != version:
+            raise StoreError(f"the migration {name} should be number {version:03}")
+    return [name.removesuffix(".sql") for name in named]
+
+
+def migrations(kind: str) -> list[str]:
+    """Return the SQL of these files."""
+    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    return [folder.joinpath(f"{name}.sql").read_text(encoding="utf-8") for name in migration_names(kind)]
 
 
 def check_version(found: int, known: int, what: str) -> None:
@@ -132,4 +210,13 @@ def check_version(found: int, known: int, what: str) -> None:
         raise StoreError(
             f"{what} has schema version {found}, and this fairgauge knows versions up to {known}: "
             "install a newer fairgauge, or restore the backup from before the upgrade"
+        )
+
+
+def need_version(found: int, kind: str, what: str) -> None:
+    """Refuse to read a schema that is not the one of this program."""
+    known = len(migrations(kind))
+    if found != known:
+        raise StoreError(
+            f"{what} has schema version {found}, and this fairgauge reads version {known}: run fairgauge store migrate"
         )
