@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from fairgauge.channel import LEVEL_UNIT
+from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study, parse
@@ -235,7 +235,12 @@ class TestDrafts:
     def test_a_table_answers_several_questions_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("secrets.randbelow", lambda tables: 0)
         seen: list[object] = []
-        monkeypatch.setattr("fairgauge.channel.Channel.draw", lambda channel, *inputs: seen.append(inputs) or 7)
+
+        def draw(channel: Channel, *inputs: object) -> int:
+            seen.append(inputs)
+            return 7
+
+        monkeypatch.setattr(Channel, "draw", draw)
         assert answer(self.draft, self.person).symbol == 7
         assert seen == [(2, LEVEL_UNIT, -LEVEL_UNIT)]  # cell 2 of 4, the ends of both ranges
 
