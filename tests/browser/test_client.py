@@ -144,7 +144,7 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
                     const bits = [below(2n ** 53n), below(2n ** 53n)];
                     const given = [...bits];
                     const place = value === null ? null : client.position(metric, value);
-                    const symbol = channel.draw(group, place, () => given.shift());
+                    const symbol = channel.draw(group, [place], () => given.shift());
                     return { group, value, bits: bits.map(String), symbol };
                 });
                 const answer = client.randomise(study, { group: groups[0], values: { m: 0 } });

@@ -5,7 +5,7 @@
 studies     also the offsets of the tables' symbols, and the texts in each language that is asked for
 draws       a study's index, a table, a group's index, a value for each question of the table (all null to abstain), one
             draw of 53 bits for each of them and one for the symbol, and the symbol within the table
-answers     a study's index, a profile, and the error and its text with which a device refuses to answer
+refusals    a study's index, a profile, and the error and its text with which a device refuses to answer
 """
 
 import json
@@ -304,7 +304,7 @@ def _draw(rng: random.Random, table: Asked) -> Vector:
     return {**shown, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
-def _answers() -> Iterator[Vector]:
+def _refusals() -> Iterator[Vector]:
     """Profiles that devices refuse, and studies that they cannot answer yet."""
     studies = [study for _, study in good_studies()]
     person: dict[str, Any] = {"group": {"sex": "female"}, "values": {"recall": "0.5", "false alarms": "0"}}
@@ -342,7 +342,7 @@ def make() -> Vector:
         ],
         "bad": list(_bad()),
         "draws": list(_draws(random.Random(SEED))),
-        "answers": list(_answers()),
+        "refusals": list(_refusals()),
     }
 
 
