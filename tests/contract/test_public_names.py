@@ -22,11 +22,13 @@ PUBLIC_NAMES = [
     "Tally",
     "__version__",
     "answer",
+    "design",
     "errors",
     "estimate",
+    "plan",
     "simulate",
 ]
-VERBS = ["answer", "estimate", "simulate"]
+VERBS = ["answer", "design", "estimate", "plan", "simulate"]
 ROOMS = [
     "audit",
     "channel",

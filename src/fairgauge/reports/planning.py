@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.needed import errors_for
-from fairgauge.planning.typed import read_epsilon
+from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import unit_of
 
@@ -31,12 +31,12 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
     Raises:
         InvalidInput: If something in the draft is typed wrong.
     """
-    chosen = read_epsilon(draft.epsilon)
+    chosen = as_epsilon(draft.epsilon)
     epsilons = sorted({*_EPSILONS, chosen})
     found = []
-    for groups, metric, goal in draft.goals():
-        unit = unit_of(metric)
-        points = errors_for(goal, epsilons, clients=clients, unit=metric.scale)
+    for wish in draft.wishes():
+        metric, goal, unit = wish.metric, wish.goal, unit_of(wish.metric)
+        points = errors_for(goal, metric, epsilons, clients=clients)
         error = dict(points)[float(chosen)]
         what = "the gap" if goal.target == "gap" else "each group's mean"
         sentence = (
@@ -46,6 +46,6 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
         drawn = [(epsilon, one * unit.factor) for epsilon, one in points]
         figure = trade_figure(drawn, float(chosen), description=sentence)
-        title = f"{metric.name} by {groups.attribute.name}"
+        title = f"{metric.name} by {wish.attribute.name}"
         found.append(PlanView(title, sentence, figure, f"{unit.word}s" if unit.word else "the metric's units"))
     return found

@@ -9,9 +9,10 @@ from fairgauge.designs import known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import figure
+from tests.samples import RECALL
 
 GOAL = Goal((0.5, 0.5))
-TERMS = figure.Terms(confidence=0.99, interval="normal", unit=0.5)
+TERMS = figure.Terms(confidence=0.99, interval="normal", metric=RECALL)
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 

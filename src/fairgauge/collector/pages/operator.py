@@ -23,7 +23,7 @@ from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.planning.draft import Draft
-from fairgauge.planning.typed import read_count
+from fairgauge.planning.typed import as_count
 from fairgauge.reports.planning import PlanView, plan_views
 
 T = TypeVar("T")
@@ -170,7 +170,7 @@ def _draft(form: dict[str, str]) -> Draft:
 
 
 def _plans(form: dict[str, str]) -> list[PlanView]:
-    return plan_views(_draft(form), read_count("clients", form["clients"]))
+    return plan_views(_draft(form), as_count("clients", form["clients"]))
 
 
 def _drafted(form: dict[str, str]) -> bytes:

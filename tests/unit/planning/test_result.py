@@ -1,0 +1,35 @@
+"""What a plan says, to people and to programs."""
+
+from decimal import Decimal
+
+import pytest
+
+from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.result import Plan, PlanRow
+from fairgauge.planning.search import plan_for
+from tests.surveys import VALUE
+
+GAP = Goal((0.5, 0.5))
+SIMPLE = ("randomized-response", "laplace")
+ONE = Decimal(1)
+
+
+def test_the_simpler_design_wins_a_draw():
+    rows = tuple(PlanRow(name, 1.0, 10, error, 1.0, 2, 2) for name, error in (("a", 0.10004), ("b", 0.1), ("c", 0.2)))
+    assert Plan("error", 0.99, "finite", "gap", rows).best == "a"
+
+
+def test_dict_has_exactly_the_promised_members():
+    document = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
+    assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
+    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    assert [list(row) for row in document["designs"]] == [members] * 2
+    with_power = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE, detect=0.1).to_dict()
+    assert list(with_power["designs"][0]) == [*members, "power"]
+
+
+def test_a_design_that_is_not_in_the_plan_is_told():
+    found = Plan("error", 0.99, "finite", "gap", (PlanRow("a", 1.0, 10, 0.1, 1.0, 2, 2),))
+    with pytest.raises(InvalidInput, match="design=b: must be one of a"):
+        found.row("b")
