@@ -312,7 +312,7 @@ class TestOnce:
                 const client = await import("/static/fairgauge-client.js");
                 const study = await client.loadStudy(path);
                 const profile = { group: study.questions[0].attribute.groups[0], values: { recall: "0.5" } };
-                const all = Array.from({ length: 40 }, () => new client.Memory().answer(study, profile));
+                const all = Array.from({ length: 40 }, () => new client.Ledger().answer(study, profile));
                 return (await Promise.all(all)).map((answer) => JSON.stringify(answer));
             }""",
             path,
@@ -459,12 +459,12 @@ class TestRefusals:
         found = page.evaluate(
             """async ([paths, limits]) => {
                 const client = await import("/static/fairgauge-client.js");
-                const memory = new client.Memory("limits");
+                const ledger = new client.Ledger("limits");
                 const [first, second] = await Promise.all(paths.map((path) => client.loadStudy(path)));
                 const profile = { group: { animal: "wombat" }, values: { recall: 0.5 } };
-                await memory.answer(first, profile);
-                const refused = await memory.answer(second, profile, { limits }).catch((error) => error.message);
-                return [refused, await memory.recall(second.digest), (await memory.pending()).length];
+                await ledger.answer(first, profile);
+                const refused = await ledger.answer(second, profile, { limits }).catch((error) => error.message);
+                return [refused, await ledger.recall(second.digest), (await ledger.pending()).length];
             }""",
             [[first, second], limits],
         )
@@ -535,8 +535,8 @@ class TestTickets:
         # What was counted keeps its ticket.
         refused = page.evaluate(
             """async (answer) => {
-                const { Memory } = await import("/static/fairgauge-client.js");
-                return new Memory().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
+                const { Ledger } = await import("/static/fairgauge-client.js");
+                return new Ledger().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
             }""",
             {**first, "id": ticket},
         )

@@ -74,7 +74,7 @@ export async function check(client, vectors) {
   for (const { study, profile, error, text } of vectors.refusals ?? []) {
     let found = null;
     try {
-      found = client.randomise(studies[study], profile);
+      found = client.answer(studies[study], profile);
     } catch (problem) {
       found = [problem.name, problem.message];
     }

@@ -1,11 +1,11 @@
 /**
  * fairgauge-client.js: answer a fairgauge study in a browser; one random symbol is all that leaves the page.
  *
- *   import { loadStudy, Memory, deliver } from "https://collector.example/static/fairgauge-client.js";
+ *   import { Ledger, deliver, loadStudy } from "https://collector.example/static/fairgauge-client.js";
  *   const study = await loadStudy("https://collector.example/studies/1f0c…");
- *   const memory = new Memory();
- *   const answer = await memory.answer(study, { group: { sex: "female" }, values: { recall: "0.83" } });
- *   await deliver(memory, answer, "https://collector.example");
+ *   const ledger = new Ledger();
+ *   const answer = await ledger.answer(study, { group: { sex: "female" }, values: { recall: "0.83" } });
+ *   await deliver(ledger, answer, "https://collector.example");
  *
  * It does what fairgauge.client does in Python, and the two share test vectors: the same study has the same digest and
  * the same epsilon, the same random bits give the same symbol, and what one refuses the other refuses.  Integers are
@@ -42,7 +42,7 @@ export class NotPrivate extends FairgaugeError {}
 /** The page refuses to answer. */
 export class CannotAnswer extends FairgaugeError {}
 
-/** The answer was not delivered; the memory keeps it, and the same bytes may be sent again. */
+/** The answer was not delivered; the ledger keeps it, and the same bytes may be sent again. */
 export class CannotSend extends FairgaugeError {}
 
 /** The collector refused the answer for good. */
@@ -512,7 +512,8 @@ function readFormat1(document) {
   const names = ["format", "title", "questions", "opens", "closes", "contact"];
   const [, title, listed, opens, closes, contact] = members(document, names);
   const questions = asArray("questions", listed).map((item, i) => at(`questions[${i}]`, () => readQuestion(item)));
-  const study = { format: 1, title, questions, tables: questions.map((question) => [question]), opens, closes, contact };
+  const tables = questions.map((question) => [question]);
+  const study = { format: 1, title, questions, tables, opens, closes, contact };
   checkText("title", title);
   checkQuestions(study);
   checkMoments(study);
@@ -690,8 +691,11 @@ const NEW = [
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
 
 function readFormat2(document) {
-  const parts = read(document, ["format", "title", "metrics", "attributes"], ["opens", "closes", "contact", "tables", ...NEW]);
-  const known = { metric: readNamed(parts, "metrics", readMetric2), attribute: readNamed(parts, "attributes", readAttribute2) };
+  const optional = ["opens", "closes", "contact", "tables", ...NEW];
+  const parts = read(document, ["format", "title", "metrics", "attributes"], optional);
+  const metrics = readNamed(parts, "metrics", readMetric2);
+  const attributes = readNamed(parts, "attributes", readAttribute2);
+  const known = { metric: metrics, attribute: attributes };
   if (parts.aim !== null) checkDecimal("aim", parts.aim);
   for (const [name, reader] of [
     ["model", readModel],
@@ -702,26 +706,27 @@ function readFormat2(document) {
   if ((parts.tables === null) === (parts.site === null)) {
     throw new BadStudy("tables", parts.site === null ? "nothing" : "tables", "must be given, or a site, not both");
   }
-  const tables = asArray("tables", parts.tables ?? []).map((item, i) => at(`tables[${i}]`, () => readTable(item, known)));
+  const tables = asArray("tables", parts.tables ?? []).map((item, i) =>
+    at(`tables[${i}]`, () => readTable(item, known)),
+  );
   const site = parts.site === null ? null : at("site", () => readSite(parts.site, known));
   const questions = tables.flat();
-  const [metrics, attributes] = [known.metric, known.attribute];
   const study = { ...parts, format: 2, questions, tables, site, metrics, attributes };
   checkText("title", study.title);
   checkQuestions(study);
   checkMoments(study);
   checkTerms(study);
-  const used = { metrics: questions.map(({ metric }) => metric), attributes: questions.map(({ attribute }) => attribute) };
-  if (site) used.attributes.push(site.attribute);
-  if (site?.metric) used.metrics.push(site.metric);
-  for (const field of ["metrics", "attributes"]) {
-    const [names, wanted] = [study[field], unique(used[field])].map((things) => things.map(({ name }) => name).join("\n"));
-    if (names !== wanted) throw new BadStudy(field, names, "must be those that are asked for, in that order");
-  }
+  checkListed("metrics", metrics, [...questions, ...(site?.metric ? [site] : [])].map(({ metric }) => metric));
+  checkListed("attributes", attributes, [...questions, ...(site ? [site] : [])].map(({ attribute }) => attribute));
   checkTranslations(study);
   checkNeeded(study);
   // What was read says everything, and says it in one way only: its canonical form is the study's.
   return { ...study, bytes: new TextEncoder().encode(canonical(document)) };
+}
+
+function checkListed(field, listed, used) {
+  const [names, wanted] = [listed, unique(used)].map((things) => JSON.stringify(things.map(({ name }) => name)));
+  if (names !== wanted) throw new BadStudy(field, names, "must be those that are asked for, in that order");
 }
 
 /** Return the members of an object that has the required ones, maybe the optional ones, and no others. */
@@ -1111,7 +1116,7 @@ export function position({ name, low, high }, value) {
 /**
  * Answer one table of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
  *
- * It remembers nothing: whoever calls it twice for one person spends twice.  `Memory.answer` answers each study once.
+ * It remembers nothing: whoever calls it twice for one person spends twice.  `Ledger.answer` answers each study once.
  * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
  *
  * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
@@ -1119,7 +1124,7 @@ export function position({ name, low, high }, value) {
  *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
  * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
  */
-export function randomise(study, profile, { ticket = null, bits = secureBits } = {}) {
+export function answer(study, profile, { ticket = null, bits = secureBits } = {}) {
   if (ticket !== null) checkTicket(ticket);
   checkAble(study, ticket);
   checkOpen(study);
@@ -1133,7 +1138,7 @@ export function randomise(study, profile, { ticket = null, bits = secureBits } =
 }
 
 /** Refuse a study that asks for what this page cannot do: it must not answer and leave that out. */
-function checkAble(study, ticket) {
+export function checkAble(study, ticket) {
   if (study.site) {
     throw new CannotAnswer("the study is for sites that hold many people, and this is a device of one person");
   }
@@ -1210,14 +1215,14 @@ function groupIndex({ name, groups }, group) {
 
 const valueAt = (metric, value) => (value === null ? null : position(metric, value));
 
-// ------------------------------------------------------------------------------------------------------ memory
+// ------------------------------------------------------------------------------------------------------ ledger
 /**
  * What this browser answered, and what that cost: an IndexedDB of this site, without group, value, address or time.
  *
  * An answer is drawn, charged and written in one transaction, and handed out when that transaction is complete.  Such
  * transactions run one after the other, also those of other tabs, so each study gets one randomisation.
  */
-export class Memory {
+export class Ledger {
   #name;
 
   constructor(name = "fairgauge") {
@@ -1246,7 +1251,7 @@ export class Memory {
             past.flatMap((record) => record.charges),
             limits.lifetime,
           );
-          const fresh = randomise(study, profile, { ticket });
+          const fresh = answer(study, profile, { ticket });
           store.add({ ...fresh, state: "pending", charges });
           return fresh;
         });
@@ -1268,13 +1273,22 @@ export class Memory {
     });
   }
 
-  /** Remember that an answer was "delivered" or "refused"; what was delivered stays so. */
-  async mark(answer, state) {
+  /** Remember that the collector has an answer. */
+  async markSent(sent) {
+    return this.#mark(sent, "delivered");
+  }
+
+  /** Remember that the collector refused an answer for good; what was delivered stays so. */
+  async markRefused(sent) {
+    return this.#mark(sent, "refused");
+  }
+
+  #mark(sent, state) {
     return this.#change((store, done) => {
-      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+      store.get(sent.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
-          if (found?.id !== answer.id || found?.symbol !== answer.symbol) {
-            throw new InvalidInput("answer", answer.id, "is not in this memory");
+          if (found?.id !== sent.id || found?.symbol !== sent.symbol) {
+            throw new InvalidInput("answer", sent.id, "is not in this ledger");
           }
           if (found.state !== "delivered") store.put({ ...found, state });
         });
@@ -1282,10 +1296,10 @@ export class Memory {
   }
 
   /** Give an answer that was refused another ticket, and return it: the symbol stays, since it is drawn once. */
-  async useTicket(answer, ticket) {
+  async useTicket(refused, ticket) {
     checkTicket(ticket);
     return this.#change((store, done) => {
-      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+      store.get(refused.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
           if (found?.state !== "refused") throw new CannotAnswer("only an answer that was refused gets another ticket");
           store.put({ ...found, id: ticket, state: "pending" });
@@ -1398,10 +1412,10 @@ const NO = {
  * Every try sends the same bytes.  Before each further try it waits a random time, up to `first` seconds and twice as
  * long each time, at most `longest`; what the collector asks for with Retry-After comes on top, at most `longest` too.
  */
-export async function send(answer, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
+export async function send(drawn, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
   const base = new URL(url, globalThis.location?.href);
-  const target = `${base.href.replace(/\/$/, "")}/studies/${answer.study}/answers`;
-  const request = { ...DISCREET, method: "POST", body: answerBytes(answer) };
+  const target = `${base.href.replace(/\/$/, "")}/studies/${drawn.study}/answers`;
+  const request = { ...DISCREET, method: "POST", body: answerBytes(drawn) };
   request.headers = { "Content-Type": "application/json", Accept: "application/json" };
   for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
     let [asked, problem] = [0, `${base.origin} does not answer`];
@@ -1425,14 +1439,14 @@ export async function send(answer, url, { tries = 8, first = 1, longest = 300, t
   }
 }
 
-/** Send an answer of a memory, and remember there what became of it. */
-export async function deliver(memory, answer, url, patience = {}) {
+/** Send an answer of a ledger, and remember there what became of it. */
+export async function deliver(ledger, drawn, url, patience = {}) {
   try {
-    const receipt = await send(answer, url, patience);
-    await memory.mark(answer, "delivered");
+    const receipt = await send(drawn, url, patience);
+    await ledger.markSent(drawn);
     return receipt;
   } catch (error) {
-    if (error instanceof AnswerRefused) await memory.mark(answer, "refused");
+    if (error instanceof AnswerRefused) await ledger.markRefused(drawn);
     throw error;
   }
 }
