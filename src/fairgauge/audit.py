@@ -22,6 +22,7 @@ from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import answer
+from fairgauge.client.limits import UNLIMITED
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.study import Study, Table
 
@@ -253,7 +254,7 @@ def audit_study(
 
     def symbol(profile: Mapping[str, Any]) -> int:
         progress(1 / (2 * samples * len(pairs)))
-        return answer(study, profile).symbol
+        return answer(study, profile, limit=UNLIMITED).symbol
 
     findings: dict[int, Finding] = {}
     for index, (first, second) in pairs:
@@ -280,7 +281,7 @@ def _worst_profiles(study: Study, table: Table) -> list[tuple[dict[str, Any], di
 
 def _answers(study: Study, profile: Mapping[str, Any]) -> bool:
     try:
-        answer(study, profile)
+        answer(study, profile, limit=UNLIMITED)
     except CannotAnswer:
         return False
     return True

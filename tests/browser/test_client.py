@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
+from tests.vectors import limits
 from tests.vectors.make import FILE, SEED
 from tests.vectors.make_drafts import FILE as DRAFTS
 
@@ -43,6 +45,10 @@ SEEDED = """(seed) => {
 }"""
 
 
+def serve(source: str, route: Route) -> None:
+    route.fulfill(body=source, content_type="text/javascript")
+
+
 @pytest.fixture
 def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     """Give a page that can import the client, honest or with one change to its source."""
@@ -58,8 +64,8 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
 
         if change is not None:
             person.context.route("**/fairgauge-client.js", mutate)
-        check = FILE.with_name("check.js").read_text(encoding="utf-8")
-        person.context.route("**/check.js", lambda route: route.fulfill(body=check, content_type="text/javascript"))
+        for name in ("check.js", "limits.js"):
+            person.context.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
         person.context.route(
             "**/empty",
             lambda route: route.fulfill(body="<!doctype html><title>Empty</title>", content_type="text/html"),
@@ -69,28 +75,28 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     return new
 
 
-def missed(page: Page, file: Path = FILE) -> list[str]:
+def missed(page: Page, script: str = "check.js", file: Path = FILE) -> list[str]:
     """Return the vectors that the JavaScript client does not meet."""
     found: list[str] = page.evaluate(
-        """async (text) => {
-            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import("/check.js")];
+        """async ([script, text]) => {
+            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import(`/${script}`)];
             return check(client, JSON.parse(text));
         }""",
-        file.read_text(encoding="utf-8"),
+        [script, file.read_text(encoding="utf-8")],
     )
     return found
 
 
 @pytest.mark.parametrize("file", [FILE, DRAFTS], ids=["format 1", "format 2"])
 def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> None:
-    assert missed(client(), file) == []
+    assert missed(client(), file=file) == []
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
         (("return row * levels.length + above", "return row * 2 + above"), "draw"),
-        (("before * length + place", "before + length * place"), "refusal"),
+        (("before * length + place", "before + length * place"), "answer"),
         (("if (asked) throw new CannotAnswer", "if (false) throw new CannotAnswer"), "refusal"),
         (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
         (('"null", "must be left out', '"null", "may be left out'), "bad"),
@@ -100,7 +106,7 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     ids=["rows", "cells", "promises", "two ways", "null", "canonical", "languages"],
 )
 def test_a_client_with_a_mistake_misses_a_vector_of_drafts(client: OpenClient, change: Change, name: str) -> None:
-    assert [line for line in missed(client(change), DRAFTS) if name in line]
+    assert [line for line in missed(client(change), file=DRAFTS) if name in line]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +150,23 @@ def test_a_study_is_answered_while_it_is_open(
 )
 def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Change, name: str) -> None:
     assert [line for line in missed(client(change)) if name in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (None, ""),
+        (('study: "4"', 'study: "5"'), "defaults"),
+        (('lifetime: "8"', 'lifetime: "9"'), "lifetimes"),
+        (("question.channel.within(limit)) return;", "true) return;"), "studies"),
+        (('account === "" || name === "" || name', "name"), "lifetimes"),
+        (("if (!atMost(after, limit)) {", "if (!atMost(before, limit)) {"), "lifetimes"),
+    ],
+    ids=["honest", "study", "lifetime", "above", "names", "before"],
+)
+def test_limits_bite_alike(client: OpenClient, change: Change | None, name: str) -> None:
+    found = missed(client(change), "limits.js", limits.FILE)
+    assert [line for line in found if name in line] if change else found == []
 
 
 def replayed(bits: list[str]) -> Callable[[int], int]:
@@ -337,9 +360,9 @@ def test_a_folded_coin_is_caught(client: OpenClient) -> None:
     assert not is_fair(client(("if (number < limit) return number;", "return number % limit;")))
 
 
-# --------------------------------------------------------------------------------------------------- memory
+# --------------------------------------------------------------------------------------------------- ledger
 def test_a_client_that_forgets_to_look_still_draws_no_second_answer(client: OpenClient) -> None:
-    """The memory takes one answer for each study, whatever the code before it does."""
+    """The ledger takes one answer for each study, whatever the code before it does."""
     first, second, kept = client(("if (found) return answerIn(found);", "")).evaluate(
         """async (text) => {
             const client = await import("/static/fairgauge-client.js");

@@ -71,6 +71,11 @@ export async function check(client, vectors) {
     const drawn = asked[0].channel.draw(group, places, () => given.shift());
     same(`draw in ${study}.${table ?? question} of ${group}, ${values}, ${bits}`, [drawn, given.length], [symbol, 0]);
   }
+  for (const { study, profile, bits, symbol } of vectors.profiles ?? []) {
+    const given = bits.map(BigInt);
+    const sent = client.answer(studies[study], profile, { bits: () => given.shift() });
+    same(`answer of ${JSON.stringify(profile)}`, [sent.symbol, given.length], [symbol, 0]);
+  }
   for (const { study, profile, error, text } of vectors.refusals ?? []) {
     let found = null;
     try {

@@ -5,6 +5,7 @@
 studies     also the offsets of the tables' symbols, and the texts in each language that is asked for
 draws       a study's index, a table, a group's index, a value for each question of the table (all null to abstain), one
             draw of 53 bits for each of them and one for the symbol, and the symbol within the table
+profiles    a study's index, a profile, what each draw of bits gives (first the coin's), and the symbol of the answer
 refusals    a study's index, a profile, and the error and its text with which a device refuses to answer
 """
 
@@ -13,11 +14,13 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from fairgauge.channel import ROW_SUM
 from fairgauge.client import answer
+from fairgauge.client.answer import _channel_input
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Metric, Model, Study
 from fairgauge.study import Table as Asked
@@ -55,6 +58,7 @@ def good_studies() -> list[tuple[str, Study]]:
         Study("Expects", [expects, *two_questions().questions[1:]]),
         Study("Übersetzt 🎯", [sample_question()], language="zh-Hant", model=Model("m")),
         replace(sample_study(), planned=1, epoch=None, retention=0),
+        Study("Crossed", draft_study().questions[:2]),
     ]
     texts = [study.to_bytes().decode() for study in studies]
     texts[0] = json.dumps(dict(reversed(json.loads(texts[0]).items())), indent=1)  # spaced, the other way round
@@ -304,6 +308,22 @@ def _draw(rng: random.Random, table: Asked) -> Vector:
     return {**shown, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
+def _profiles() -> Iterator[Vector]:
+    """Everyone of a study that crosses two attributes and answers two questions at once, on every level."""
+    study = good_studies()[-1][1]
+    (table,) = study.tables
+    for sex, age, value, delay in product(("female", "male"), ("18–29", "30+"), ("0", "1"), ("0", "2.5")):
+        profile = {"group": {"sex": sex, "age": age}, "values": {"understood": value, "delay": delay}}
+        group, *positions = _channel_input(table, profile["group"], profile["values"])
+        row = table[0].channel.row(group or 0, 2 * (value == "1"), int(delay == "2.5"))
+        symbol = row.index(max(row))
+        # In the middle of the symbol that this row sends most; another row sends another symbol there.
+        bits = [0, 5, 6, sum(row[:symbol]) + max(row) // 2]
+        drawn = bits[1:]
+        assert table[0].channel.draw(group, *positions, bits=lambda _, drawn=drawn: drawn.pop(0)) == symbol  # type: ignore[misc]
+        yield {"study": len(good_studies()) - 1, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
+
+
 def _refusals() -> Iterator[Vector]:
     """Profiles that devices refuse, and studies that they cannot answer yet."""
     studies = [study for _, study in good_studies()]
@@ -342,6 +362,7 @@ def make() -> Vector:
         ],
         "bad": list(_bad()),
         "draws": list(_draws(random.Random(SEED))),
+        "profiles": list(_profiles()),
         "refusals": list(_refusals()),
     }
 

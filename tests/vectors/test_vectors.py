@@ -3,12 +3,18 @@
 import json
 import re
 
-from tests.vectors import make_drafts
+from tests.vectors import limits, make_drafts
 from tests.vectors.make import FILE, make, written
 
 
 def test_the_vectors_are_current() -> None:
     assert FILE.read_text(encoding="utf-8") == written(make())
+
+
+def test_the_limits_are_current() -> None:
+    assert limits.FILE.read_text(encoding="utf-8") == limits.written()
+    vectors = json.loads(limits.written())
+    assert {vector["said"] is None for kind in ("studies", "lifetimes") for vector in vectors[kind]} == {True, False}
 
 
 def test_the_vectors_cover_every_kind_of_refusal() -> None:

@@ -26,6 +26,7 @@ def plan(
     target: options.Target = None,
     abstain: options.Abstain = False,
     expect: options.Expect = None,
+    spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
     json: options.Json = False,
@@ -33,7 +34,7 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
     groups = read_groups(group, "group")
-    goal = Wish(read, groups.attribute, target, abstain, expect, groups.guess).goal
+    goal = Wish(read, groups.attribute, target, abstain, expect, groups.guess, spread).goal
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")

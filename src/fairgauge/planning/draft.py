@@ -23,6 +23,7 @@ class Draft:
     design: str = AUTO
     abstain: bool = False
     expect: float | None = None
+    spread: str | None = None
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
@@ -37,7 +38,9 @@ class Draft:
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
-            Wish(read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, groups.guess)
+            Wish(
+                read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, groups.guess, self.spread
+            )
             for typed in self.metrics
         ]
 

@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from fairgauge.designs import known_designs
+from fairgauge.designs import designs_for, known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.search import plan_for
@@ -56,7 +56,8 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
         raise MissingExtra("drawing plots needs matplotlib", "lab") from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    for name, design in known_designs().items():
+    for name in designs_for(goal):
+        design = known_designs()[name]
         plans = [plan_for(goal, epsilon=e, clients=clients, designs=[name], **terms) for e in _EPSILONS]
         errors = np.array([found.rows[0].error for found in plans], dtype=float)
         epsilons = np.array(_EPSILONS, dtype=float)

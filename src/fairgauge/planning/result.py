@@ -15,12 +15,15 @@ class PlanRow:
         epsilon: The privacy loss of one answer.
         clients: How many answers there are.
         error: The half-width of the interval, in the metric's units.
-        variance: K·Var, the variance of the estimate times the number of clients: in units of v, which is from -1 to 1
-            whatever the metric, so that designs can be compared across metrics.  Times the square of half the
-            metric's range it is in the metric's units.
+        variance: K·Var, the variance of the estimate times the number of clients, in total: what randomising adds and
+            how clients differ.  It is in units of v, which is from -1 to 1 whatever the metric, so that designs can be
+            compared across metrics.  Times the square of half the metric's range it is in the metric's units.
         symbols: How many symbols the channel has.
         levels: How many levels values are rounded to.
         power: The chance of noticing the gap that was asked about.
+        privacy_variance: The same for clients whose values and split are fixed: what randomising alone adds, at worst.
+        sampling_variance: The same if nothing were randomised.
+        assumes: What the total assumes of the clients, in words.
     """
 
     design: str
@@ -31,10 +34,14 @@ class PlanRow:
     symbols: int | None
     levels: int | None
     power: float | None = None
+    privacy_variance: float | None = None
+    sampling_variance: float | None = None
+    assumes: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
-        fields = ("design", "epsilon", "clients", "error", "variance", "symbols", "levels")
+        variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
+        fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
         return found if self.power is None else found | {"power": self.power}
 
@@ -69,6 +76,16 @@ class Plan:
         if found is None:
             raise InvalidInput("design", design, f"must be one of {', '.join(row.design for row in self.rows)}")
         return found
+
+    def __str__(self) -> str:
+        lines = [f"{'design':<22}{'epsilon':>9}{'clients':>20}{'error ±':>12}"]
+        for row in self.rows:
+            loss, clients, error = (
+                "impossible" if value is None else f"{value:{form}}"
+                for value, form in ((row.epsilon, ".4g"), (row.clients, ","), (row.error, ".4g"))
+            )
+            lines.append(f"{row.design:<22}{loss:>9}{clients:>20}{error:>12}")
+        return "\n".join([*lines, f"({self.target}, {self.confidence:.4g} confidence, {self.interval} interval)"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""

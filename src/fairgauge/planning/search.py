@@ -8,9 +8,10 @@ from decimal import ROUND_CEILING, Decimal
 from scipy.optimize import brentq
 
 from fairgauge.channel import Channel
-from fairgauge.designs import LEAST_EPSILON, known_designs, make_channel
+from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.intervals import Method, check_confidence, check_interval
+from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.widths import planned_power, planned_width
@@ -62,7 +63,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
-        designs: Which designs to compare; all of them unless given.
+        designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
@@ -81,9 +82,9 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     if detect is not None and not 0 <= detect < math.inf:
         raise InvalidInput("detect", detect, "must be 0 or above")
     rows = []
-    for design in designs or known_designs():
+    for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal, method, alpha, design, metric)
+        question = _Question(goal.by(design), method, alpha, design, metric)
         rows.append(_row(question, epsilon, clients, error, detect))
     return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
 
@@ -100,14 +101,9 @@ def _row(
     if epsilon is None:  # pragma: no cover - plan_for() makes sure of this
         raise InvalidInput("epsilon", None, "must be given")
     channel = question.channel(epsilon)
-    if clients is None:
-        return PlanRow(
-            question.design, float(epsilon), None, error, question.goal.variance(channel),
-            channel.symbols, len(channel.levels),
-        )  # fmt: skip
-    reached = question.error(epsilon, clients)
+    reached = question.error(epsilon, clients) if clients is not None and error is None else error
     power = None
-    if detect is not None:
+    if detect is not None and clients is not None:
         gap = replace(question.goal, target="gap")
         width = planned_width(gap, channel, clients, question.method, question.alpha)
         power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
@@ -115,11 +111,14 @@ def _row(
         design=question.design,
         epsilon=float(epsilon),
         clients=clients,
-        error=reached if error is None else error,
+        error=reached,
         variance=question.goal.variance(channel),
         symbols=channel.symbols,
         levels=len(channel.levels),
         power=power,
+        privacy_variance=question.goal.privacy_variance(channel),
+        sampling_variance=question.goal.sampling_variance(),
+        assumes=assumption(question.goal, question.metric),
     )
 
 

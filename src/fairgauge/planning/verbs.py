@@ -23,6 +23,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     target: str | None = None,
     abstain: bool = False,
     expect: Number | None = None,
+    spread: Number | None = None,
     detect: Number | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
@@ -43,8 +44,9 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         detect: A gap whose chance of being noticed shall be given too.
-        designs: Which designs to compare; all of them unless given.
+        designs: Which designs to compare; all that serve unless given.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
@@ -56,7 +58,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     0.0202
     """
     return plan_for(
-        Wish(metric, attribute, target, abstain, expect).goal,
+        Wish(metric, attribute, target, abstain, expect, spread=spread).goal,
         metric,
         epsilon=None if epsilon is None else as_epsilon(epsilon),
         clients=None if clients is None else as_count("clients", clients),
@@ -78,6 +80,7 @@ def design(
     target: str | None = None,
     design: str = AUTO,
     expect: Number | None = None,
+    spread: Number | None = None,
     abstain: bool = False,
 ) -> Question: ...
 @overload
@@ -89,6 +92,7 @@ def design(
     target: str | None = None,
     design: str = AUTO,
     expect: Number | None = None,
+    spread: Number | None = None,
     abstain: bool = False,
 ) -> list[Question]: ...
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
@@ -99,6 +103,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     target: str | None = None,
     design: str = AUTO,
     expect: Number | None = None,
+    spread: Number | None = None,
     abstain: bool = False,
 ) -> Question | list[Question]:
     """Return the question that asks for a metric by an attribute, with the channel that serves it best.
@@ -112,6 +117,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
         design: The design's name; ``"auto"`` takes the best.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         abstain: Whether people may prefer not to say.
 
     Raises:
@@ -125,5 +131,8 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     """
     loss = as_epsilon(epsilon)
     if isinstance(metric, list | tuple):
-        return [Wish(each, attribute, target, abstain, expect).question(loss, design=design) for each in metric]
-    return Wish(metric, attribute, target, abstain, expect).question(loss, design=design)
+        return [
+            Wish(each, attribute, target, abstain, expect, spread=spread).question(loss, design=design)
+            for each in metric
+        ]
+    return Wish(metric, attribute, target, abstain, expect, spread=spread).question(loss, design=design)

@@ -43,8 +43,8 @@ def _widths(goal: Goal, channel: Channel, answers: float, method: Method, alpha:
     decoder = goal.decoder(channel)
     shares = goal.share_vector if goal.shares_known else None
     widths = []
-    for functional, centre in goal.wanted(decoder.inputs):
-        score = decoder.score(functional)
+    for wanted in goal.wanted(decoder.inputs):
+        score, centre = goal.score(decoder, wanted), wanted.centre
         if score is None:
             widths.append(math.inf)
         elif method is normal:

@@ -5,7 +5,9 @@ from decimal import Decimal
 
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import ANY_VALUES, Goal
+from fairgauge.goals.reckoning import USUAL_SPREAD
+from fairgauge.planning.typed import as_number
 from fairgauge.study import Attribute, Metric, Number, Question, Target
 from fairgauge.study.checks import check_is
 
@@ -21,6 +23,7 @@ class Wish:
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         guess: Shares to reckon with where they are not known.
+        spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -32,6 +35,7 @@ class Wish:
     abstain: bool = False
     expect: Number | None = None
     guess: tuple[float, ...] | None = None
+    spread: Number | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)
@@ -53,6 +57,7 @@ class Wish:
             target=target,
             abstain=self.abstain,
             expect=None if self.expect is None else self._in_v(self.expect),
+            spread=self._spread_in_v(),
         )
 
     def question(self, epsilon: Decimal, *, design: str = AUTO) -> Question:
@@ -65,6 +70,17 @@ class Wish:
         goal = self.goal
         name, channel = make_channel(goal, epsilon, design=design)
         return Question(self.metric, self.attribute, goal.target, name, epsilon, channel)
+
+    def _spread_in_v(self) -> float | None:
+        if self.spread is None:
+            return USUAL_SPREAD
+        if self.spread == ANY_VALUES:
+            return None
+        spread = as_number("spread", self.spread) / self.metric.scale
+        if not 0 < spread <= 1:
+            rule = f"must be above 0 and at most {self.metric.scale:g}, or {ANY_VALUES} for any values"
+            raise InvalidInput("spread", self.spread, rule)
+        return spread
 
     def _in_v(self, expect: Number) -> float:
         try:

@@ -23,7 +23,8 @@ def test_the_simpler_design_wins_a_draw():
 def test_dict_has_exactly_the_promised_members():
     document = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
-    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    members = ["design", "epsilon", "clients", "error"]
+    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     assert [list(row) for row in document["designs"]] == [members] * 2
     with_power = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE, detect=0.1).to_dict()
     assert list(with_power["designs"][0]) == [*members, "power"]
@@ -33,3 +34,12 @@ def test_a_design_that_is_not_in_the_plan_is_told():
     found = Plan("error", 0.99, "finite", "gap", (PlanRow("a", 1.0, 10, 0.1, 1.0, 2, 2),))
     with pytest.raises(InvalidInput, match="design=b: must be one of a"):
         found.row("b")
+
+
+def test_a_plan_prints_as_a_table():
+    rows = (PlanRow("a", 1.0, 200_000, 0.0123, 1.0, 2, 2), PlanRow("b", None, 200_000, 0.0123, None, None, None))
+    first, a, b, last = str(Plan("epsilon", 0.99, "finite", "gap", rows)).splitlines()
+    assert first.split() == ["design", "epsilon", "clients", "error", "±"]
+    assert a.split() == ["a", "1", "200,000", "0.0123"]
+    assert b.split() == ["b", "impossible", "200,000", "0.0123"]
+    assert last == "(gap, 0.99 confidence, finite interval)"

@@ -27,16 +27,21 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
     row = found.row("randomized-response")
     channel = make_channel(GAP, ONE, design="randomized-response")[1]
     assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01))
+    assert row.privacy_variance == pytest.approx(44.30, abs=0.01)
+    # With two levels the second moment of a score is the same whatever the value: the variance at v = 0.
     assert row.variance == pytest.approx(44.30, abs=0.01)
+    assert row.sampling_variance == pytest.approx(4 * 0.3**2)
+    assert row.assumes is not None
+    assert row.assumes.startswith("the worst level from -0.8 to 0.8, the same in every group")
     assert (row.epsilon, row.clients, row.symbols, row.levels, row.power) == (1.0, 10**6, 4, 2, None)
     assert found.best == "randomized-response"
 
 
-def test_optimal_is_best_and_near_its_limit():
+def test_uncentred_is_best_for_fixed_clients_and_near_its_limit():
     found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="normal")
-    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred"]
+    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred"]
     assert found.best == "uncentred"
-    assert found.row("uncentred").variance == pytest.approx(16.0, rel=0.02)
+    assert found.row("uncentred").privacy_variance == pytest.approx(16.0, rel=0.02)
 
 
 @pytest.mark.parametrize("interval", INTERVALS)

@@ -62,7 +62,7 @@ const fraction = (n, d = 1n) => ({ n, d });
 const compare = (a, b) => a.n * b.d - b.n * a.d; // its sign
 
 /** Return the fraction that a plain decimal such as "-0.25" is. */
-function decimal(text) {
+export function decimal(text) {
   const [whole, places = ""] = text.split(".");
   return fraction(BigInt(whole + places), 10n ** BigInt(places.length));
 }
@@ -1116,19 +1116,22 @@ export function position({ name, low, high }, value) {
 /**
  * Answer one table of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
  *
- * It remembers nothing: whoever calls it twice for one person spends twice.  `Ledger.answer` answers each study once.
- * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
+ * It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that it
+ * keeps to.  `Ledger.answer` answers each study once, and keeps to the limit for a lifetime too.  Every question is
+ * checked before the coin is tossed, so whether it refuses says nothing about the coin.
  *
  * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
  *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
  *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
+ * @param limits { study }: what one study may cost, "4" unless you say otherwise.
  * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
  */
-export function answer(study, profile, { ticket = null, bits = secureBits } = {}) {
+export function answer(study, profile, { limits = {}, ticket = null, bits = secureBits } = {}) {
   if (ticket !== null) checkTicket(ticket);
   checkAble(study, ticket);
   checkOpen(study);
   checkPrivacy(study);
+  checkStudyLimit(study, allLimits(limits).study);
   checkProfile(profile);
   const groups = groupsByAttribute(study, profile.group);
   const inputs = study.tables.map((table) => channelInput(table, groups, profile.values));
@@ -1233,27 +1236,61 @@ export class Ledger {
    * Answer a study, or return the answer that it got before; either way it is stored first.
    *
    * @param limits { study, lifetime }: decimals in strings; what one study may cost, and what all answers about an
-   *   attribute may cost together.
+   *   attribute may cost together.  What is left out is what `lower` set, or "4" and "8"; null is no limit.
    */
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
-    checkLimits(limits);
+    const allowed = allLimits({ ...(await this.limits()), ...limits });
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
           const found = past.find((record) => record.study === study.digest);
           if (found) return answerIn(found);
           checkProfile(profile);
-          checkStudyLimit(study, limits.study);
+          checkStudyLimit(study, allowed.study);
           const charges = chargesOf(study, profile);
           checkLifetime(
             charges,
             past.flatMap((record) => record.charges),
-            limits.lifetime,
+            allowed.lifetime,
           );
-          const fresh = answer(study, profile, { ticket });
+          const fresh = answer(study, profile, { limits: allowed, ticket });
           store.add({ ...fresh, state: "pending", charges });
           return fresh;
+        });
+    });
+  }
+
+  /** Return the limits that this ledger keeps to: { study, lifetime }. */
+  async limits() {
+    return this.#change((store, done) => {
+      store.get(LOWERED).onsuccess = ({ target }) => done(() => allLimits(target.result?.limits ?? {}));
+    }, "settings");
+  }
+
+  /** Set limits for all studies to come, at most the usual ones: this is how a person allows less. */
+  async lower(limits) {
+    const wanted = allLimits(limits);
+    for (const [name, limit] of Object.entries(wanted)) {
+      if (limit === null || !atMost(decimal(limit), LIMITS[name])) {
+        throw new InvalidInput(name, limit, `must be at most ${LIMITS[name]}`);
+      }
+    }
+    return this.#change((store, done) => {
+      store.put({ name: LOWERED, limits: wanted }).onsuccess = () => done(() => wanted);
+    }, "settings");
+  }
+
+  /** Return the most that the answers so far have cost any one attribute, as a fraction. */
+  async spent() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          const charges = past.flatMap((record) => record.charges);
+          const costs = ["", ...charges.map(([name]) => name)].map((account) =>
+            total(charges.filter(([name]) => name === "" || name === account)),
+          );
+          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
         });
     });
   }
@@ -1309,15 +1346,15 @@ export class Ledger {
   }
 
   /** Do everything or nothing; what `done` returns is handed out when it is stored. */
-  async #change(work) {
+  async #change(work, name = "answers") {
     const database = await this.#open();
     try {
       return await new Promise((resolve, reject) => {
-        const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
+        const transaction = database.transaction(name, "readwrite", { durability: "strict" });
         let [result, problem] = [undefined, null];
         transaction.oncomplete = () => resolve(result);
         transaction.onabort = () => reject(problem ?? forgetful());
-        work(transaction.objectStore("answers"), (finish) => {
+        work(transaction.objectStore(name), (finish) => {
           try {
             result = finish();
           } catch (error) {
@@ -1333,8 +1370,11 @@ export class Ledger {
 
   #open() {
     return new Promise((resolve, reject) => {
-      const request = indexedDB.open(this.#name, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
+      const request = indexedDB.open(this.#name, 2);
+      request.onupgradeneeded = ({ oldVersion }) => {
+        if (oldVersion < 1) request.result.createObjectStore("answers", { keyPath: "study" });
+        request.result.createObjectStore("settings", { keyPath: "name" });
+      };
       request.onsuccess = () => resolve(request.result);
       request.onerror = () => reject(forgetful());
       request.onblocked = () => reject(forgetful());
@@ -1362,28 +1402,38 @@ function chargesOf(study, profile) {
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
 }
 
-function checkLimits(limits) {
+/** What is spent unless somebody says otherwise: epsilon 4 on one study, and 8 on an attribute over a lifetime. */
+export const LIMITS = Object.freeze({ study: "4", lifetime: "8" });
+const LOWERED = "limits";
+
+/** Return the limits that were given, and the usual ones for those that were not; null is no limit. */
+function allLimits(limits) {
   for (const [name, limit] of Object.entries(limits)) {
-    if (name !== "study" && name !== "lifetime") throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (!Object.hasOwn(LIMITS, name)) throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (limit === null || limit === undefined) continue;
     if (typeof limit !== "string" || limit.length > LONGEST_DECIMAL || !/^[0-9]+(?:\.[0-9]+)?$/.test(limit)) {
       throw new InvalidInput(name, limit, 'must be a number from 0 up in quotes, such as "2.5"');
     }
   }
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  return { ...LIMITS, ...Object.fromEntries(given) };
 }
 
-function checkStudyLimit(study, limit) {
+/** Refuse a study of which one question, exactly computed, spends more than any one study may. */
+export function checkStudyLimit(study, limit = LIMITS.study) {
   study.questions.forEach((question, index) => {
-    if (limit === undefined || question.channel.within(limit)) return;
+    if (limit === null || question.channel.within(limit)) return;
     const spent = roundedUp(question.channel.epsilon, 6);
     throw new NotPrivate(`${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`);
   });
 }
 
-function checkLifetime(charges, past, limit) {
-  if (limit === undefined) return;
+/** Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon]. */
+export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
+  if (limit === null) return;
   for (const [account, cost] of charges) {
     const met = past.filter(([name]) => account === "" || name === "" || name === account);
-    const before = met.reduce((sum, [, spent]) => add(sum, decimal(spent)), fraction(0n));
+    const before = total(met);
     const after = add(before, decimal(cost));
     if (!atMost(after, limit)) {
       throw new CannotAnswer(
@@ -1395,6 +1445,7 @@ function checkLifetime(charges, past, limit) {
 }
 
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
+const total = (charges) => charges.reduce((sum, [, cost]) => add(sum, decimal(cost)), fraction(0n));
 
 // ---------------------------------------------------------------------------------------------------- delivery
 const TRY_AGAIN = [408, 425, 429];
