@@ -35,13 +35,11 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        groups = read_groups(self.groups, self.attribute)
+        attribute = read_groups(self.groups, self.attribute)
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
-            Wish(
-                read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, self.spread, groups.guess
-            )
+            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
             for typed in self.metrics
         ]
 
