@@ -28,6 +28,7 @@ class Draft:
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
+    aim: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -53,6 +54,6 @@ class Draft:
         for wish in self.wishes():
             progress(wish.metric.name)
             questions.append(make_question(wish, loss, design=self.design))
-        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact)
+        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact, aim=self.aim)
         study.check_privacy()
         return study

@@ -39,7 +39,7 @@ def read_groups(typed: list[str], attribute: str) -> Attribute:
         # Equal shares are reckoned with unless something else is said.
         return Attribute(attribute, names)
     # A guess may be rounded, and the last group makes up for it.
-    return Attribute(attribute, names, share_guess=(*shares[:-1], _plain(1 - sum(numbers[:-1]))))
+    return Attribute(attribute, names, share_guess=(*shares[:-1], _plain(1 - sum(numbers[:-1], Decimal(0)))))
 
 
 def read_metric(typed: str) -> Metric:
