@@ -4,9 +4,7 @@ from msgspec.structs import replace
 
 from fairgauge.collector.queries import Terms
 from fairgauge.errors import BadStudy
-from fairgauge.study import Study
-
-FIRST_DRAFT = 2  # the first format that is not frozen yet
+from fairgauge.study import DRAFT, Study
 
 
 def check_takes(study: Study, *, drafts: bool) -> None:
@@ -15,7 +13,7 @@ def check_takes(study: Study, *, drafts: bool) -> None:
     Raises:
         BadStudy: If it is a draft and drafts are not taken, or if it promises what this collector cannot keep.
     """
-    if study.format >= FIRST_DRAFT and not drafts:
+    if study.format == DRAFT and not drafts:
         rule = "is a draft that may still change: this collector takes drafts only if it is set to (drafts = true)"
         raise BadStudy("format", study.format, rule)
     for field, asked in (
