@@ -32,8 +32,8 @@ HELP = {
     "send": "The collector's address. The answer is sent until it is counted.",
     "to_file": "Write the answer at the end of this file instead.",
     "ledger": "The file that remembers what was answered and what it cost.",
-    "limit": "The most epsilon that all answers about one attribute may cost in sum.",
-    "study_limit": "The most epsilon that one study may cost.",
+    "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
+    "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
@@ -109,14 +109,14 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.limits import Limits, read_limit
+    from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
     from fairgauge.client.load import load_study
 
     if request.send is not None and request.to_file is not None:
         raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
     limits = Limits(
-        None if request.limit is None else read_limit("limit", request.limit),
-        None if request.study_limit is None else read_limit("study-limit", request.study_limit),
+        LIFETIME_LIMIT if request.limit is None else read_limit("limit", request.limit),
+        STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
     ticket, profile = read_private(request, study, sys.stdin)

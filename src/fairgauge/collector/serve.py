@@ -6,13 +6,16 @@ import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
 from fairgauge import __version__
 from fairgauge.collector.app import Guard, make_app
+from fairgauge.collector.clock import SteadyClock
 from fairgauge.collector.config import Config
+from fairgauge.collector.keeping.keys import refuse_other_keys
 from fairgauge.collector.logs import log, log_to
 from fairgauge.collector.protocol import make_protocol
 from fairgauge.collector.service import Collector
@@ -44,7 +47,7 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        StoreError: If the store cannot be opened, or is of an unknown version.
+        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys.
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
@@ -63,7 +66,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 async def _serve(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
     store = await open_store(config.store)
     try:
-        collector = Collector(config, store)
+        await refuse_other_keys(store, Path(config.secrets))
+        collector = Collector(config, store, clock=SteadyClock())
     except BaseException:
         await store.close()
         raise

@@ -12,15 +12,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from fairgauge.collector.vault import locked, read_or_make_secret, read_secret, replace_secret, write_secret
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import InvalidInput
 
 FILE = "signing.key"
 FORMER = "signing-former.json"  # public keys that were used before, the oldest first
 KEY_BYTES = 32
-
-
-class NotSigned(FairgaugeError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
-    """A signature is not by the holder of the key."""
 
 
 class Signer:

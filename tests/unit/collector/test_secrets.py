@@ -1,4 +1,8 @@
-"""Tokens, tickets, keys and the folder that they are in."""
+"""Tokens, tickets, keys and the folder that they are in.
+
+Covers: fairgauge.collector.signing, fairgauge.collector.tickets, fairgauge.collector.tokens,
+fairgauge.collector.vault.
+"""
 
 import asyncio
 import json
@@ -11,11 +15,10 @@ import pytest
 from fairgauge.collector.keeping.keys import keys_in, refuse_other_keys, remember_keys
 from fairgauge.collector.signing import Signer, former_keys, rotate_key, signature_is_good
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import StoreError
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
 from fairgauge.collector.vault import read_or_make_secret, read_secret, write_secret
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, StoreError
 
 STUDY, OTHER = "a" * 64, "b" * 64
 

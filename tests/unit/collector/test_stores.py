@@ -1,4 +1,7 @@
-"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from."""
+"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from.
+
+Covers: fairgauge.collector.export, fairgauge.collector.stores.looks, fairgauge.collector.stores.postgres.
+"""
 
 import asyncio
 import sqlite3
@@ -12,9 +15,10 @@ import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, migrations
 from fairgauge.collector.stores.file import APPLICATION_ID
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreAway
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.samples import sample_study
 

@@ -1,4 +1,7 @@
-"""Plans and designs as a scientist types them: each number once, and in the metric's units."""
+"""Plans and designs as a scientist types them: each number once, and in the metric's units.
+
+Covers: fairgauge.planning.wish.
+"""
 
 from decimal import Decimal
 from fractions import Fraction

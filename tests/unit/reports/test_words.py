@@ -129,8 +129,8 @@ def test_sensitivity_is_said_with_its_limits():
 
 
 def test_the_fit_check_is_said():
-    assert "look like honest" in words.fit_sentence(FOUND)
-    assert "do not look like honest" in words.fit_sentence(replace(FOUND, fit=1e-5))
+    assert words.fit_sentence(replace(FOUND, fit=0.5)) == "No sign of forging that this check can see (p = 0.5)."
+    assert words.fit_sentence(replace(FOUND, fit=1e-5)).startswith("There are signs of forging: honest answers seldom")
     assert words.fit_sentence(replace(FOUND, fit=None)) == "There is nothing to check yet."
 
 

@@ -11,8 +11,8 @@ from hashlib import sha256
 
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signing import signature_is_good
-from fairgauge.collector.stores.base import Published, Store, StoreDamaged
-from fairgauge.errors import FairgaugeError
+from fairgauge.collector.stores.base import Published, Store
+from fairgauge.errors import FairgaugeError, StoreDamaged
 
 ENOUGH_SECONDS = 3600.0
 

@@ -9,8 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairgauge.collector import signing, tickets
-from fairgauge.collector.stores.base import Store, StoreError
+from fairgauge.collector.stores.base import Store
 from fairgauge.collector.vault import read_secret
+from fairgauge.errors import StoreError
 
 SIGNING, TICKETS = "signing", "tickets"
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.stores.base import StoreDamaged, StoreError
+from fairgauge.errors import StoreDamaged, StoreError
 
 _TALLIES = "SELECT study, symbol, sum(count)::bigint FROM tallies GROUP BY 1, 2"
 

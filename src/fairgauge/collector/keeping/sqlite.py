@@ -8,9 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
-from fairgauge.collector.stores.base import StoreDamaged, StoreError, migration_names
+from fairgauge.collector.stores.base import migration_names
 from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreDamaged, StoreError
 
 
 async def back_up(source: Path, target: Path, *, progress: Callable[[str], object] = str) -> Checked:

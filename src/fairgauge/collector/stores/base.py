@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 
-from fairgauge.errors import FairgaugeError
+from fairgauge.errors import StoreError
 
 FRESH = -1  # in the result of ``add``: the answer was not there before, and is now
 CLOSED = -2  # the answer is not there, and the study takes no more
@@ -22,22 +22,6 @@ PAGE = 10_000
 
 State = Literal["not open yet", "open", "closed", "sealed"]
 Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
-
-
-class StoreError(FairgaugeError):
-    """The store cannot do its work."""
-
-
-class StoreFull(StoreError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
-    """There is no room left; nothing was stored."""
-
-
-class StoreDamaged(StoreError):  # noqa: N818
-    """What is stored contradicts itself, or its pages cannot be read."""
-
-
-class StoreAway(StoreError):  # noqa: N818
-    """The store does not answer now; what was sent may or may not be stored, and may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +162,8 @@ class Store(Protocol):
     async def sign_out(self, session: str, until: int) -> None:
         """Remember that a session is over, until it would have ended by itself."""
 
-    async def is_signed_out(self, session: str) -> bool:
-        """Tell whether a session was ended."""
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time and would not have ended by now."""
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""

@@ -7,7 +7,8 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from fairgauge.collector.stores.base import StoreAway, StoreDamaged, StoreError, check_version, migrations
+from fairgauge.collector.stores.base import check_version, migrations
+from fairgauge.errors import StoreAway, StoreDamaged, StoreError
 
 APPLICATION_ID = 0x46474155  # "FGAU": tells our files from other programs'
 _WRITER_SETTINGS = (

@@ -1,4 +1,8 @@
-"""Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command."""
+"""Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command.
+
+Covers: fairgauge.collector.keeping.addresses, fairgauge.collector.keeping.check, fairgauge.collector.keeping.keys,
+fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite.
+"""
 
 import asyncio
 import json
@@ -20,8 +24,8 @@ from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Event, Store, StoreDamaged, StoreError, migration_names
-from fairgauge.errors import InvalidInput
+from fairgauge.collector.stores.base import Event, Store, migration_names
+from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.collecting.wire import answer_bytes
