@@ -212,7 +212,7 @@ class _Folded:
     @property
     def _swapped(self) -> bool:
         """Whether the groups are each other's images, so that one stands for both."""
-        return self.problem.shares[0] == self.problem.shares[1]
+        return any(turn.inputs[0] >= len(self.problem.levels) for turn in self.problem.turns)
 
     def _bounds(self) -> tuple[Matrix, Matrix]:
         """Return, for each point of each group, the second moment as a mixture of orbits, and what T, l, k allow."""

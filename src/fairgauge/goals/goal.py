@@ -174,6 +174,12 @@ class Goal:
             return float("inf")
         return max(self._total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
 
+    def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
+        """Return the total that the gap of two groups with known shares has if a reckoning is true."""
+        decoder = self.decoder(channel)
+        score = self.gap_score(decoder, (0, 1))
+        return float("inf") if score is None else float(largest_second_moments(decoder, score, [reckoning])[0])
+
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.
 
