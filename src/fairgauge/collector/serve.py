@@ -5,6 +5,7 @@ import contextlib
 import resource
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -85,12 +86,28 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
         backlog=BACKLOG,
         timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
         timeout_graceful_shutdown=config.shutdown_seconds,
+        ssl_certfile=config.tls_cert,
+        ssl_keyfile=config.tls_key,
     )
+    _load(settings)
     host, port = listener.getsockname()[:2]
-    announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    announce(f"{config.scheme}://{f'[{host}]' if ':' in host else host}:{port}")
     log("serving", store=store.kind, version=__version__, host=host, port=port)
     await Server(settings).serve(sockets=[listener])
     log("stopped")
+
+
+def _load(settings: uvicorn.Config) -> None:
+    """Read the certificate before anyone is told that we serve.
+
+    Raises:
+        InvalidInput: If it cannot be used.
+    """
+    try:
+        settings.load()
+    except (OSError, ssl.SSLError) as error:
+        reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+        raise InvalidInput("tls_cert", settings.ssl_certfile, f"cannot be used with its key: {reason}") from None
 
 
 def _listen(config: Config) -> socket.socket:
