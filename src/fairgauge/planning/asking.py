@@ -18,4 +18,7 @@ def make_question(wish: Wish, epsilon: Decimal, *, design: str = AUTO) -> Questi
         Impossible: If no design reaches it.
     """
     name, channel = make_channel(Goal.of(wish), epsilon, design=design)
-    return Question(wish.metric, wish.attribute, wish.aim, name, epsilon, channel)
+    # Scores depend on what was expected, so it travels with the question.
+    return Question(
+        wish.metric, wish.attribute, wish.aim, name, epsilon, channel, expect=wish.expect, spread=wish.spread
+    )
