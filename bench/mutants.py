@@ -45,7 +45,7 @@ TARGETS = {
         ["tests/unit/study", "tests/property/test_study.py", "tests/golden"],
     ),
     "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),
-    "intake": (["collector/intake.py"], ["tests/unit/collector/test_parts.py"]),
+    "intake": (["collector/intake.py"], ["tests/unit/collector/test_intake.py"]),
     "intervals": (["estimation/intervals.py", "estimation/spread.py"], ["tests/unit/estimation"]),
     "scores": (["goals/decoder.py", "goals/inputs.py"], ["tests/unit/goals", "tests/unit/estimation"]),
 }

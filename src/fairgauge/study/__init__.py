@@ -11,6 +11,7 @@ A study is written in format 1 unless it says something that format 1 cannot.  F
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
 from fairgauge.study.document import Study, Table, parse
+from fairgauge.study.format2 import FORMAT as DRAFT
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
@@ -20,6 +21,7 @@ from fairgauge.study.terms import Issuer, Model, Release
 
 __all__ = [
     "ANY_VALUES",
+    "DRAFT",
     "LONGEST_DECIMAL",
     "LONGEST_TEXT",
     "MOST_GROUPS",
