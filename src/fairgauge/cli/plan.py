@@ -35,7 +35,7 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
     groups = read_groups(group, "group")
-    goal = Goal.of(Wish(read, groups.attribute, target, abstain, expect, spread, groups.guess))
+    goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")

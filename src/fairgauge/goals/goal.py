@@ -60,7 +60,7 @@ class Goal:
             raise CannotEstimate(f"{asked.metric.name} is answered together with others, which cannot be decoded yet")
         wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
-            shares=wish.shares,
+            shares=wish.attribute.reckoned_shares,
             shares_known=wish.attribute.shares is not None,
             target=wish.aim,
             abstain=wish.abstain,
