@@ -20,7 +20,7 @@ def errors_for(
     """
     method, alpha = check_interval("anytime"), check_confidence(confidence)
 
-    def error(channel: Channel) -> float:
-        return metric.scale * planned_width(goal, channel, clients, method, alpha)
+    def error(design: str, channel: Channel) -> float:
+        return metric.scale * planned_width(goal.by(design), channel, clients, method, alpha)
 
-    return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]
+    return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]
