@@ -35,6 +35,7 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
 }
@@ -59,6 +60,7 @@ class Request:
     study_limit: str | None = None
     ticket: str | None = field(default=None, repr=False)
     digest: str | None = None
+    again: bool = False
     json: bool = False
 
 
@@ -84,7 +86,8 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    parser.add_argument("--json", help=HELP["json"], action="store_true")
+    for name in ("again", "json"):
+        parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
 
@@ -122,7 +125,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
-    known = ledger.state(study.digest) == "delivered"
+    known = ledger.state(study.digest) == "delivered" and not request.again
     if not known:
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
@@ -183,7 +186,7 @@ def _lines(stdin: TextIO) -> Iterator[str]:
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
     """Read ``female`` or ``sex=female``; the latter where the name is one of the study's attributes."""
-    attributes = {question.attribute.name for question in study.questions}
+    attributes = {factor.name for attribute in study.attributes for factor in attribute.factors}
     pairs = [text.partition("=") for text in typed]
     if pairs and all(mark and name in attributes for name, mark, _ in pairs):
         if len({name for name, _, _ in pairs}) < len(pairs):

@@ -13,6 +13,7 @@ import msgspec
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
+from fairgauge.collector.drafts import check_takes, kept_terms, terms_of
 from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
@@ -56,16 +57,6 @@ class Entry:
     def digest(self) -> str:
         """The study's name."""
         return self.kept.digest
-
-
-def terms_of(kept: Published) -> Terms:
-    """Return the terms on which a study is published."""
-    return Terms(
-        admission=kept.admission,  # type: ignore[arg-type]
-        results="public" if kept.public else "readers",
-        aim=kept.aim or Terms().aim,
-        hourly=kept.hourly or 0,
-    )
 
 
 class Collector:
@@ -142,7 +133,8 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        document = study.to_bytes()
+        check_takes(study, drafts=self.config.drafts)
+        terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
             document,
@@ -161,7 +153,7 @@ class Collector:
         kept = await self.store.study(study.digest)
         if kept is None:
             raise StoreError("a study that was just published is gone")
-        on = terms_of(kept)
+        on = kept_terms(kept)
         if on != terms:
             told = ", ".join(f"{name}={value}" for name, value in msgspec.structs.asdict(on).items())
             raise OtherTerms(f"This study is published already, with {told}.")

@@ -2,14 +2,17 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
+from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
-from tests.samples import sample_study
+from fairgauge.tallies import Tally
+from tests.samples import draft_study, joint_questions, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -52,6 +55,41 @@ def test_several_questions_do_not_add_up(fairgauge: Run, elsewhere: Path):
 
     (elsewhere / "s.json").write_bytes(study(coin_question(), tells_all("0.5", "0.5", metric=RECALL)).to_bytes())
     assert "picked by its own coin: the largest epsilon counts" in fairgauge("verify", "s.json").out
+
+
+def test_a_draft_is_called_one(fairgauge: Run, elsewhere: Path):
+    draft_study().save("s.json")
+    lines = fairgauge("verify", "s.json").out.splitlines()
+    assert lines[2] == "Format 2, a draft: it may still change, and collectors take it only where they are set to."
+    assert lines[3] == "understood by sex by age: private. Exact epsilon 1.09861, declared 1.1."
+    assert lines[-2:] == [
+        "Questions that share a table are answered together, by one symbol.",
+        "A device answers one of these tables, picked by its own coin: the largest epsilon counts.",
+    ]
+    site_study().save("s.json")
+    said = "For sites that hold many people: epsilon 1 for each person, by noise in counts."
+    assert said in fairgauge("verify", "s.json").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        (site_study(), "the study is for sites that hold many people, "),
+        (Study("Joint", joint_questions()), "several questions at once"),
+    ],
+)
+def test_what_cannot_be_done_with_a_draft_yet_is_said_in_one_line(
+    fairgauge: Run, elsewhere: Path, asked: Study, text: str
+):
+    asked.save("s.json")
+    Tally(asked.digest, (1,) * asked.symbols).save("t.json")
+    Path("p.csv").write_text("group,value,count,metric\nfemale,0.5,10,recall\n")
+    for command in (["simulate", "s.json", "--population", "p.csv", "-o", "x.json"], ["estimate", "s.json", "t.json"]):
+        done = fairgauge(*command)
+        assert done.status == 1
+        assert len(done.err.splitlines()) == 1
+        assert "yet" in done.err
+    assert text in fairgauge("simulate", "s.json", "--population", "p.csv", "-o", "x.json").err
 
 
 def lying() -> Study:
@@ -107,7 +145,7 @@ def test_other_commands_refuse_a_study_that_lies(fairgauge: Run, elsewhere: Path
         (b"\xff", "s.json: document="),
         (b"[]", "s.json: "),
         (b"{}", "s.json: format="),
-        (b'{"format": 2}', "s.json: format=2: must be 1"),
+        (b'{"format": 3}', "s.json: format=3: must be 1 or 2"),
     ],
 )
 def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: bytes, text: str):
@@ -162,3 +200,49 @@ class TestSignature:
         done = fairgauge("verify", "study.json", *options)
         assert done.status == 2
         assert text in done.err
+
+
+class TestCrowd:
+    def test_json_is_as_promised(self, fairgauge: Run, files: Files):
+        done = fairgauge("verify", files[0], "--crowd", "1e4", "--json")
+        assert done.status == 0
+        found = done.json["crowd"]
+        assert list(found) == ["batch", "observed", "delta", "epsilon", "tight", "lower"]
+        assert (found["batch"], found["observed"], found["delta"]) == (10_000, 0.5, 1e-8)
+        assert found["lower"] <= found["tight"] <= found["epsilon"] < 0.2
+        crowd = crowd_of(Study.load(files[0]), 10_000)
+        assert found["epsilon"] == crowd.number
+
+    def test_what_is_typed_counts(self, fairgauge: Run, files: Files):
+        typed = ["--crowd", "5000", "--observed", "0", "--delta", "1e-6"]
+        found = fairgauge("verify", files[0], *typed, "--json").json["crowd"]
+        crowd = crowd_of(Study.load(files[0]), 5000, observed=Decimal(0), delta=Decimal("1e-6"))
+        assert (found["batch"], found["observed"], found["delta"]) == (5000, 0, 1e-6)
+        assert found["epsilon"] == crowd.number
+
+    def test_it_says_both_true_sentences_and_of_whom(self, fairgauge: Run, files: Files):
+        done = fairgauge("verify", files[0], "--crowd", "10000")
+        crowd = crowd_of(Study.load(files[0]), 10_000)
+        *_, number, factor, guess, close, whom = done.out.splitlines()
+        assert number == (
+            "In a release of at least 10,000 answers, of which a reader knows at most 5,000: crowd epsilon "
+            f"{crowd.epsilon} at delta 1e-8, certified from the integers."
+        )
+        assert factor == f"  {factor_sentence(crowd)}"
+        assert "had you answered otherwise its probability would differ by at most a factor 1." in factor
+        assert guess == f"  {guess_sentence(crowd)}"
+        assert close.startswith("  How close: computed tightly it is 0.")
+        assert whom.endswith("towards them the epsilon of each question holds, and no other.")
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            (["--crowd", "0"], "crowd=0: must be a whole number from 1"),
+            (["--crowd", "many"], "crowd=many: must be a number"),
+            (["--crowd", "100", "--observed", "1"], "observed=1: must be from 0 to below 1"),
+            (["--crowd", "100", "--delta", "0"], "delta=0: must be above 0 and below 1"),
+            (["--delta", "1e-8"], "crowd=nothing: must be given with --delta and --observed"),
+        ],
+    )
+    def test_what_makes_no_sense(self, fairgauge: Run, files: Files, typed: list[str], said: str):
+        assert refused(fairgauge("verify", files[0], *typed), said)

@@ -1,6 +1,7 @@
 """A study that says how many answers it takes in an hour takes no more, and says when to come again."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from fairgauge.collector.problems import URN
@@ -101,3 +102,15 @@ def test_the_page_of_an_open_study_says_what_it_cannot_promise(ask):
         assert "at most 12,345 answers in an hour" in page
 
     ask(scene)
+
+
+def test_what_the_document_says_comes_before_what_is_asked_for(ask):
+    said = replace(STUDY, hourly=3)
+
+    async def scene(desk: Desk) -> None:
+        made = await desk.post("/studies?hourly=100", said.to_bytes())
+        assert (made.status_code, made.json()["hourly"]) == (201, 3)
+        told = [(await desk.answer(said, id_, 1)).status_code for id_ in ids(0, 4)]
+        assert told == [200, 200, 200, 429]
+
+    ask(scene, clock=lambda: NOON, drafts=True)

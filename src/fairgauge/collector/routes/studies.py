@@ -7,9 +7,10 @@ from starlette.responses import Response
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.drafts import kept_terms
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.refusals import BadMediaType, NotSealed
-from fairgauge.collector.service import Collector, terms_of
+from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Exact, Key, Listing, Summary
 from fairgauge.collector.stores.base import Published
 
@@ -79,7 +80,7 @@ def _summary(collector: Collector, kept: Published) -> Summary:
     return Summary(
         study=kept.digest,
         title=kept.title,
-        **msgspec.structs.asdict(terms_of(kept)),
+        **msgspec.structs.asdict(kept_terms(kept)),
         published=moment_of(kept.published),
         status=kept.state(collector.clock()),
         closed=None if kept.closed is None else moment_of(kept.closed),

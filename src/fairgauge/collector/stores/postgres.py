@@ -29,7 +29,9 @@ from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
-SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+# For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
+# own, and devices give up after 20 seconds of silence: both must have ended by then.
+SECONDS = 8
 MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
 TRIES = 5
 _MIGRATING = 0x46474155  # the key of the advisory lock
