@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 FLOWER := .venv-flower
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower lint bench coverage docs paper older-people clean
+.PHONY: help install run test test-flower lint dist bench mutants coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,11 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# The build tool of the environment, at the version of constraints.txt: nothing is fetched.
+dist: $(STAMP)  ## Build the wheel and the source archive into dist
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
 
 bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" for some topics, ARGS=--quick for a look
 	$(PIP) '.[bench]'

@@ -17,6 +17,7 @@ from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation.answers import write_parquet
+from fairgauge.simulation.clients import Clients
 from fairgauge.tallies import Tally, from_files
 from fairgauge.tallies.engines import has_java
 
@@ -31,7 +32,7 @@ def tallies() -> Iterator[Line]:
     with tempfile.TemporaryDirectory(prefix="fairgauge-bench-") as folder:
         file = Path(folder) / "answers.parquet"
         start = time.perf_counter()
-        written = write_parquet(study, _people(MANY), file)
+        written = write_parquet(study, Clients.of(study, _people(MANY)), file)
         took = time.perf_counter() - start
         size = file.stat().st_size
         yield Line(
@@ -57,7 +58,7 @@ def tallies() -> Iterator[Line]:
         yield Line("memory of all this at its peak", f"{peak:.0f} MiB", "the file's size", peak * 2**20 / size)
     with tempfile.TemporaryDirectory(prefix="fairgauge-bench-") as folder:
         file = Path(folder) / "answers.parquet"
-        written = write_parquet(study, _people(SOME), file)
+        written = write_parquet(study, Clients.of(study, _people(SOME)), file)
         yield from _every_engine(study, file, written)
 
 

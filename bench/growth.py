@@ -43,9 +43,9 @@ def _groups() -> Iterator[Line]:
 
 def _clients() -> Iterator[Line]:
     rng, first = np.random.default_rng(1), 0.0
-    simulate(_study(), _people(1000), rng)
+    simulate(_study(), _people(1000), seed=rng)
     for power in (3, 6, 9, 12):
-        taken = seconds(partial(simulate, _study(), _people(10**power), rng), repeat=21)
+        taken = seconds(partial(simulate, _study(), _people(10**power), seed=rng), repeat=21)
         first = first or taken
         yield Line(f"simulate the tally of 10^{power} clients", f"{taken * 1e3:.1f} ms", "10^3 clients", taken / first)
 

@@ -2,7 +2,7 @@
 
     python examples/older-people/main.py --data Datasets_Healthy_Older_People.zip
 
-Without ``--data`` the trials are invented.  It needs ``pip install 'fairgauge[flower]' 'flwr[simulation]'``.
+Without ``--data`` the trials are invented.  It needs ``pip install '.[flower]' 'flwr[simulation]'``.
 """
 
 import argparse

@@ -15,7 +15,7 @@ from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.goals.goal import Goal
-from fairgauge.simulation import Cell, Truth, simulate, true_values
+from fairgauge.simulation import Cell, Truth, simulate_exactly, true_values
 
 EPSILON = "1"
 CONFIDENCE = 0.99
@@ -85,7 +85,7 @@ def measure(
     interval: str = "finite",
 ) -> Finding:
     """Let every client of a population answer, and read the answers."""
-    tally = simulate(study, population, rng)
+    tally = simulate_exactly(study, population, seed=rng)
     found = estimate(study, tally, confidence=confidence, interval=interval)
     return Finding(population.clients, found, true_values(study, population))
 

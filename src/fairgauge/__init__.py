@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",

@@ -6,6 +6,7 @@ RFC 8785 asks for nothing but sorted keys, no white space and few escapes: the s
 
 import json
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any, NoReturn
 
 from fairgauge.errors import InvalidInput
@@ -22,12 +23,20 @@ def encode(document: Mapping[str, object]) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
+def check_bytes(data: object, *, error: type[InvalidInput]) -> None:
+    """Refuse a document that is not bytes, such as the name of its file."""
+    if not isinstance(data, bytes | bytearray):
+        given = data if isinstance(data, str) else f"a {type(data).__name__}"
+        raise error("document", given, "must be given as bytes; load() takes a file's name")
+
+
 def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
     """Read an object from JSON without guessing: duplicate keys and numbers with a fraction are refused.
 
     Raises:
         InvalidInput: Of the given type.
     """
+    check_bytes(data, error=error)
     if len(data) > LONGEST_DOCUMENT:
         raise error("document", f"{len(data)} bytes", f"must be at most {LONGEST_DOCUMENT} bytes")
 
@@ -62,3 +71,56 @@ def members(document: Mapping[str, Any], *names: str, error: type[InvalidInput])
         if name not in names:
             raise error(name, value, "is not a field of this format")
     return [document[name] for name in names]
+
+
+def read_file(path: str | PathLike[str], *, field: str) -> bytes:
+    """Read a document from a file, or one byte more than a document may have.
+
+    Raises:
+        InvalidInput: Naming the field, if it cannot be read.
+    """
+    from pathlib import Path
+
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(LONGEST_DOCUMENT + 1)
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+    except ValueError:
+        reason = "no file has such a name"
+    except TypeError:
+        raise InvalidInput(field, f"a {type(path).__name__}", "must be a file's name") from None
+    raise InvalidInput(field, path, f"cannot be read: {reason}")
+
+
+def write_file(path: str | PathLike[str], data: bytes, *, field: str) -> None:
+    """Write a file whole or not at all; a device or a pipe is written to, never replaced.
+
+    Raises:
+        InvalidInput: Naming the field, if it cannot be written.
+    """
+    import secrets
+    from pathlib import Path
+
+    try:
+        target = Path(path)
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        temporary = target.parent / f".fairgauge-{secrets.token_hex(8)}"
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+    except ValueError:
+        reason = "no file has such a name"
+    except TypeError:
+        raise InvalidInput(field, f"a {type(path).__name__}", "must be a file's name") from None
+    else:
+        return
+    raise InvalidInput(field, path, f"cannot be written: {reason}")

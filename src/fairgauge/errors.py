@@ -89,6 +89,9 @@ class Impossible(FairgaugeError):
 class MissingExtra(FairgaugeError, ImportError):
     """An optional dependency is not installed.
 
+    The line works although fairgauge is on no registry: whoever reads it has fairgauge, pip sees that, and fetches
+    only what the extra names.
+
     >>> print(MissingExtra("drawing plots needs matplotlib", "lab"))
     drawing plots needs matplotlib: pip install 'fairgauge[lab]'
     """

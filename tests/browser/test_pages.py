@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
-from fairgauge.simulation import Cell, Population, simulate
+from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers
@@ -66,7 +65,7 @@ PEOPLE = {
 
 def send(collector: Collecting, study: Study, count: int, seed: int) -> None:
     """Let so many simulated devices answer."""
-    tally = simulate(study, PEOPLE[study.digest].rescaled(count), np.random.default_rng(seed))
+    tally = simulate_exactly(study, PEOPLE[study.digest], clients=count, seed=seed)
     symbols = [symbol for symbol, n in enumerate(tally.counts) for _ in range(n)]
     random.Random(seed).shuffle(symbols)
     lines = [f'{{"id":"{secrets.token_hex(16)}","study":"{study.digest}","symbol":{s}}}' for s in symbols]

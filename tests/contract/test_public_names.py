@@ -79,9 +79,3 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_importing_the_package_loads_no_room():
     code = "import sys, fairgauge; print([m for m in sorted(sys.modules) if m.startswith('fairgauge.')])"
     assert in_a_fresh_python(code) == "[]"
-
-
-def test_the_version_is_the_installed_one():
-    from importlib.metadata import version
-
-    assert fairgauge.__version__ == version("fairgauge")

@@ -42,7 +42,7 @@ def studies(draw: st.DrawFn) -> Study:
     asked = st.lists(questions(), min_size=1, max_size=3, unique_by=lambda q: (q.metric.name, q.attribute.name))
     moments = st.datetimes().map(lambda moment: f"{moment.isoformat(timespec='seconds')}Z")
     opens, closes = sorted(draw(st.lists(moments, min_size=2, max_size=2, unique=True)))
-    return Study(draw(names), tuple(draw(asked)), opens, closes, draw(st.none() | names))
+    return Study(draw(names), draw(asked), opens=opens, closes=closes, contact=draw(st.none() | names))
 
 
 @given(studies())

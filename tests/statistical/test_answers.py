@@ -15,12 +15,14 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
-from fairgauge.simulation import Cell, Population, simulate
+from fairgauge.simulation import Cell, Population, simulate, simulate_exactly
 from fairgauge.simulation.answers import answers
-from fairgauge.study import Metric, Study
+from fairgauge.simulation.clients import Clients
+from fairgauge.study import Metric, Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
@@ -78,12 +80,16 @@ def answered(study: Study, population: Population) -> Tally:
 
 
 def simulated(study: Study, population: Population) -> Tally:
-    return simulate(study, population, np.random.default_rng(SEED))
+    return simulate_exactly(study, population, seed=SEED)
 
 
 def drawn(study: Study, population: Population) -> Tally:
     """Count the answers that are drawn in blocks."""
-    blocks = answers(study, population, random=random.Random(SEED).randbytes)
+    return _counted(study, Clients.of(study, population))
+
+
+def _counted(study: Study, clients: Clients) -> Tally:
+    blocks = answers(study, clients, random=random.Random(SEED).randbytes)
     return Tally(study.digest, tuple(np.bincount(np.concatenate(list(blocks)), minlength=study.symbols).tolist()))
 
 
@@ -212,3 +218,59 @@ def test_a_law_that_is_off_by_a_thousandth_is_caught_among_a_billion() -> None:
     cell = Cell("female", Decimal("0.4"), 10**9)
     bent = promised(ONE, cell) * (1 + 1e-3 * np.array([1, -1, 0, 0, 0, 0]))
     assert p_value(simulated(ONE, Population((cell,))).counts, [(cell.count, bent)]) < FALSE_POSITIVE_RATE
+
+
+# Clients who are drawn: each one's answer follows the average law, so counts are multinomial.
+
+
+def sampled(study: Study, population: Population) -> Tally:
+    return simulate(study, population, seed=SEED)
+
+
+def one_by_one(study: Study, population: Population, *, clients: int, seed: np.random.Generator) -> Tally:
+    return _counted(study, Clients.of(study, population).drawn(clients, seed=seed))
+
+
+def sampled_one_by_one(study: Study, population: Population) -> Tally:
+    return one_by_one(study, population, clients=population.clients, seed=np.random.default_rng(SEED))
+
+
+def average_law(study: Study, population: Population) -> NDArray[np.float64]:
+    total: NDArray[np.float64] = np.sum([cell.count * promised(study, cell) for cell in population.cells], axis=0)
+    return total / population.clients
+
+
+SAMPLED = pytest.mark.parametrize("path", [sampled, sampled_one_by_one])
+
+
+@SAMPLED
+@pytest.mark.parametrize("name", STUDIES)
+def test_answers_of_drawn_clients_follow_the_average_law(path: Path, name: str) -> None:
+    study, population = STUDIES[name], POPULATIONS[name]
+    law = average_law(study, population)
+    assert p_value(path(study, population).counts, [(population.clients, law)]) >= FALSE_POSITIVE_RATE
+    # The twin: people are counted for the other group.
+    swapped = average_law(replace(study, questions=tuple(map(_swapped, study.questions))), population)
+    assert p_value(path(study, population).counts, [(population.clients, swapped)]) < FALSE_POSITIVE_RATE
+
+
+def _swapped(question: Question) -> Question:
+    return replace(question, channel=swap_groups(question.channel))
+
+
+def bare_study() -> Study:
+    """A study that hides next to nothing: the symbol is the group."""
+    sure, never = ROW_SUM - 1, 1
+    rows = ((sure, never), (sure, never), (never, sure), (never, sure))
+    channel = Channel(rows, ONE.questions[0].channel.levels[::2], 2)
+    return sample_study(replace(ONE.questions[0], channel=channel, epsilon="37"))
+
+
+@pytest.mark.parametrize(("path", "as_in_life"), [(simulate, True), (one_by_one, True), (simulate_exactly, False)])
+def test_who_comes_is_as_random_as_in_life(path: Callable[..., Tally], as_in_life: bool) -> None:
+    """Half of the people are in each group; of 20 who are drawn, a binomial number is.  The twin's split exactly."""
+    study, rng, runs = bare_study(), np.random.default_rng(SEED), 1000
+    population = Population((Cell("female", Decimal(0), 1), Cell("male", Decimal(0), 1)))
+    firsts = [path(study, population, clients=20, seed=rng).counts[0] for _ in range(runs)]
+    often = np.bincount(firsts, minlength=21).tolist()
+    assert (p_value(often, [(runs, binom.pmf(np.arange(21), 20, 0.5))]) >= FALSE_POSITIVE_RATE) == as_in_life

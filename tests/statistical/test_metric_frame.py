@@ -10,7 +10,7 @@ from scipy.stats import binom
 from fairgauge import PrivateMetricFrame
 from fairgauge.estimation.intervals import INTERVALS, Width, normal
 from fairgauge.estimation.spread import Spread
-from fairgauge.simulation import simulate
+from fairgauge.simulation import simulate_exactly
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import people, study, tells_all
@@ -28,7 +28,9 @@ def misses() -> dict[str, int]:
     rng = np.random.default_rng(SEED)
     found = dict.fromkeys(NUMBERS, 0)
     for _ in range(RUNS):
-        frame = PrivateMetricFrame(asked, simulate(asked, everyone, rng), confidence=0.9, interval="normal")
+        frame = PrivateMetricFrame(
+            asked, simulate_exactly(asked, everyone, seed=rng), confidence=0.9, interval="normal"
+        )
         for name in NUMBERS:
             low, high = (ends["recall"] for ends in getattr(frame, f"{name}_ci")())
             found[name] += not low <= TRUTH[name] <= high

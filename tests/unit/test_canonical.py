@@ -1,11 +1,16 @@
 """Canonical JSON: what is written, and what is refused when reading."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairgauge.canonical import LONGEST_DOCUMENT, decode, encode, members
+from fairgauge.canonical import LONGEST_DOCUMENT, decode, encode, members, write_file
+from fairgauge.client import Answer
 from fairgauge.errors import BadStudy, BadTally, InvalidInput
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
+from tests.samples import sample_study
 
 
 def test_keys_are_sorted_at_every_depth_without_white_space() -> None:
@@ -70,3 +75,33 @@ def test_members_must_be_there_and_no_others(document: dict[str, Any], text: str
 
 def test_members_come_in_the_order_asked_for() -> None:
     assert members({"a": 1, "b": 2}, "b", "a", error=BadStudy) == [2, 1]
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "document",
+        [sample_study(), Tally.empty(sample_study()), Answer("0" * 64, "1" * 32, 3)],
+        ids=lambda d: type(d).__name__,
+    )
+    def test_what_is_saved_is_loaded(self, document: Study | Tally | Answer, tmp_path: Path) -> None:
+        for path in (tmp_path / "document.json", str(tmp_path / "document.json")):
+            document.save(path)
+            assert Path(path).read_bytes() == document.to_bytes()
+            assert type(document).load(path) == document
+        assert [found.name for found in tmp_path.iterdir()] == ["document.json"]  # nothing half-written stays
+
+    @pytest.mark.parametrize("kind", [Study, Tally, Answer])
+    def test_a_file_that_cannot_be_used_is_named(self, kind: type[Study], tmp_path: Path) -> None:
+        name = kind.__name__.lower()
+        with pytest.raises(InvalidInput, match=f"{name}=nothing.json: cannot be read: No such file"):
+            kind.load("nothing.json")
+        with pytest.raises(InvalidInput, match=f"{name}=a dict: must be a file's name"):
+            kind.load({})  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match=f"{name}='a.*b': cannot be written: no file has such a name"):
+            write_file("a\0b", b"", field=name)
+        with pytest.raises(InvalidInput, match=f"{name}=.*: cannot be written: No such file"):
+            write_file(tmp_path / "no" / "folder", b"", field=name)
+
+    def test_a_device_is_written_to_and_not_replaced(self) -> None:
+        write_file("/dev/null", b"x", field="study")
+        assert not Path("/dev/null").is_file()

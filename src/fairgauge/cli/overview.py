@@ -9,7 +9,7 @@ COMMANDS = {
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
     "verify": "Recompute the exact epsilon of a study, and say what it means for a person.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
-    "simulate": "Simulate the answers of a population, exactly, at any size.",
+    "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
     "tally": "Count the answers in files; refuse those that are not answers to this study.",
     "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
     "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",

@@ -1,10 +1,10 @@
 """Files that people name, read into what the library takes, with errors that name the file."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fairgauge.canonical import write_file
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.simulation import Population
@@ -61,18 +61,4 @@ def read_bytes(field: str, path: Path) -> bytes:
 
 def write_bytes(field: str, path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
-    temporary = path.parent / f".fairgauge-{secrets.token_hex(8)}"
-    try:
-        if path.exists() and not path.is_file():
-            # A device or a pipe is written to, never replaced.
-            path.write_bytes(data)
-            return
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as reason:
-        raise InvalidInput(field, path, f"cannot be written: {reason.strerror or reason}") from None
+    write_file(path, data, field=field)

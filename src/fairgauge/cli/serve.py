@@ -1,12 +1,13 @@
 """``fairgauge serve``: run a collector."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fairgauge.cli.show import err, out
-from fairgauge.errors import MissingExtra
+from fairgauge.errors import InvalidInput, MissingExtra
 
 
 def serve(
@@ -25,6 +26,8 @@ def serve(
         from fairgauge.collector.serve import serve as run
         from fairgauge.collector.tokens import read_tokens
     except ImportError as error:
+        if error.name in ("fcntl", "resource"):
+            raise InvalidInput("system", sys.platform, "the collector needs POSIX: Linux, macOS or BSD") from None
         raise MissingExtra(f"the collector needs {error.name}", "collector") from None
     settings = read_config(config, store=store, host=host, port=port, reuse_port=reuse_port or None, secrets=secrets)
     if not read_tokens(Path(settings.secrets)):

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from fairgauge.cli import options
@@ -11,8 +10,9 @@ from fairgauge.cli.read import read_population, read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import read_count
-from fairgauge.simulation import Population
+from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run
+from fairgauge.simulation.clients import Clients
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -23,27 +23,31 @@ def simulate(
     study: options.StudyFile,
     population: Annotated[Path, typer.Option(help="CSV with the columns group,value,count.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
-    clients: Annotated[str | None, typer.Option(help="Rescale the population to so many, such as 1e9.")] = None,
+    clients: Annotated[
+        str | None, typer.Option(help="So many answer, such as 1e9, instead of as many as the file counts.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
+    exactly: Annotated[
+        bool, typer.Option("--exactly", help="Let groups split exactly as in the file, instead of drawing clients.")
+    ] = False,
     answers: Annotated[
         Path | None, typer.Option(help="Draw every answer as a device does, and write them as Parquet.")
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Simulate the answers of a population, exactly, at any size."""
+    """Draw clients from a population and simulate their answers, exactly in distribution, at any size."""
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
     people = read_population(population)
-    if clients is not None:
-        people = people.rescaled(read_count("clients", clients))
-    if answers is None:
-        with err.status("Drawing answers ..."):
-            tally = run(document, people, np.random.default_rng(seed))
+    count = people.clients if clients is None else read_count("clients", clients)
+    if answers is not None:
+        tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
     else:
-        tally = _write(document, people, answers)
+        with err.status("Drawing answers ..."):
+            tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
     write_bytes("output", output, tally.to_bytes())
     if json:
         show_json({"study": tally.study, "answers": tally.total})
@@ -51,13 +55,17 @@ def simulate(
         out.print(f"{output}: {tally.total:,} answers to {document.title}")
 
 
-def _write(study: Study, people: Population, path: Path) -> Tally:
+def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:
+    if count > _MOST_ANSWERS:
+        raise InvalidInput("clients", count, f"must be at most {_MOST_ANSWERS:,} for answers in a file")
+    return Clients.of(study, people.rescaled(count)) if exactly else Clients.of(study, people).drawn(count)
+
+
+def _write(study: Study, clients: Clients, path: Path) -> Tally:
     from rich.progress import Progress
 
     from fairgauge.simulation.answers import write_parquet
 
-    if people.clients > _MOST_ANSWERS:
-        raise InvalidInput("clients", people.clients, f"must be at most {_MOST_ANSWERS:,} for answers in a file")
     with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("Drawing answers", total=people.clients)
-        return write_parquet(study, people, path, progress=lambda some: progress.advance(bar, some))
+        bar = progress.add_task("Drawing answers", total=clients.total)
+        return write_parquet(study, clients, path, progress=lambda some: progress.advance(bar, some))

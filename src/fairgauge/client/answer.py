@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
-from fairgauge.canonical import decode, encode, members
+from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
 
@@ -40,9 +41,18 @@ class Answer:
         """
         return cls(*members(decode(data, error=InvalidInput), "study", "id", "symbol", error=InvalidInput))
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Answer":
+        """Read an answer from a file."""
+        return cls.from_bytes(read_file(path, field="answer"))
+
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
         return encode({"study": self.study, "id": self.id, "symbol": self.symbol})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the canonical bytes to a file, whole or not at all."""
+        write_file(path, self.to_bytes(), field="answer")
 
 
 def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = None) -> Answer:

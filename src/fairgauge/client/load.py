@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from fairgauge.canonical import LONGEST_DOCUMENT
+from fairgauge.canonical import LONGEST_DOCUMENT, read_file
 from fairgauge.errors import BadStudy, CannotSend, InvalidInput
 from fairgauge.study import Study
 
@@ -32,23 +32,12 @@ def load_study(source: str | Path | bytes, *, digest: str | None = None) -> Stud
         data = _fetch(source)
         expected.update(_PINNED.findall(source))
     else:
-        data = _read(Path(source))
+        data = read_file(source, field="study")
     study = Study.from_bytes(data)
     for name in sorted(expected):
         if study.digest != name:
             raise BadStudy("digest", study.digest, f"must be {name}: this is another study")
     return study
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(LONGEST_DOCUMENT + 1)  # one more than is allowed: parsing refuses it
-    except OSError as problem:
-        reason = problem.strerror
-    except ValueError:
-        reason = "no file has such a name"
-    raise InvalidInput("study", path, f"cannot be read: {reason}")
 
 
 def _fetch(url: str) -> bytes:

@@ -1,7 +1,6 @@
 """Estimates: group means, gaps and intervals from the count of every symbol, and an honest word where they end.
 
 >>> from decimal import Decimal
->>> import numpy as np
 >>> from fairgauge import Attribute, Metric, Population, Question, Study
 >>> from fairgauge.designs import make_channel
 >>> from fairgauge.goals.goal import Goal
@@ -10,7 +9,7 @@
 >>> recall, sex = Metric("recall", "0", "1"), Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 >>> study = Study("Recall by sex", (Question(recall, sex, "gap", name, "1", channel),))
 >>> cells = (Cell("female", Decimal("0.78"), 500_000), Cell("male", Decimal("0.82"), 500_000))
->>> tally = simulate(study, Population(cells), np.random.default_rng(7))
+>>> tally = simulate(study, Population(cells), seed=7)
 >>> low, high = estimate(study, tally)["recall"].difference_ci("female", "male")
 >>> low < -0.04 < high
 True

@@ -24,7 +24,7 @@ from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import SOUND
 from fairgauge.paper.runs import Clients, estimated_means
-from fairgauge.simulation import Cell, Population, simulate, true_values
+from fairgauge.simulation import Cell, Population, simulate_exactly, true_values
 from fairgauge.study import Attribute, Metric, Question, Study, Target
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
@@ -224,7 +224,7 @@ def measure(
     )
     cells = [cell for m in METRICS for s in SEXES.values() for cell in _cells(trials, m, s, clients // 2, rng)]
     population = Population(tuple(cells))
-    estimates = estimate(study, simulate(study, population, rng))
+    estimates = estimate(study, simulate_exactly(study, population, seed=rng))
     found: dict[str, Any] = {"epsilon": float(epsilon), "clients": clients, "design": name}
     for question, truth in zip(estimates.questions, true_values(study, population), strict=True):
         low, high = question.difference_ci(*SEXES.values())

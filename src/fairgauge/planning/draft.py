@@ -53,6 +53,6 @@ class Draft:
             progress(metric.name)
             name, channel = make_channel(goal, loss, design=self.design)
             questions.append(Question(metric, groups.attribute, goal.target, name, str(loss), channel))
-        study = Study(self.title, tuple(questions), self.opens, self.closes, self.contact)
+        study = Study(self.title, tuple(questions), opens=self.opens, closes=self.closes, contact=self.contact)
         study.check_privacy()
         return study

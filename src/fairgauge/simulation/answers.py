@@ -1,9 +1,10 @@
 """Simulate the answers themselves, by the hundred million, for those who want to try their engines on real input.
 
-A tally needs no answers, and :func:`fairgauge.simulation.simulate` draws it directly.  Here every client draws as a
-device does: 53 bits from the operating system's secure source against an integer threshold to round the value, and 53
-more against the running sums of a row to pick the symbol.  The law is that of ``Channel.draw``, bit for bit; only the
-loop over clients is NumPy's.
+A tally needs no answers, and :func:`fairgauge.simulation.simulate` draws it directly.  Here clients are given
+(:meth:`Clients.drawn <fairgauge.simulation.clients.Clients.drawn>` draws them from a population), and every one draws
+as a device does: 53 bits from the operating system's secure source against an integer threshold to round the value,
+and 53 more against the running sums of a row to pick the symbol.  The law is that of ``Channel.draw``, bit for bit;
+only the loop over clients is NumPy's.
 """
 
 import os
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from fairgauge.channel import ROW_BITS, Channel, Row
 from fairgauge.client.answer import ID_BYTES
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.simulation import Input, Population, clients_of
+from fairgauge.simulation.clients import Clients, Input
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -49,34 +50,29 @@ def draw(channel: Channel, channel_input: Input, clients: int, *, random: Bytes 
     return np.concatenate([_pick(below, clients - up, random), _pick(above, up, random)])
 
 
-def answers(study: Study, population: Population, *, random: Bytes = os.urandom) -> Iterator[Symbols]:
-    """Yield the symbols of a population's answers in the study's numbering, in blocks and in no order.
-
-    Raises:
-        InvalidInput: If the population does not fit the study.
-    """
-    kinds = list(clients_of(study, population))
-    blocks = max(1, -(-population.clients // BLOCK))
+def answers(study: Study, clients: Clients, *, random: Bytes = os.urandom) -> Iterator[Symbols]:
+    """Yield the symbols of clients' answers in the study's numbering, in blocks and in no order."""
+    blocks = max(1, -(-clients.total // BLOCK))
     # Every block has its part of every kind of client.  One order serves all blocks: it is not what is random here.
-    order = np.random.default_rng().permutation(population.clients // blocks + len(kinds) + 1)
+    order = np.random.default_rng().permutation(clients.total // blocks + len(clients.kinds) + 1)
     for block in range(blocks):
         drawn = [
-            _ask(study, inputs, clients * (block + 1) // blocks - clients * block // blocks, random)
-            for inputs, clients in kinds
+            _ask(study, inputs, count * (block + 1) // blocks - count * block // blocks, random)
+            for inputs, count in clients.kinds
         ]
         symbols = np.concatenate(drawn)
         yield symbols[order[order < len(symbols)]]
 
 
 def write_parquet(
-    study: Study, population: Population, path: Path, *, progress: Callable[[int], None] | None = None
+    study: Study, clients: Clients, path: Path, *, progress: Callable[[int], None] | None = None
 ) -> Tally:
-    """Write a population's answers with random ids as a Parquet file, and return their tally.
+    """Write clients' answers with random ids as a Parquet file, and return their tally.
 
     The file has the columns and the digest that a collector's export has.  Memory stays flat: a block at a time.
 
     Raises:
-        InvalidInput: If the population does not fit the study, or the file cannot be written.
+        InvalidInput: If the file cannot be written.
         MissingExtra: If pyarrow is not installed.
     """
     try:
@@ -90,7 +86,7 @@ def write_parquet(
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         with unfinished.open("wb") as file, ParquetWriter(file, schema, **_COMPACT) as writer:
-            for symbols in answers(study, population):
+            for symbols in answers(study, clients):
                 writer.write_table(_table(symbols, schema))
                 counts += np.bincount(symbols, minlength=study.symbols)
                 if progress is not None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from os import PathLike
 
-from fairgauge.canonical import decode, encode, members
+from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client import Answer
 from fairgauge.errors import BadTally, InvalidInput
 from fairgauge.study import Study
@@ -62,9 +63,18 @@ class Tally:
             raise BadTally("counts", counts, "must be an array")
         return cls(study, tuple(counts))
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Tally":
+        """Read a tally from a file."""
+        return cls.from_bytes(read_file(path, field="tally"))
+
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
         return encode({"study": self.study, "counts": self.counts})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the canonical bytes to a file, whole or not at all."""
+        write_file(path, self.to_bytes(), field="tally")
 
     def __add__(self, other: "Tally") -> "Tally":
         if self.study != other.study:

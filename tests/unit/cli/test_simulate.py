@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.simulation import Population, simulate, simulate_exactly
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.unit.cli.conftest import Run, refused
@@ -36,6 +37,14 @@ def test_a_seed_makes_it_repeatable(fairgauge: Run, files: Files, population: st
         fairgauge("simulate", files[0], "--population", population, "--seed", seed, "-o", name)
     a, b, c = ((elsewhere / name).read_bytes() for name in "abc")
     assert a == b != c
+
+
+def test_clients_are_drawn_unless_they_split_exactly(fairgauge: Run, files: Files, population: str, elsewhere: Path):
+    for name, options in (("a", ()), ("b", ("--exactly",))):
+        fairgauge("simulate", files[0], "--population", population, "--seed", 7, *options, "-o", name)
+    study, people = Study.from_bytes(files[0].read_bytes()), Population.from_csv(elsewhere / population)
+    found = [Tally.from_bytes((elsewhere / name).read_bytes()) for name in "ab"]
+    assert found == [simulate(study, people, seed=7), simulate_exactly(study, people, seed=7)]
 
 
 @pytest.mark.parametrize(

@@ -316,7 +316,7 @@ def test_the_summary_says_who_sees_results(ask):
 
 
 def test_a_study_is_not_open_before_its_time(ask):
-    study = Study("Timed", (sample_question(),), "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
+    study = Study("Timed", (sample_question(),), opens="2026-01-01T00:00:00Z", closes="2026-01-02T00:00:00Z")
     now = 1767225600.0 - 1
 
     async def scene(desk: Desk) -> None:

@@ -80,7 +80,7 @@ def test_few_answers_give_not_yet_and_no_number(count: int) -> None:
 
 def many(study: Study, clients: int) -> list[Answer]:
     cells = (Cell("female", Decimal("0.6"), clients // 2), Cell("male", Decimal("0.9"), clients // 2))
-    tally = simulate(study, Population(cells), np.random.default_rng(3))
+    tally = simulate(study, Population(cells), seed=3)
     return answers(*(symbol for symbol, count in enumerate(tally.counts) for _ in range(count)), study=study)
 
 

@@ -15,18 +15,22 @@ from fairgauge.errors import InvalidInput
 from fairgauge.simulation import Cell, Population
 from fairgauge.simulation import answers as room
 from fairgauge.simulation.answers import answers, draw, write_parquet
+from fairgauge.simulation.clients import Clients
 from fairgauge.tallies import from_files
 from tests.samples import THREE_LEVELS, sample_channel, two_questions
 
 CHANNEL = sample_channel(levels=THREE_LEVELS, abstain=True)
 POSITIONS = [None, Fraction(-LEVEL_UNIT), Fraction(LEVEL_UNIT, 7), Fraction(LEVEL_UNIT // 3), Fraction(LEVEL_UNIT)]
-PEOPLE = Population(
-    (
-        Cell("female", Decimal("0.3"), 700, "recall"),
-        Cell("male", Decimal(1), 300, "recall"),
-        Cell("old", Decimal("0.1"), 600, "error"),
-        Cell(None, None, 400, "error"),
-    )
+PEOPLE = Clients.of(
+    two_questions(),
+    Population(
+        (
+            Cell("female", Decimal("0.3"), 700, "recall"),
+            Cell("male", Decimal(1), 300, "recall"),
+            Cell("old", Decimal("0.1"), 600, "error"),
+            Cell(None, None, 400, "error"),
+        )
+    ),
 )
 
 

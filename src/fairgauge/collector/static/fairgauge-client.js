@@ -11,7 +11,7 @@
  * the same epsilon, the same random bits give the same symbol, and what one refuses the other refuses.  Integers are
  * BigInt and values are fractions: no float touches anything private.  Texts of errors never hold a group or a value.
  *
- * Version 0.1.0.  Apache-2.0.  No dependencies.
+ * Version 0.2.0.  Apache-2.0.  No dependencies.
  */
 
 // ---------------------------------------------------------------------------------------------------- errors

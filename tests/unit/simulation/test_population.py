@@ -1,22 +1,17 @@
-"""Simulating: populations from files and frames, rescaling, totals, true values, and what is refused."""
+"""Populations from files and frames, rescaling, and what is refused."""
 
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Cell, Population, Truth, simulate, true_values
-from fairgauge.study import Attribute, Metric
-from fairgauge.tallies import Tally
-from tests.samples import THREE_LEVELS, sample_question, sample_study
+from fairgauge.simulation import Cell, Population
 
-ABSTAIN = sample_study(sample_question(levels=THREE_LEVELS, abstain=True))
 CELLS = (
     Cell("female", Decimal("0.25"), 30),
     Cell("male", Decimal("0.8"), 50),
@@ -127,96 +122,3 @@ class TestRescaling:
     def test_a_population_is_not_empty(self, clients: Any) -> None:
         with pytest.raises(InvalidInput, match="clients="):
             Population(CELLS).rescaled(clients)
-
-
-class TestSimulate:
-    def test_everyone_answers_once(self) -> None:
-        tally = simulate(ABSTAIN, Population(CELLS).rescaled(10**9), np.random.default_rng(1))
-        tally.check(ABSTAIN)
-        assert tally.total == 10**9
-
-    def test_the_generator_decides(self) -> None:
-        def run(seed: int) -> Tally:
-            return simulate(ABSTAIN, Population(CELLS), np.random.default_rng(seed))
-
-        assert run(1) == run(1)
-        assert run(1) != run(2)
-
-    def test_questions_share_the_clients(self) -> None:
-        study = sample_study(
-            sample_question(),
-            sample_question(Metric("f1", "0", "1")),
-            sample_question(Metric("auc", "0", "1")),
-        )
-        cells = (Cell("female", Decimal("0.3"), 6 * 10**8), Cell("male", Decimal("0.7"), 3 * 10**8))
-        tally = simulate(study, Population(cells), np.random.default_rng(3))
-        assert tally.total == 9 * 10**8
-        for index in range(3):
-            # Binomial(9e8, 1/3) has standard deviation 14,142; six of them are 85,000.
-            assert abs(sum(tally.for_question(study, index)) - 3 * 10**8) < 85_000
-
-    def test_each_metric_has_its_own_histogram(self) -> None:
-        """Everyone is female with recall 0, but male with f1 1: the symbols tell which histogram was used."""
-        study = sample_study(sample_question(), sample_question(Metric("f1", "0", "1")))
-        cells = (
-            Cell("female", Decimal(0), 900, "recall"),
-            Cell("male", Decimal(1), 600, "f1"),
-            Cell("male", Decimal(1), 300, "f1"),
-        )
-        tally = simulate(study, Population(cells).rescaled(10**6), np.random.default_rng(3))
-        assert np.argmax(tally.for_question(study, 0)) == 0
-        assert np.argmax(tally.for_question(study, 1)) == 3
-
-    @pytest.mark.parametrize(
-        ("cell", "text"),
-        [
-            (Cell("other", Decimal(1), 5), "group=other: must be one of female, male"),
-            (Cell("male", Decimal("1.5"), 5), "value=1.5: recall must be a number from 0 to 1"),
-            (Cell(None, Decimal(1), 5), "group=nothing: must be given: the study does not allow abstaining"),
-            (Cell("male", None, 5), "value=nothing: must be given: the study does not allow abstaining"),
-            (Cell("male", Decimal(1), 5, "f1"), "metric=f1: must include recall"),
-        ],
-    )
-    def test_a_population_must_fit_the_study(self, cell: Cell, text: str) -> None:
-        for use in (
-            lambda p: simulate(sample_study(), p, np.random.default_rng(1)),
-            lambda p: true_values(sample_study(), p),
-        ):
-            with pytest.raises(InvalidInput) as caught:
-                use(Population((cell,)))
-            assert str(caught.value) == text
-
-
-class TestTrueValues:
-    def test_are_about_those_who_gave_both(self) -> None:
-        cells = (*CELLS, Cell("female", Decimal("0.75"), 90), Cell(None, Decimal(1), 5))
-        assert true_values(ABSTAIN, Population(cells)) == (
-            Truth(
-                metric="recall",
-                attribute="sex",
-                shares={"female": 120 / 170, "male": 50 / 170},
-                means={"female": 0.625, "male": 0.8},
-                gaps={("female", "male"): -0.175},
-                overall=float((120 * Fraction("0.625") + 50 * Fraction("0.8")) / 170),
-            ),
-        )
-
-    def test_every_pair_has_a_gap_and_every_question_its_own_values(self) -> None:
-        age = Attribute("age", ("young", "middle", "old"))
-        study = sample_study(
-            sample_question(Metric("error", "0", "10"), age), sample_question(Metric("delay", "0", "10"), age)
-        )
-        cells = tuple(
-            Cell(group, Decimal(value), 10, metric)
-            for metric, values in (("delay", (1, 2, 4)), ("error", (9, 5, 7)))
-            for group, value in zip(age.groups, values, strict=True)
-        )
-        error, delay = true_values(study, Population(cells))
-        assert error.gaps == {("young", "middle"): 4, ("young", "old"): 2, ("middle", "old"): -2}
-        assert delay.means == {"young": 1, "middle": 2, "old": 4}
-
-    def test_groups_without_clients_are_absent(self) -> None:
-        truth = true_values(ABSTAIN, Population((Cell("male", Decimal(1), 5), Cell("female", Decimal(1), 0))))[0]
-        assert (truth.means, truth.gaps, truth.overall) == ({"male": 1.0}, {}, 1.0)
-        truth = true_values(ABSTAIN, Population((Cell(None, None, 5),)))[0]
-        assert (truth.means, truth.gaps, truth.overall) == ({}, {}, None)

@@ -1,0 +1,88 @@
+"""What texts, decimals and moments must look like, and errors that say where in a document they do not."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from fairgauge.canonical import members
+from fairgauge.errors import BadStudy, InvalidInput
+
+LONGEST_TEXT = 200
+LONGEST_DECIMAL = 32
+
+_DECIMAL = re.compile(r"(?!-0(?:\.0+)?\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+# Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
+_NOT_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_VOWELS = "AEIOU"
+
+
+@contextmanager
+def at(path: str) -> Iterator[None]:
+    """Put the path to a part of the document before the field that an error in this part names."""
+    try:
+        yield
+    except InvalidInput as error:
+        field = f"{path}.{error.field}" if error.field else path
+        raise type(error)(field, error.value, error.rule) from None
+
+
+def read_object(document: object, *names: str) -> list[Any]:
+    """Return the members with these names, in this order, of an object that has these and no others."""
+    if not isinstance(document, dict):
+        raise BadStudy("", document, "must be an object")
+    return members(document, *names, error=BadStudy)
+
+
+def read_array(field: str, value: object) -> tuple[Any, ...]:
+    """Return an array of a document."""
+    if not isinstance(value, list):
+        raise BadStudy(field, value, "must be an array")
+    return tuple(value)
+
+
+def check_text(field: str, value: object, *, longest: int = LONGEST_TEXT) -> None:
+    """Refuse what is no text of one line."""
+    if not isinstance(value, str) or not 1 <= len(value) <= longest:
+        raise BadStudy(field, value, f"must be text of 1 to {longest} characters")
+    if value != value.strip() or _NOT_TEXT.search(value):
+        raise BadStudy(field, value, "must be on one line, without space around it or control characters")
+
+
+def check_decimal(field: str, value: object) -> None:
+    """Refuse what is no plain decimal in a string."""
+    if not isinstance(value, str) or len(value) > LONGEST_DECIMAL or not _DECIMAL.fullmatch(value):
+        raise BadStudy(field, value, 'must be a plain decimal in quotes, such as "0.25"')
+
+
+def check_moment(field: str, value: object) -> None:
+    """Refuse what is no moment in UTC."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z" != value:
+        raise BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z")
+
+
+def check_is(field: str, value: object, wanted: type) -> None:
+    """Refuse a value of another class, such as an attribute where a metric belongs."""
+    if not isinstance(value, wanted):
+        raise BadStudy(field, named(value), f"must be {_a(wanted)}")
+
+
+def listed(field: str, values: object, of: str) -> tuple[Any, ...]:
+    """Return the items of whatever is a list of something, in order; text is one thing, and a set has no order."""
+    if isinstance(values, str | bytes | set | frozenset | dict) or not isinstance(values, Iterable):
+        raise BadStudy(field, named(values), f"must be a list of {of}")
+    return tuple(values)
+
+
+def named(value: object) -> object:
+    """Return what to show of a value: itself if it is text, a number or nothing, else its kind."""
+    return value if value is None or isinstance(value, str | bytes | int | float) else _a(type(value))
+
+
+def _a(kind: type) -> str:
+    return f"{'an' if kind.__name__[0].upper() in _VOWELS else 'a'} {kind.__name__}"
