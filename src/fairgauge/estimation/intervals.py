@@ -67,7 +67,7 @@ def finite(spread: Spread, answers: float, alpha: float) -> Width:
     """
     # Which of the two is smaller depends on the table and the count, never on the answers, so choosing is free.
     edge = _berry_esseen(spread, answers, alpha)
-    return Width(*(min(edge, _chernoff(spread, answers, alpha, sign)) for sign in (1, -1)))
+    return Width(*(min(edge, chernoff(spread, answers, alpha, sign)) for sign in (1, -1)))
 
 
 def anytime(spread: Spread, answers: float, alpha: float) -> Width:
@@ -121,7 +121,7 @@ def check_confidence(confidence: float) -> float:
     return 1 - confidence
 
 
-def _chernoff(spread: Spread, answers: float, alpha: float, sign: int) -> float:
+def chernoff(spread: Spread, answers: float, alpha: float, sign: int) -> float:
     """Return min over tilts of (ln(2 / alpha) + K Lambda(tilt)) / (K tilt): every tilt gives a valid width."""
     price = np.log(2 / alpha) / answers
     # Near this tilt the minimum lies if the score is close to normal.

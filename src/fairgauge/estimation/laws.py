@@ -19,6 +19,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 
 _TURNS = 34
 _GOLDEN = (5**0.5 - 1) / 2
+# Scores are unbiased to a billionth, so an average of zero is one within this part of the largest mean.
+_UNEVEN = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ class Laws:
     def possible(self, mean: Vector) -> bool:
         """Tell whether some law gives these values an average of zero."""
         ends = self.most(np.column_stack([mean, -mean]))
-        return bool((ends >= -1e-12 * np.abs(mean).max()).all())
+        return bool((ends >= -_UNEVEN * np.abs(mean).max()).all())
 
     def most_given(self, values: Matrix, mean: Vector) -> Vector:
         r"""Return the largest average of each column of values under laws that give ``mean`` an average of zero.
@@ -86,7 +88,7 @@ class Laws:
         low, high = -most, most.copy()
 
         def bound(unknown: Vector) -> Vector:
-            return self.most(values - np.multiply.outer(mean, unknown))
+            return self.most(values - np.multiply.outer(mean, unknown)) + _UNEVEN * size * np.abs(unknown)
 
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_left, at_right = bound(left), bound(right)

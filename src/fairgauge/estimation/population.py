@@ -25,7 +25,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
-from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.prawitz import Grid, Moments, distances, grid_of, modulus
@@ -38,7 +37,6 @@ _EQUAL = 2.1
 _BETS = 0.1
 _STAKES = 5
 _NODES = 40
-_CLOSE = 1e-5
 _NEVER = 1e30
 
 
@@ -178,54 +176,3 @@ class PopulationTest:
             most_staked = BOLDEST / worst if worst > 0 else math.inf
             won = max(won, log_money(gains, self.counts, np.minimum(stakes, most_staked)))
         return won - math.log(2 / alpha)
-
-
-def population_interval(test: PopulationTest) -> tuple[float, float]:
-    """Return the hull of all values that the test accepts.
-
-    Guarantee: it holds the population's value with probability at least 1 - alpha, for any number of answers.
-    """
-    least, most = test.extent
-    seen = float(test.over @ test.counts / (test.under @ test.counts))
-    start = min(max(seen, least), most)
-    if test.margin(start) >= 0:
-        start = _some_accepted(test, start)
-    return _edge(test, start, least), _edge(test, start, most)
-
-
-def _some_accepted(test: PopulationTest, start: float) -> float:
-    """Return an accepted value near the start; the start itself if the test accepts nothing."""
-    least, most = test.extent
-    for part in np.geomspace(1e-4, 1, 25):
-        for value in (start - part * (start - least), start + part * (most - start)):
-            if test.margin(value) < 0:
-                return float(value)
-    return start
-
-
-def _edge(test: PopulationTest, start: float, end: float) -> float:
-    """Return the outermost accepted value between an accepted one and an end of what is possible."""
-    if start == end:
-        return end
-    side = 1.0 if end > start else -1.0
-    reach = abs(end - start)
-    first = min(test.limit(start) / abs(float(test.under @ test.counts) / test.answers), reach)
-    inside, outside = start, None
-    step = 0.9 * first
-    while step < reach:
-        value = start + side * step
-        if test.margin(value) >= 0:
-            outside = value
-            break
-        inside, step = value, 1.15 * step
-    if outside is None:
-        if test.margin(end) < 0:
-            return end
-        outside = end
-    # Acceptance need not be one run: what lies further out is looked at too.
-    for beyond in np.linspace(outside, end, 8)[1:] if test.answers < 2000 else np.linspace(outside, end, 3)[1:]:
-        if test.margin(float(beyond)) < 0:
-            inside, outside = float(beyond), end if beyond != end else None
-            if outside is None:
-                return end
-    return crossing(test.margin, inside, outside, close=_CLOSE * max(first, 1e-9))[1]

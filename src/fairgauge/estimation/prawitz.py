@@ -28,7 +28,7 @@ from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then geometric.
-_NEAR, _STEP, _GROWTH = 12.0, 0.04, 1.04
+_NEAR, _STEP, _GROWTH = 12.0, 0.03, 1.03
 _SPLITS = (1.2, 1.6, 2.2, 2.8, 3.4, 4.0, 5.0, 6.4, 8.0, 10.0, 12.0)
 _ENDS = 16
 _FURTHEST = 1e6
@@ -45,12 +45,14 @@ class Moments:
         most: What its variance is at most.
         third: The largest size of its third moment.
         fourth: Its largest fourth moment.
+        single: The largest variance of a single client's score, if clients are not alike; else 0.
     """
 
     least: Vector
     most: Vector
     third: Vector
     fourth: Vector
+    single: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,8 @@ def modulus(laws: Laws, score: Vector, times: Vector) -> Vector:
 def distances(answers: float, times: Vector, bound: Vector, moments: Moments) -> Vector:
     """Return for each case how far the law of the standardised average can be from the normal law.
 
-    Guarantee: exact, for independent clients drawn from one population whose moments are as stated.
+    Guarantee: exact, for independent clients drawn from one population whose moments are as stated, and for
+    independent clients who are not alike if the averages of their moments are as stated.
 
     Args:
         answers: How many clients there are.
@@ -131,12 +134,14 @@ def distances(answers: float, times: Vector, bound: Vector, moments: Moments) ->
     left, right = times[:-1], times[1:]
     normal = np.exp(-least * left**2 / 2)
     error = third * right**3 / 6 + fourth * right**4 / 24
-    near = np.where(most * right**2 < 2, 1 - least * left**2 / 2 + error, 1.0)
+    near = np.where(np.maximum(most, moments.single) * right**2 < 2, 1 - least * left**2 / 2 + error, 1.0)
     phi = np.clip(np.minimum(bound, near), 1e-300, 1.0)
     power = np.exp(answers * np.log(phi))
     gauss = np.exp(-answers * least * left**2 / 2)
     apart = answers * (error + np.minimum(most**2, fourth) * right**4 / 8)
     apart = apart * np.exp((answers - 1) * np.log(np.maximum(phi, np.maximum(normal, 1e-300))))
+    # Clients who are not alike: leaving out the one with the smallest factor makes the average of the others larger.
+    apart = apart * np.exp(-np.expm1(-moments.single * right**2 / 2))
     # The first piece relies on |f - g| / x growing, which the bound by moments does.
     apart[:, 1:] = np.minimum(apart[:, 1:], power[:, 1:] + gauss[:, 1:])
     squares = answers * moments.least * (times[1] / grid.points[1]) ** 2 / 2
