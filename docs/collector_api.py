@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.collector.openapi import openapi
+from fairgauge.collector.queries import rule_of
 
 PAGE = Path(__file__).parent / "collector-api.md"
 
@@ -24,7 +25,7 @@ def page() -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "# Collector API"
     yield ""
-    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.openapi. -->"
+    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.table. -->"
     yield ""
     yield document["info"]["description"] + " A running collector shows this as `/openapi.json`."
     yield ""
@@ -48,7 +49,7 @@ def _operation(document: dict[str, Any], title: str, operation: dict[str, Any]) 
         yield "|---|---|---|"
         for one in operation["parameters"]:
             schema = one["schema"]
-            values = " or ".join(f"`{v}`" for v in schema["enum"]) if "enum" in schema else schema["type"]
+            values = " or ".join(f"`{v}`" for v in schema["enum"]) if "enum" in schema else rule_of(schema)[8:]
             yield f"| `{one['name']}` | {values}; `{schema['default']}` unless given | {one['description']} |"
         yield ""
     yield "| status | meaning |"

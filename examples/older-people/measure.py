@@ -46,8 +46,8 @@ class Finding:
     def gap(self, metric: str) -> tuple[float, float, float, float]:
         """Return the true gap of a metric, the estimate and its interval."""
         true = next(truth for truth in self.truth if truth.metric == metric).gaps[GROUPS[0], GROUPS[1]]
-        found = self.estimate[metric]
-        return true, found.difference(*GROUPS), *found.difference_ci(*GROUPS)
+        found = self.estimate[metric].gap(*GROUPS)
+        return true, found.estimate, found.low, found.high
 
 
 def make_study() -> Study:

@@ -2,17 +2,17 @@
 
 The data's path, and the room that each step lives in::
 
-    plan       fairgauge.planning       how many clients, how much privacy, how small an error: two give the third
+    plan       fairgauge.planning    how many clients, how much privacy, how small an error: two give the third
       |
-    channel    fairgauge.designs    make the table of integers that randomises (fairgauge.channel)
+    channel    fairgauge.designs     make the table of integers that randomises (fairgauge.channel)
       |
-    study      fairgauge.study      publish the questions with their channels; the name is a SHA-256 digest
+    study      fairgauge.study       publish the questions with their channels; the name is a SHA-256 digest
       |
-    answer     fairgauge.client     on a device: check the study, then send one randomised symbol
+    answer     fairgauge.client      on a device: check the study, then send one randomised symbol
       |
-    tally      fairgauge.tallies      count the symbols (fairgauge.simulation makes a tally from a population)
+    tally      fairgauge.tallies     count the symbols (fairgauge.simulation makes a tally from a population)
       |
-    estimate   fairgauge.estimation   group means, the gap between groups, and how sure we are
+    estimate   fairgauge.estimation  group means, the gap between groups, and how sure we are
       |
     report     fairgauge.reports     sentences, pictures, and a document for people
 
@@ -23,15 +23,17 @@ The names below load on first use, so ``import fairgauge.client`` on a device lo
 and nothing else.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge import errors
-    from fairgauge.channel import Channel
-    from fairgauge.client import Answer
+    from fairgauge.client import Answer, answer
+    from fairgauge.estimation import Estimate, Interval, estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.simulation import Population
+    from fairgauge.planning import Plan
+    from fairgauge.simulation import Population, simulate
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
 
@@ -40,60 +42,45 @@ __version__ = "0.2.0"
 __all__ = [
     "Answer",
     "Attribute",
-    "Channel",
+    "Estimate",
+    "Interval",
     "Metric",
+    "Plan",
     "Population",
     "PrivateMetricFrame",
     "Question",
     "Study",
     "Tally",
     "__version__",
+    "answer",
     "errors",
+    "estimate",
+    "simulate",
 ]
 
-_HOMES = {
-    "Answer": "fairgauge.client",
-    "Attribute": "fairgauge.study",
-    "Channel": "fairgauge.channel",
-    "Metric": "fairgauge.study",
-    "Population": "fairgauge.simulation",
-    "PrivateMetricFrame": "fairgauge.estimation.metric_frame",
-    "Question": "fairgauge.study",
-    "Study": "fairgauge.study",
-    "Tally": "fairgauge.tallies",
-}
-# Functions are called through their room (fairgauge.simulation.simulate): a package cannot hold a module and a
-# function of the same name, and which of the two one got would depend on what was imported before.
-_ROOMS = frozenset(
+_ROOMS = (
+    "audit", "channel", "client", "designs", "errors", "estimation", "goals", "planning", "reports", "simulation",
+    "study", "tallies",
+)  # fmt: skip
+
+# Verbs are functions and rooms are nouns: a package cannot hold a module and a function of the same name.
+__getattr__, __dir__ = lazily(
+    __name__,
     {
-        "audit",
-        "channel",
-        "client",
-        "designs",
-        "errors",
-        "estimation",
-        "goals",
-        "planning",
-        "reports",
-        "simulation",
-        "study",
-        "tallies",
-    }
+        "Answer": "client",
+        "Attribute": "study",
+        "Estimate": "estimation",
+        "Interval": "estimation",
+        "Metric": "study",
+        "Plan": "planning",
+        "Population": "simulation",
+        "PrivateMetricFrame": "estimation.metric_frame",
+        "Question": "study",
+        "Study": "study",
+        "Tally": "tallies",
+        "answer": "client",
+        "estimate": "estimation",
+        "simulate": "simulation",
+        **{room: room for room in _ROOMS},
+    },
 )
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name, or a room, when it is first asked for."""
-    if name in _HOMES:
-        value: object = getattr(import_module(_HOMES[name]), name)
-    elif name in _ROOMS:
-        value = import_module(f"fairgauge.{name}")
-    else:
-        raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names and the rooms, loaded or not."""
-    return sorted({*__all__, *_ROOMS})

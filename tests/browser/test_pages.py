@@ -263,7 +263,7 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
     printed = json.loads(fairgauge("estimate", *asked, "--json"))
     fairgauge("report", *asked, "-o", "report.html")
     written = visitor("file://").open(str(tmp_path / "report.html"))
-    gap = [printed["questions"][0]["gap"][name] for name in ("estimate", "low", "high")]
+    gap = [printed["questions"][0]["headline"][name] for name in ("estimate", "low", "high")]
     assert told == printed
     assert numbers(shown) == numbers(reported) == numbers(written) == gap
     sentence = fairgauge("estimate", *asked).splitlines()[3]

@@ -11,16 +11,22 @@ import fairgauge
 PUBLIC_NAMES = [
     "Answer",
     "Attribute",
-    "Channel",
+    "Estimate",
+    "Interval",
     "Metric",
+    "Plan",
     "Population",
     "PrivateMetricFrame",
     "Question",
     "Study",
     "Tally",
     "__version__",
+    "answer",
     "errors",
+    "estimate",
+    "simulate",
 ]
+VERBS = ["answer", "estimate", "simulate"]
 ROOMS = [
     "audit",
     "channel",
@@ -76,6 +82,12 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = fairgauge.fairness
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_a_function_whatever_was_imported_before(verb: str):
+    code = f"import fairgauge.client, fairgauge.estimation, fairgauge; print(callable(fairgauge.{verb}))"
+    assert in_a_fresh_python(code) == "True"
+
+
 def test_importing_the_package_loads_no_room():
     code = "import sys, fairgauge; print([m for m in sorted(sys.modules) if m.startswith('fairgauge.')])"
-    assert in_a_fresh_python(code) == "[]"
+    assert in_a_fresh_python(code) == "['fairgauge.lazy']"

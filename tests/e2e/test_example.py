@@ -39,7 +39,7 @@ def test_it_shows_everything_and_stops_its_collector(tmp_path: Path):
         assert sum(json.loads(told(f"{url}/tally", token))["counts"]) == 50
         shown = json.loads((tmp_path / "build/first-study/collected.json").read_text())
         assert shown == json.loads(told(f"{url}/estimate?confidence=0.99", token))
-        gap = shown["questions"][0]["gap"]
+        gap = shown["questions"][0]["headline"]
         assert f"{gap['low']:+.4f} to {gap['high']:+.4f}" in said
         assert "50 answers are counted" in said
         assert said.count("true gap (female - male)") == 2

@@ -53,7 +53,7 @@ def test_what_was_planned_is_what_comes_out(shell: Shell):
     planned = shell.json("plan", *GROUPS, "--metric", "recall:0:1", "--epsilon", "1", "--clients", "1e6")
     error = next(row["error"] for row in planned["designs"] if row["design"] == planned["best"])
     (question,) = shell.json("estimate", "study.json", "tally.json")["questions"]
-    gap = question["gap"]
+    gap = question["headline"]
     assert gap["groups"] == ["female", "male"]
     assert gap["low"] < -0.04 < gap["high"]
     assert (gap["high"] - gap["low"]) / 2 == pytest.approx(error, rel=0.01)
@@ -76,7 +76,7 @@ def test_real_answers_are_counted_and_read_like_simulated_ones(shell: Shell):
     (shell.folder / "real.json").write_bytes(tally.to_bytes())
     (question,) = shell.json("estimate", "study.json", "real.json", "--confidence", "0.999999")["questions"]
     assert question["answers"] == 600
-    assert question["gap"]["low"] < -1 < question["gap"]["high"]
+    assert question["headline"]["low"] < -1 < question["headline"]["high"]
 
 
 def test_another_study_cannot_read_the_tally(shell: Shell):

@@ -8,16 +8,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairgauge.client import Answer
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.routes.answers import _ONE, _read, _read_canonical
+from fairgauge.collector.refusals import BadAnswer
+from fairgauge.collector.routes.answers import _ONE, read_answer, read_canonical
 from fairgauge.collector.service import Entry
+from fairgauge.collector.stores.base import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
 
 STUDY = sample_study()
-ENTRY = Entry(7, STUDY.digest, STUDY.symbols, "open", None, None, closed=False)
+ENTRY = Entry(Published(STUDY.digest, b"", "open", "", 0, number=7), STUDY.symbols)
 GOOD = answer_bytes(STUDY.digest, b"\x5a" * 16, 1)
 PIECES = [
     b'"id"',
@@ -66,11 +67,10 @@ def test_the_fast_way_reads_only_what_the_strict_way_reads_alike(data: bytes):
     if match is not None:
         assert strict == Answer(match[2].decode(), match[1].decode(), int(match[3]))
     if strict is None or strict.study != STUDY.digest or strict.symbol >= STUDY.symbols:
-        with pytest.raises(Problem) as refused:
-            _read(data, ENTRY)
-        assert refused.value.status == 400
+        with pytest.raises(BadAnswer):
+            read_answer(data, ENTRY)
     else:
-        assert _read(data, ENTRY) == (ENTRY.number, bytes.fromhex(strict.id), strict.symbol)
+        assert read_answer(data, ENTRY) == (ENTRY.number, bytes.fromhex(strict.id), strict.symbol)
 
 
 def test_a_lax_pattern_would_be_noticed():
@@ -84,9 +84,9 @@ def test_a_lax_pattern_would_be_noticed():
 def test_a_batch_is_read_as_its_lines_are(lines: list[bytes], end: bytes):
     body = b"\n".join(lines) + end
     count = body.count(b"\n") + (not body.endswith(b"\n"))
-    fast = _read_canonical(body, count, ENTRY)
+    fast = read_canonical(body, count, ENTRY)
     if fast is not None:
-        assert fast == [_read(line, ENTRY) for line in body.removesuffix(b"\n").split(b"\n")]
+        assert fast == [read_answer(line, ENTRY) for line in body.removesuffix(b"\n").split(b"\n")]
 
 
 @given(bent(STUDY.to_bytes()) | st.binary(max_size=300))

@@ -12,12 +12,12 @@ from scipy.stats import binom
 
 from bench.simulated import DRAWN, FIXED, KINDS, Kind, Runs, Setting, watch
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation import _gap
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.intervals import INTERVALS, Method, Width
 from fairgauge.estimation.solve import Counts, law_of
 from fairgauge.estimation.spread import Spread
+from fairgauge.estimation.telling import gap_interval
 from fairgauge.goals.goal import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
@@ -118,7 +118,7 @@ def test_the_shortcut_agrees_with_the_estimate(setting: Setting, interval: str):
     for row, says in zip(counts, shortcut, strict=True):
         read = Counts(setting.estimands, law_of(tuple(row.tolist())), setting.clients, INTERVALS[interval])
         try:
-            found = _gap(read, (0, 1), 0.5)
+            found = gap_interval(read, (0, 1), 0.5)
         except CannotEstimate:
             assert says
             continue

@@ -25,5 +25,5 @@ def estimate(
         show_json(found.to_dict())
     else:
         show_estimate(document, found)
-    if all(question.gap is None for question in found.questions):
+    if all(not question.gaps for question in found.questions):
         raise typer.Exit(1)

@@ -9,8 +9,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from fairgauge.estimation import Estimate
+from fairgauge.estimation import Estimate, Interval
 from fairgauge.planning import Plan
+from fairgauge.reports.units import CUT, CUT_NOTE, mark
 from fairgauge.reports.words import sentences
 from fairgauge.study import Study
 
@@ -77,14 +78,24 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
     for asked, question in zip(study.questions, estimate.questions, strict=True):
         about = f" by {question.attribute}: {question.answers:,} answers"
         out.print(Text.assemble((question.metric, "bold"), about))
-        rows = [[name, f"{i.estimate:.4f}", f"{i.low:.4f}", f"{i.high:.4f}"] for name, i in question.rows()]
+        rows = [[name, *_shown(interval)] for name, interval in question.rows()]
         if rows:
             show_table("", "estimate", "low", "high", rows=rows)
+        if any(interval.cut for _, interval in question.rows()):
+            out.print(CUT_NOTE)
         for sentence in sentences(asked, question, estimate):
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))
     out.print(f"Intervals: {estimate.guarantee}.")
+
+
+def _shown(interval: Interval) -> list[str]:
+    """Return the three numbers of an interval, cut to what is possible; a mark says which."""
+    pairs = [(getattr(interval.shown, end), getattr(interval, end)) for end in ("estimate", "low", "high")]
+    # Where one is marked the others get room for it, so that digits stay below digits.
+    room = CUT if interval.cut else ""
+    return [f"{shown:.4f}{mark(shown, exact) or ' ' * len(room)}" for shown, exact in pairs]
 
 
 def _number(value: float | int | None) -> str:

@@ -3,10 +3,11 @@
 The names below load on first use: a device that only answers loads neither SQLite nor HTTP.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+# Not lazily: the module and the function have one name, and which of them one got would depend on what was imported.
 from fairgauge.client.answer import Answer, answer
+from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
@@ -17,26 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Ledger", "Limits", "Patience", "answer", "append", "deliver", "load_study", "send"]
 
-_HOMES = {
-    "Ledger": "ledger",
-    "Limits": "limits",
-    "Patience": "delivery",
-    "append": "answer_file",
-    "deliver": "delivery",
-    "load_study": "load",
-    "send": "delivery",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fairgauge.client' has no attribute {name!r}")
-    value: object = getattr(import_module(f"fairgauge.client.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "Answer": "answer",
+        "Ledger": "ledger",
+        "Limits": "limits",
+        "Patience": "delivery",
+        "answer": "answer",
+        "append": "answer_file",
+        "deliver": "delivery",
+        "load_study": "load",
+        "send": "delivery",
+    },
+)

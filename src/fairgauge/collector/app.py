@@ -1,29 +1,34 @@
-"""The web application: routes, and one place where every error becomes a problem document."""
+"""The web application: routes from the table of operations, and one place where every error becomes a problem."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from functools import cached_property
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from fairgauge.collector.logs import log_fault
-from fairgauge.collector.origins import SHARED, is_shared, preflight
-from fairgauge.collector.pages import take_part
-from fairgauge.collector.pages.html import live_script, problem_page, style_sheet, wants_html
-from fairgauge.collector.pages.studies import Pages
-from fairgauge.collector.problems import Problem, problem_of
-from fairgauge.collector.routes import health, results, studies
+from fairgauge.collector.openapi import openapi
+from fairgauge.collector.operations import Operation
+from fairgauge.collector.origins import SHARED, pattern_of, preflight
+from fairgauge.collector.pages.html import problem_page, wants_html
+from fairgauge.collector.pages.shelf import Pages
+from fairgauge.collector.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.service import Collector
-from fairgauge.errors import FairgaugeError
+from fairgauge.collector.table import TABLE
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 ]
+_SHARED = pattern_of((one.method, one.path) for one in TABLE if one.shared)
 
 
 def make_app(collector: Collector) -> "Guard":
@@ -39,52 +44,39 @@ def make_app(collector: Collector) -> "Guard":
             await collector.stop()
 
     pages = Pages(collector)
-    one = "/studies/{digest}"
-    routes = [
-        Route(f"{one}/answers", AnswersEndpoint(collector), methods=["POST"]),
-        Route("/studies", studies.publish_or_list, methods=["GET", "POST"]),
-        Route(one, studies.show, methods=["GET"]),
-        Route(f"{one}/answers", preflight("POST"), methods=["OPTIONS"]),
-        Route(one, preflight("GET"), methods=["OPTIONS"]),
-        Route(f"{one}/close", studies.close, methods=["POST"]),
-        Route(f"{one}/sealed", studies.sealed, methods=["GET"]),
-        Route(f"{one}/tally", results.tally, methods=["GET"]),
-        Route(f"{one}/arrivals", results.arrivals, methods=["GET"]),
-        Route(f"{one}/estimate", results.estimate, methods=["GET"]),
-        Route(f"{one}/export", results.export, methods=["GET"]),
-        Route(f"{one}/take-part", take_part.show, methods=["GET"]),
-        *(Route(f"/static/{name}", take_part.asset, methods=["GET"]) for name in take_part.ASSETS),
-        Route("/key", studies.key, methods=["GET"]),
-        Route("/healthz", health.alive, methods=["GET"]),
-        Route("/readyz", health.ready, methods=["GET"]),
-        Route("/metrics", health.metrics, methods=["GET"]),
-        Route("/openapi.json", health.describe, methods=["GET"]),
-        Route("/", pages.index, methods=["GET"]),
-        Route(f"{one}/events", pages.events, methods=["GET"]),
-        Route(f"{one}/report", pages.report, methods=["GET"]),
-        Route("/sign-in", pages.operator.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", pages.operator.sign_out, methods=["POST"]),
-        Route("/operator", pages.operator.desk, methods=["GET"]),
-        Route("/operator/publish", pages.operator.publish, methods=["POST"]),
-        Route("/operator/close", pages.operator.close, methods=["POST"]),
-        Route("/operator/tokens", pages.operator.tokens, methods=["POST"]),
-        Route("/operator/tickets", pages.operator.tickets, methods=["POST"]),
-        Route("/style.css", style_sheet, methods=["GET"]),
-        Route("/live.js", live_script, methods=["GET"]),
-    ]
     # A router without Starlette's application around it: its error pages are not ours, and each layer costs.
-    return Guard(Router(routes, redirect_slashes=False, lifespan=lifespan), collector, pages)
+    return Guard(Router(list(routes_of(TABLE)), redirect_slashes=False, lifespan=lifespan), collector, pages)
+
+
+def routes_of(table: Iterable[Operation]) -> Iterable[Route]:
+    """Return the routes of a table: one for each path, and those for browsers that ask first (CORS)."""
+    by_path: defaultdict[str, list[Operation]] = defaultdict(list)
+    for one in table:
+        if isinstance(one.handler, AnswersEndpoint):
+            yield Route(one.path, one.handler, methods=[one.method])
+        else:
+            by_path[one.path].append(one)
+    for path, operations in by_path.items():
+        yield Route(path, _endpoint(operations), methods=[one.method for one in operations])
+    for one in table:
+        if one.shared:
+            yield Route(one.path, preflight(one.method), methods=["OPTIONS"])
+
+
+def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Response]]:
+    by_method = {one.method: one for one in operations}
+
+    async def answer(request: Request) -> Response:
+        return await by_method["GET" if request.method == "HEAD" else request.method].answer(request)
+
+    return answer
 
 
 def _as_problem(error: Exception) -> Problem:
-    if isinstance(error, Problem):
-        return error
-    if isinstance(error, FairgaugeError):
-        return problem_of(error)
     if isinstance(error, HTTPException):
         kind = "bad-method" if error.status_code == 405 else "not-found"
-        return Problem(kind, "See /openapi.json for what there is.", headers=error.headers)
-    return Problem("broken", "It is logged.")
+        return Problem(kind, "See /openapi.json for what there is.", error.headers or {})
+    return problem_of(error)
 
 
 class Guard:
@@ -96,6 +88,11 @@ class Guard:
         self.router = router
         self._metrics = collector.metrics
 
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """The interface as an OpenAPI document."""
+        return openapi(TABLE)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http":
@@ -104,7 +101,7 @@ class Guard:
             return
         scope["app"] = self
         started = False
-        headers = [*_HEADERS, *SHARED] if is_shared(scope["method"], scope["path"]) else _HEADERS
+        headers = [*_HEADERS, *SHARED] if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
 
         async def watched(message: Message) -> None:
             nonlocal started
@@ -126,5 +123,8 @@ class Guard:
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
             request = Request(scope)
-            shown = problem_page(request, problem) if wants_html(request) else problem.to_response()
+            if wants_html(request):
+                shown = problem_page(request, problem)
+            else:
+                shown = Response(problem.to_bytes(), problem.status, problem.headers, MEDIA_TYPE)
             await shown(scope, receive, watched)

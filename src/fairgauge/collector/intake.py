@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.problems import wait
+from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row, Store, StoreAway, StoreError
 
 LARGEST_GROUP = 20_000
@@ -52,13 +52,14 @@ class Intake:
             For each row ``FRESH``, ``CLOSED``, or the symbol that its id had already.
 
         Raises:
-            Problem: 503 if too many are waiting, or the collector is stopping.
+            Busy: If too many are waiting.
+            Stopping: If the collector is about to end.
             StoreError: If the store failed; the rows may be sent again.
         """
         if self._stopping:
-            raise wait("stopping", "Send it again in a moment.", 2)
+            raise Stopping("Send it again in a moment.", 2)
         if self._count + len(rows) > self._most and self._count:
-            raise wait("busy", "Too many answers are waiting to be stored.", 1)
+            raise Busy("Too many answers are waiting to be stored.", 1)
         done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
         self._pending.append((rows, done))
         self._count += len(rows)

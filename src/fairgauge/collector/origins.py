@@ -5,10 +5,9 @@ may do both.  Browsers keep them away from everything else.
 """
 
 import re
+from collections.abc import Iterable
 
 from starlette.responses import Response
-
-_SHARED = re.compile(r"(GET|OPTIONS) /studies/[^/]+|(POST|OPTIONS) /studies/[^/]+/answers")
 
 # With every response, also to a request that names no origin: then a cache needs one copy for everyone.  And with
 # problems too, or a page could not tell an answer that is refused for good from a network that is down.
@@ -18,13 +17,15 @@ SHARED = [
 ]
 
 
-def is_shared(method: str, path: str) -> bool:
-    """Tell whether pages of other origins may make this request.
+def pattern_of(operations: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    """Return what matches the requests that pages of other origins may make, as ``METHOD path``.
 
-    >>> is_shared("POST", "/studies/1f0c/answers"), is_shared("POST", "/studies")
-    (True, False)
+    >>> found = pattern_of([("POST", "/studies/{digest}/answers")])
+    >>> [found.fullmatch(text) is not None for text in ("POST /studies/1f0c/answers", "POST /studies")]
+    [True, False]
     """
-    return _SHARED.fullmatch(f"{method} {path}") is not None
+    paths = [f"({method}|OPTIONS) " + re.sub(r"\{[a-z]+\}", "[^/]+", path) for method, path in operations]
+    return re.compile("|".join(paths))
 
 
 def preflight(method: str) -> Response:

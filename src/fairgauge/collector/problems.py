@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from starlette.responses import Response
-
+from fairgauge.collector import refusals
+from fairgauge.collector.refusals import ComeAgain
 from fairgauge.collector.stores.base import StoreError, StoreFull
-from fairgauge.errors import CannotEstimate, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, BadTable, CannotEstimate, FairgaugeError, InvalidInput, NotPrivate
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:fairgauge:problem:"
@@ -39,25 +40,62 @@ KINDS: dict[str, tuple[int, str]] = {
     "store-away": (503, "The store does not answer"),
     "full": (507, "There is no room left to store answers"),
 }
+# The first that an error is an instance of is its kind, so that special cases come before general ones.
+_KIND_OF: tuple[tuple[type[Exception], str], ...] = (
+    (refusals.BadAnswer, "bad-answer"),
+    (refusals.BadMediaType, "bad-media-type"),
+    (refusals.TooLarge, "too-large"),
+    (refusals.BrokenOff, "too-slow"),
+    (refusals.NoToken, "no-token"),
+    (refusals.NotAllowed, "not-allowed"),
+    (refusals.BadTicket, "bad-ticket"),
+    (refusals.NoStudy, "no-study"),
+    (refusals.NotSealed, "not-sealed"),
+    (refusals.OtherTerms, "other-admission"),
+    (refusals.Conflict, "conflict"),
+    (refusals.Closed, "closed"),
+    (refusals.TooEarly, "too-early"),
+    (refusals.TooMany, "too-many"),
+    (refusals.Busy, "busy"),
+    (refusals.Stopping, "stopping"),
+    (BadStudy, "bad-study"),
+    (BadTable, "bad-study"),
+    (InvalidInput, "bad-request"),
+    (NotPrivate, "not-private"),
+    (CannotEstimate, "cannot-estimate"),
+    (StoreFull, "full"),
+    (StoreError, "store-away"),
+    (FairgaugeError, "bad-request"),
+)
+_HEADERS = {
+    "no-token": {"WWW-Authenticate": 'Bearer realm="fairgauge"'},
+    "too-large": {"Connection": "close"},  # the rest of it is not read
+}
+# What a store says of itself is for its operator, and not for strangers.
+_STORES = {
+    "full": ComeAgain("Nothing was stored. Send it again when there is room.", 60),
+    "store-away": ComeAgain("Send it again: what is stored already counts once.", 2),
+}
 
 
-class Problem(Exception):  # noqa: N818 - RFC 9457's own word
-    """A request that ends here, with a reason that its sender may read."""
+@dataclass(frozen=True)
+class Problem:
+    """What a sender is told: one of ``KINDS``, a sentence about this case, and more for programs."""
 
-    def __init__(
-        self,
-        kind: str,
-        detail: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        more: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.status, self.title = KINDS[kind]
-        self.detail = detail
-        self.headers = dict(headers or {})
-        self.more = dict(more or {})
+    kind: str
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        """The status of the response."""
+        return KINDS[self.kind][0]
+
+    @property
+    def title(self) -> str:
+        """What all problems of this kind have in common."""
+        return KINDS[self.kind][1]
 
     def to_dict(self) -> dict[str, object]:
         """Return the document."""
@@ -73,26 +111,21 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's own word
         """Return the document as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False).encode()
 
-    def to_response(self) -> Response:
-        """Return the document as a response."""
-        return Response(self.to_bytes(), self.status, self.headers, MEDIA_TYPE)
 
+def problem_of(error: Exception) -> Problem:
+    """Return what to tell a stranger about an error.
 
-def wait(kind: str, detail: str, seconds: float) -> Problem:
-    """Return a problem that another try after some seconds may not have."""
-    return Problem(kind, detail, headers={"Retry-After": str(max(1, round(seconds)))})
-
-
-def problem_of(error: FairgaugeError, *, kind: str = "bad-request") -> Problem:
-    """Return what to tell a stranger about one of our own errors."""
-    if isinstance(error, InvalidInput):
-        return Problem(kind, str(error), more={"field": error.field, "rule": error.rule})
-    if isinstance(error, NotPrivate):
-        return Problem("not-private", str(error))
-    if isinstance(error, CannotEstimate):
-        return Problem("cannot-estimate", str(error))
-    if isinstance(error, StoreFull):
-        return wait("full", "Nothing was stored. Send it again when there is room.", 60)
-    if isinstance(error, StoreError):
-        return wait("store-away", "Send it again: what is stored already counts once.", 2)
-    return Problem("bad-request", str(error))
+    >>> problem_of(refusals.NoStudy("No study with this digest is published here.")).status
+    404
+    >>> problem_of(KeyError("secret")).detail
+    'It is logged.'
+    """
+    kind = next((kind for known, kind in _KIND_OF if isinstance(error, known)), "broken")
+    if kind == "broken":
+        return Problem(kind, "It is logged.")
+    told = _STORES.get(kind, error)
+    headers = dict(_HEADERS.get(kind, {}))
+    if isinstance(told, ComeAgain):
+        headers["Retry-After"] = str(max(1, round(told.seconds)))
+    more = {"field": error.field, "rule": error.rule} if isinstance(error, InvalidInput) else {}
+    return Problem(kind, str(told), headers, more)

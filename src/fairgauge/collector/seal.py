@@ -12,8 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from fairgauge import estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
+from fairgauge.collector.seal_before import estimate_of_before, numbers_of_before, of_before
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -74,7 +76,7 @@ def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
 
 def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
     """Return the document that is kept and shown: the seal, its signature, and the estimate."""
-    found = _estimate(study, seal)
+    found = estimation.estimate(study, Tally(seal.study, seal.tally)).to_dict()
     document = {"seal": asdict(seal), "key": key, "signature": signature, "estimate": found}
     return json.dumps(document, ensure_ascii=False).encode()
 
@@ -127,7 +129,7 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
     ):
         if found != expected:
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
-    if not _close(_estimate(study, seal), sealed.estimate):
+    if not _close(*_comparable(study, sealed)):
         raise SealBroken("the estimate is not the one that this tally gives")
 
 
@@ -156,11 +158,15 @@ def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:
             yield from zip(batch.column("id").to_pylist(), batch.column("symbol").to_pylist(), strict=True)
 
 
-def _estimate(study: Study, seal: Seal) -> dict[str, Any]:
-    # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimation import estimate
-
-    return estimate(study, Tally(seal.study, seal.tally)).to_dict()
+def _comparable(study: Study, sealed: Sealed) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the estimate that the sealed tally gives, and the sealed one: both by the terms that the seal names."""
+    tally, named = Tally(sealed.seal.study, sealed.seal.tally), sealed.estimate
+    if of_before(named):
+        return estimate_of_before(study, tally, named), numbers_of_before(named)
+    found = estimation.estimate(
+        study, tally, confidence=named.get("confidence", 0.99), interval=named.get("interval", "")
+    )
+    return found.to_dict(), named
 
 
 def _short(value: object) -> str:

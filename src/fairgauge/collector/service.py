@@ -2,78 +2,52 @@
 
 import asyncio
 import contextlib
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.intake import Intake
-from fairgauge.collector.limits import Turnstile
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.problems import Problem
+from fairgauge.collector.queries import Terms
+from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.stores.base import Published, Store, StoreAway, StoreError
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import InvalidInput
+from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
-if TYPE_CHECKING:
-    from fairgauge.estimation import Estimate
-
 T = TypeVar("T")
-ADMISSIONS = ("open", "tickets")
-RESULTS = ("readers", "public")
-AIM = "0.01"  # of a metric's range, unless a study's operator says otherwise
 CACHED_STUDIES = 10_000
-_AIM = re.compile(r"0\.[0-9]{1,6}")
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
 @dataclass(slots=True)
 class Entry:
-    """What must be known about a study for every answer; all of it but ``closed`` never changes."""
+    """What must be known about a study for every answer: how it is published, without its document, and its symbols."""
 
-    number: int
-    digest: str
+    kept: Published
     symbols: int
-    admission: str
-    opens: float | None
-    closes: float | None
-    closed: bool
-    public: bool = False
 
+    @property
+    def number(self) -> int:
+        """The study's number in the store."""
+        return self.kept.number
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """On which terms a study is published.
-
-    Args:
-        admission: Who may answer: ``open`` to everyone, or with ``tickets``.
-        results: Who may see results: ``readers`` with a token, or the ``public``.
-        aim: The error that the study aims at, as a part of the metric's range; 0.01 unless given.
-    """
-
-    admission: str = "open"
-    results: str = "readers"
-    aim: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.admission not in ADMISSIONS:
-            raise InvalidInput("admission", self.admission, f"must be {' or '.join(ADMISSIONS)}")
-        if self.results not in RESULTS:
-            raise InvalidInput("results", self.results, f"must be {' or '.join(RESULTS)}")
-        if self.aim is not None and (_AIM.fullmatch(self.aim) is None or not 0 < float(self.aim) < 1):
-            raise InvalidInput("aim", self.aim, "must be a decimal above 0 and below 1, such as 0.01")
+    @property
+    def digest(self) -> str:
+        """The study's name."""
+        return self.kept.digest
 
 
 class Collector:
@@ -129,7 +103,7 @@ class Collector:
 
         Raises:
             InvalidInput, NotPrivate: If it must not be published.
-            Problem: 409 if it is there on other terms.
+            OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
         document = study.to_bytes()
@@ -143,14 +117,16 @@ class Collector:
             title=study.title,
             public=terms.results == "public",
             aim=terms.aim,
+            opens=None if study.opens is None else int(seconds_of(study.opens)),
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
             raise StoreError("a study that was just published is gone")
-        if (kept.admission, kept.public, kept.aim) != (found.admission, found.public, found.aim):
-            on = f"admission {kept.admission}, results for {'the public' if kept.public else 'readers'}"
-            raise Problem("other-admission", f"This study is published already, with {on} and aim {kept.aim or AIM}.")
+        aim = kept.aim or Terms().aim
+        if (kept.admission, kept.public, aim) != (found.admission, found.public, found.aim):
+            on = f"admission {kept.admission}, results for {'the public' if kept.public else 'readers'} and aim {aim}"
+            raise OtherTerms(f"This study is published already, with {on}.")
         if created:
             log("published", study=study.digest)
         return kept, created
@@ -159,7 +135,7 @@ class Collector:
         """Return what must be known about a study.
 
         Raises:
-            Problem: 404.
+            NoStudy: If there is none of this name.
         """
         found = self._entries.get(digest)
         if found is None:
@@ -170,10 +146,7 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        opens = None if study.opens is None else seconds_of(study.opens)
-        entry = Entry(
-            kept.number, digest, study.symbols, kept.admission, opens, kept.closes, kept.closed is not None, kept.public
-        )
+        entry = Entry(replace(kept, document=b""), study.symbols)
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -182,13 +155,13 @@ class Collector:
         """Return a study as it is published.
 
         Raises:
-            Problem: 404.
+            NoStudy: If there is none of this name.
         """
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise Problem("no-study", "A study's name is 64 lower-case hexadecimal digits.")
+            raise NoStudy("A study's name is 64 lower-case hexadecimal digits.")
         kept = await self.store.study(digest)
         if kept is None:
-            raise Problem("no-study", "No study with this digest is published here.")
+            raise NoStudy("No study with this digest is published here.")
         return kept
 
     # ------------------------------------------------------------------ results
@@ -201,17 +174,10 @@ class Collector:
         """Return a study that is published here."""
         return await asyncio.to_thread(_parsed, (await self.document(digest)).document)
 
-    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> "Estimate":
+    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
         tally, study = await self.tally(entry), await self.study(entry.digest)
-
-        def run() -> "Estimate":
-            # Here, and not above: a collector that restarts takes answers a second earlier.
-            from fairgauge.estimation import estimate
-
-            return estimate(study, tally, confidence=confidence, interval=interval)
-
-        return await self.reckon(run)
+        return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
     async def reckon(self, run: Callable[[], T]) -> T:
         """Run what takes a while in a thread, one such thing at a time: answers come first."""
@@ -223,7 +189,7 @@ class Collector:
         """Take no more answers to a study, then seal it; again is fine."""
         entry = await self.entry(digest)
         await self.store.close_study(entry.number, self.bucket())
-        entry.closed = True
+        entry.kept = replace(await self.document(digest), document=b"")
         await self.seal(digest)
 
     async def seal(self, digest: str) -> None:

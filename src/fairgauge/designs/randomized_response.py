@@ -17,7 +17,8 @@ from fairgauge.goals.inputs import Inputs, Matrix
 
 def response_rows(inputs: int, epsilon: float) -> Matrix:
     """Return the law of generalized randomized response on so many inputs."""
-    more = float(np.expm1(epsilon))
+    # Decimals, because processors round the last bit of exp differently: this design's table is the same on all.
+    more = float(Decimal(epsilon).exp() - 1)
     rows: Matrix = (np.ones((inputs, inputs)) + more * np.eye(inputs)) / (inputs + more)
     return rows
 

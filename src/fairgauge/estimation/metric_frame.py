@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
-from fairgauge.estimation import Estimate, QuestionEstimate, estimate
-from fairgauge.estimation.solve import Interval
+from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.estimation.reading import estimate
+from fairgauge.estimation.result import Estimate, QuestionEstimate
+from fairgauge.estimation.values import Interval
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 
@@ -257,13 +258,9 @@ def _checked(method: str) -> str:
     return method
 
 
-def _untold(found: QuestionEstimate, what: str) -> CannotEstimate:
-    return CannotEstimate(" ".join([f"{found.metric}: these answers do not tell {what}.", *found.warnings]))
-
-
-def _of_groups(found: QuestionEstimate, told: dict[str, Interval] | None, what: str) -> dict[str, Interval]:
-    if told is None or len(told) < len(found.groups):
-        raise _untold(found, what)
+def _of_groups(found: QuestionEstimate, told: dict[str, Interval], what: str) -> dict[str, Interval]:
+    if len(told) < len(found.groups):
+        raise found.untold(what)
     return told
 
 
@@ -272,29 +269,23 @@ def _means(found: QuestionEstimate) -> dict[str, Interval]:
 
 
 def _overall(found: QuestionEstimate) -> Interval:
-    if found.overall_interval is None:
-        raise _untold(found, "the overall mean")
-    return found.overall_interval
+    if found.overall is None:
+        raise found.untold("the overall mean")
+    return found.overall
 
 
 def _over(pick: Callable[[Iterable[float]], float], intervals: Iterable[Interval]) -> Interval:
     """Return the smallest or the largest of numbers whose intervals hold together."""
     known = list(intervals)
-    return Interval(*(pick([getattr(i, end) for i in known]) for end in ("estimate", "low", "high")))
-
-
-def _size(interval: Interval) -> Interval:
-    """Return the interval of a number's absolute value."""
-    ends = abs(interval.low), abs(interval.high)
-    low = 0.0 if interval.low <= 0 <= interval.high else min(ends)
-    return Interval(abs(interval.estimate), low, max(ends))
+    estimate, low, high = (pick([getattr(i, end) for i in known]) for end in ("estimate", "low", "high"))
+    return Interval(estimate, low, high)
 
 
 def _largest_gap(found: QuestionEstimate) -> Interval:
     """Return the largest gap in size; the intervals of all gaps hold together."""
     if len(found.gaps) < len(found.groups) * (len(found.groups) - 1) // 2:
-        raise _untold(found, "the gap between every two groups")
-    return _over(max, [_size(gap.interval) for gap in found.gaps])
+        raise found.untold("the gap between every two groups")
+    return _over(max, [gap.size for gap in found.gaps.values()])
 
 
 def _gaps_to_overall(shares: dict[str, float], found: QuestionEstimate) -> Interval:
@@ -305,11 +296,12 @@ def _gaps_to_overall(shares: dict[str, float], found: QuestionEstimate) -> Inter
     _largest_gap(found)
     sums = []
     for group in shares:
-        others = [(share, other) for other, share in shares.items() if other != group]
-        low = sum(share * found.difference_ci(group, other)[0] for share, other in others)
-        high = sum(share * found.difference_ci(group, other)[1] for share, other in others)
-        sums.append(Interval(sum(share * found.difference(group, other) for share, other in others), low, high))
-    return _over(max, map(_size, sums))
+        gaps = [(share, found.gap(group, other)) for other, share in shares.items() if other != group]
+        estimate, low, high = (
+            sum(share * getattr(gap, end) for share, gap in gaps) for end in ("estimate", "low", "high")
+        )
+        sums.append(Interval(estimate, low, high))
+    return _over(max, [each.size for each in sums])
 
 
 def _means_to_overall(found: QuestionEstimate) -> Interval:
@@ -318,7 +310,7 @@ def _means_to_overall(found: QuestionEstimate) -> Interval:
     means = _means(found).values()
     return _over(
         max,
-        [_size(Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low)) for m in means],
+        [Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low).size for m in means],
     )
 
 
@@ -326,7 +318,7 @@ def _positive(question: Question, found: QuestionEstimate, interval: Interval) -
     """Return the interval of a mean within what the metric can be, for a ratio that makes sense."""
     low, high = float(question.metric.low), float(question.metric.high)
     if low < 0 or min(interval.estimate, interval.high) <= 0:
-        raise _untold(found, "a ratio: a mean is not clearly above zero")
+        raise found.untold("a ratio: a mean is not clearly above zero")
     return Interval(interval.estimate, max(interval.low, low), min(interval.high, high))
 
 

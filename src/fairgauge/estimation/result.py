@@ -1,33 +1,17 @@
-"""What an estimate says: numbers with intervals in the metric's own units, and sentences where there is no number.
-
-Names follow Fairlearn's ``MetricFrame`` where the concept is the same: ``overall``, ``by_group``, ``difference()``,
-and their ``_ci`` siblings.  Unlike there, differences are signed.
-"""
+"""What an estimate says: numbers with intervals in the metric's own units, and sentences where there is no number."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.errors import CannotEstimate, MissingExtra
+from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
+from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.intervals import GUARANTEES
-from fairgauge.estimation.solve import Interval
+from fairgauge.estimation.values import Interval, Told
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Gap:
-    """How much higher the first group's mean is than the second's."""
-
-    groups: tuple[str, str]
-    interval: Interval
-    p_value: float | None = None  # that |gap| is within the tolerance, if one was given
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the gap for JSON."""
-        found = {"groups": list(self.groups), **_numbers(self.interval)}
-        return found if self.p_value is None else found | {"p_value": self.p_value}
 
 
 @dataclass(frozen=True)
@@ -56,69 +40,78 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class QuestionEstimate:
-    """What the answers to one question say."""
+    """What the answers to one question say.
+
+    Args:
+        metric: What was measured.
+        attribute: How people are grouped.
+        groups: The groups' names.
+        answers: How many answered this question.
+        gaps: How much higher the first group's mean is than the second's, for every two groups in order.
+        means: Each group's mean.
+        overall: The mean over everyone who answered, or None where the answers do not tell.
+        shares: Each group's share of those who answered, where the study does not state it.
+        answered: The part of people who did not abstain, where they may.
+        p_values: For each gap, that its size is within the tolerance, if one was given.
+        fit: A p-value that these are honest answers.
+        sensitivity: What no interval covers.
+        warnings: Sentences for people.
+    """
 
     metric: str
     attribute: str
     groups: tuple[str, ...]
     answers: int
-    gaps: tuple[Gap, ...]
-    means: dict[str, Interval] | None
-    overall_interval: Interval | None
-    shares: dict[str, Interval] | None
+    gaps: dict[tuple[str, str], Interval]
+    means: dict[str, Interval]
+    overall: Interval | None
+    shares: dict[str, Interval]
     answered: Interval | None
+    p_values: dict[tuple[str, str], float]
     fit: float | None
     sensitivity: Sensitivity | None
     warnings: tuple[str, ...]
 
-    @property
-    def gap(self) -> Gap | None:
-        """The gap of two groups; of more groups the largest in size."""
-        return max(self.gaps, key=lambda gap: abs(gap.interval.estimate), default=None)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
+        object.__setattr__(self, "means", Told(self.means, partial(self._no_number, "mean")))
+        object.__setattr__(self, "shares", Told(self.shares, partial(self._no_number, "share")))
 
-    @property
-    def overall(self) -> float | None:
-        """The mean over everyone who answered."""
-        return None if self.overall_interval is None else self.overall_interval.estimate
+    @cached_property
+    def headline(self) -> Headline:
+        """The gap to speak of, and what can be said of it."""
+        return headline_of(self.gaps, self.p_values, answers=self.answers)
 
-    @property
-    def overall_ci(self) -> tuple[float, float] | None:
-        """The interval of ``overall``."""
-        return None if self.overall_interval is None else (self.overall_interval.low, self.overall_interval.high)
-
-    @property
-    def by_group(self) -> dict[str, float] | None:
-        """Each group's mean."""
-        return None if self.means is None else {g: mean.estimate for g, mean in self.means.items()}
-
-    @property
-    def by_group_ci(self) -> dict[str, tuple[float, float]] | None:
-        """The interval of each group's mean."""
-        return None if self.means is None else {g: (mean.low, mean.high) for g, mean in self.means.items()}
-
-    def difference(self, first: str | None = None, second: str | None = None) -> float:
-        """Return how much higher the first group's mean is than the second's; by default the main gap.
+    def gap(self, first: str, second: str) -> Interval:
+        """Return how much higher the first group's mean is than the second's.
 
         Raises:
             CannotEstimate: If the answers do not tell.
+            InvalidInput: If there is no such group.
         """
-        return self._gap(first, second).estimate
+        return -self.gaps[second, first] if (second, first) in self.gaps else self.gaps[first, second]
 
-    def difference_ci(self, first: str | None = None, second: str | None = None) -> tuple[float, float]:
-        """Return the interval of ``difference``."""
-        interval = self._gap(first, second)
-        return interval.low, interval.high
+    def untold(self, what: str) -> CannotEstimate:
+        """Return the error for a number that these answers do not tell, with the reasons that are known."""
+        return CannotEstimate(" ".join([f"{self.metric}: these answers do not tell {what}.", *self.warnings]))
 
-    def _gap(self, first: str | None, second: str | None) -> Interval:
-        if first is None and second is None and self.gap is not None:
-            return self.gap.interval
-        for gap in self.gaps:
-            if gap.groups == (first, second):
-                return gap.interval
-            if gap.groups == (second, first):
-                return -gap.interval
-        asked = "the gap" if first is None else f"a gap between {first} and {second}"
-        raise CannotEstimate(" ".join([f"{self.metric}: these answers do not tell {asked}.", *self.warnings]))
+    def _no_gap(self, pair: object) -> Exception:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return InvalidInput("gap", pair, f"must be two of the groups {', '.join(self.groups)}")
+        for group in pair:
+            if group not in self.groups:
+                return self._no_group(group)
+        if pair[0] == pair[1]:
+            return InvalidInput("gap", " and ".join(pair), "must be between two different groups")
+        if pair[::-1] in self.gaps:
+            return InvalidInput("gap", " and ".join(pair), "is there in the other order; the method gap() takes either")
+        return self.untold(f"the gap between {pair[0]} and {pair[1]}")
+
+    def _no_number(self, what: str, group: object) -> Exception:
+        return self.untold(f"the {what} of {group}") if group in self.groups else self._no_group(group)
+
+    def _no_group(self, group: object) -> InvalidInput:
+        return InvalidInput("group", group, f"must be one of {', '.join(self.groups)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -126,12 +119,16 @@ class QuestionEstimate:
             "metric": self.metric,
             "attribute": self.attribute,
             "answers": self.answers,
-            "gap": None if self.gap is None else self.gap.to_dict(),
-            "gaps": [gap.to_dict() for gap in self.gaps],
+            "headline": self.headline.to_dict(),
+            "gaps": [
+                {"groups": list(pair), **gap.to_dict()}
+                | ({"p_value": self.p_values[pair]} if pair in self.p_values else {})
+                for pair, gap in self.gaps.items()
+            ],
             "means": _named(self.means),
-            "overall": None if self.overall_interval is None else _numbers(self.overall_interval),
+            "overall": None if self.overall is None else self.overall.to_dict(),
             "shares": _named(self.shares),
-            "answered": None if self.answered is None else _numbers(self.answered),
+            "answered": None if self.answered is None else self.answered.to_dict(),
             "fit_p_value": self.fit,
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "warnings": list(self.warnings),
@@ -139,13 +136,12 @@ class QuestionEstimate:
 
     def rows(self) -> Iterator[tuple[str, Interval]]:
         """Yield every number with what it is called."""
-        for gap in self.gaps:
-            yield f"{gap.groups[0]} - {gap.groups[1]}", gap.interval
-        for group, mean in (self.means or {}).items():
-            yield group, mean
-        if self.overall_interval is not None:
-            yield "overall", self.overall_interval
-        for group, share in (self.shares or {}).items():
+        for (first, second), gap in self.gaps.items():
+            yield f"{first} - {second}", gap
+        yield from self.means.items()
+        if self.overall is not None:
+            yield "overall", self.overall
+        for group, share in self.shares.items():
             yield f"share of {group}", share
         if self.answered is not None:
             yield "answered", self.answered
@@ -167,11 +163,19 @@ class Estimate:
         return f"{self.confidence:.4g} confidence; {GUARANTEES[self.interval]}"
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
-        """Return what was found about a metric, or about a metric by an attribute where several are asked for."""
+        """Return what was found about a metric, or about a metric by an attribute where several are asked for.
+
+        Raises:
+            InvalidInput: If nothing was asked about it, or more than one thing; it names what was.
+        """
         found = [q for q in self.questions if metric in (q.metric, (q.metric, q.attribute))]
-        if len(found) != 1:
-            raise KeyError(metric)
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            pairs = " or ".join(str((q.metric, q.attribute)) for q in found)
+            raise InvalidInput("metric", metric, f"is asked about more than once: must be {pairs}")
+        asked = dict.fromkeys(q.metric for q in self.questions)
+        raise InvalidInput("metric", metric, f"must be one of {', '.join(asked)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -196,7 +200,8 @@ class Estimate:
             raise MissingExtra("data frames need pandas", "lab") from None
         return pd.DataFrame(
             [
-                {"metric": q.metric, "attribute": q.attribute, "quantity": name, **_numbers(interval)}
+                {"metric": q.metric, "attribute": q.attribute, "quantity": name}
+                | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
                 for q in self.questions
                 for name, interval in q.rows()
             ]
@@ -207,14 +212,11 @@ class Estimate:
         for q in self.questions:
             lines.append(f"{q.metric} by {q.attribute}, {q.answers:,} answers ({self.guarantee})")
             width = max((len(name) for name, _ in q.rows()), default=0)
-            lines += [f"  {name:<{width}}  {i.estimate:7.4f}  [{i.low:7.4f}, {i.high:7.4f}]" for name, i in q.rows()]
+            shown = [(name, interval.shown) for name, interval in q.rows()]
+            lines += [f"  {name:<{width}}  {i.estimate:7.4f}  [{i.low:7.4f}, {i.high:7.4f}]" for name, i in shown]
             lines += [f"  ! {warning}" for warning in q.warnings]
         return "\n".join(lines)
 
 
-def _numbers(interval: Interval) -> dict[str, float]:
-    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-
-
-def _named(intervals: dict[str, Interval] | None) -> dict[str, dict[str, float]] | None:
-    return None if intervals is None else {name: _numbers(interval) for name, interval in intervals.items()}
+def _named(intervals: dict[str, Interval]) -> dict[str, dict[str, Any]] | None:
+    return {name: interval.to_dict() for name, interval in intervals.items()} or None

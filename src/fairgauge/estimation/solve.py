@@ -16,25 +16,10 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.intervals import Method, normal
 from fairgauge.estimation.spread import Spread
+from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
 
 _FAR = 1e3  # a ratio of which the answers only say that it is somewhere within this is not estimated
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate and the range in which the truth lies with the stated confidence."""
-
-    estimate: float
-    low: float
-    high: float
-
-    def scaled(self, scale: float, shift: float = 0.0) -> "Interval":
-        """Return the interval in other units."""
-        return Interval(*(scale * x + shift for x in (self.estimate, self.low, self.high)))
-
-    def __neg__(self) -> "Interval":
-        return Interval(-self.estimate, -self.high, -self.low)
 
 
 @dataclass(frozen=True)

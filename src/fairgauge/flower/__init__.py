@@ -4,10 +4,10 @@ A device's evaluation still computes its metrics, but what leaves the device is 
 counts each answer once, over all rounds, and every round reports the gap with an interval that holds at every look.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import MissingExtra
+from fairgauge.lazy import lazily
 
 try:
     import flwr  # noqa: F401 - asked for here, so that a missing extra is one sentence
@@ -20,24 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerCounter", "PrivateMetrics", "node_config", "private_metrics", "run_config"]
 
-_HOMES = {
-    "AnswerCounter": "server",
-    "PrivateMetrics": "server",
-    "node_config": "client",
-    "private_metrics": "client",
-    "run_config": "client",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first asked for: a device does not pay for the server's part."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fairgauge.flower' has no attribute {name!r}")
-    value: object = getattr(import_module(f"fairgauge.flower.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
-    return sorted(__all__)
+# A device does not pay for the server's part.
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "AnswerCounter": "server",
+        "PrivateMetrics": "server",
+        "node_config": "client",
+        "private_metrics": "client",
+        "run_config": "client",
+    },
+)

@@ -12,7 +12,7 @@ from flwr.serverapp.strategy import Strategy
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation import Estimate, Gap, QuestionEstimate, estimate
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -101,7 +101,7 @@ class AnswerCounter:
                 new.append(answer)
         return new
 
-    def _gaps(self) -> Iterable[tuple[str, Gap | None]]:
+    def _gaps(self) -> Iterable[tuple[str, Interval | None]]:
         """Yield every gap's name with the gap, or with None where the answers do not tell yet."""
         metrics = [question.metric.name for question in self.study.questions]
         for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
@@ -113,14 +113,14 @@ class AnswerCounter:
                 yield f"{name} {pair[0]} - {pair[1]}", _told(found, pair, 2 * question.metric.scale)
 
 
-def _told(found: QuestionEstimate, pair: tuple[str, str], largest: float) -> Gap | None:
+def _told(found: QuestionEstimate, pair: tuple[str, str], largest: float) -> Interval | None:
     """Return a gap whose interval is within what any two groups could have; a wider one says nothing."""
-    gap = next((gap for gap in found.gaps if gap.groups == pair), None)
-    return gap if gap is not None and -largest <= gap.interval.low and gap.interval.high <= largest else None
+    gap = found.gaps.get(pair)
+    return gap if gap is not None and -largest <= gap.low and gap.high <= largest else None
 
 
-def _numbers(gap: Gap) -> tuple[float, float, float]:
-    return gap.interval.estimate, gap.interval.low, gap.interval.high
+def _numbers(gap: Interval) -> tuple[float, float, float]:
+    return gap.estimate, gap.low, gap.high
 
 
 def _read(contents: Iterable[RecordDict]) -> Iterable[Answer]:

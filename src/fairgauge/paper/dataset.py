@@ -227,13 +227,13 @@ def measure(
     estimates = estimate(study, simulate_exactly(study, population, seed=rng))
     found: dict[str, Any] = {"epsilon": float(epsilon), "clients": clients, "design": name}
     for question, truth in zip(estimates.questions, true_values(study, population), strict=True):
-        low, high = question.difference_ci(*SEXES.values())
+        gap = question.gap(*sex.groups)
         found[question.metric] = {
             "true_gap": truth.gaps[sex.groups[0], sex.groups[1]],
-            "estimate": question.difference(*SEXES.values()),
-            "low": low,
-            "high": high,
-            "means": question.by_group,
+            "estimate": gap.estimate,
+            "low": gap.low,
+            "high": gap.high,
+            "means": {group: mean.estimate for group, mean in question.means.items()} or None,
         }
     return found
 

@@ -4,11 +4,14 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from fairgauge.estimation import Interval
+from fairgauge.estimation.values import Interval
 from fairgauge.study import Metric
 
 MOST_PLACES = 6
 MINUS = "\N{MINUS SIGN}"
+# Behind a number that was cut to what is possible, and what it means.
+CUT = "*"
+CUT_NOTE = f"{CUT} Cut to what this number can be at all: there are too few answers to place it better."
 # Digits after which a float's own rounding shows: 3.7000000000000004 is meant to be 3.7.
 _MEANT = 12
 
@@ -82,6 +85,11 @@ def part_of_hundred(confidence: float) -> str:
     ('99 %', '99.95 %')
     """
     return f"{100 * confidence:.6g} %"
+
+
+def mark(shown: float, exact: float) -> str:
+    """Return what stands behind a number as shown, if it was cut."""
+    return "" if shown == exact else CUT
 
 
 def _written(value: float, places: int, rounding: str) -> str:

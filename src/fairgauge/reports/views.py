@@ -16,11 +16,10 @@ from fairgauge.reports.figures import (
     progress_figure,
     shrinking_figure,
 )
-from fairgauge.reports.units import Unit, level_of, part_of_hundred, places_for, unit_of
+from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     Verdict,
     fit_sentence,
-    headline,
     odds_after,
     privacy_sentence,
     progress_sentence,
@@ -76,6 +75,7 @@ class QuestionView:
     verdict: Verdict
     tolerance: str | None
     numbers: tuple[Number, ...]
+    cut: str | None
     gaps: Markup | None
     means: Markup | None
     sensitivity: tuple[str, ...]
@@ -114,6 +114,7 @@ def question_view(
         verdict=verdict(question, found, confidence=confidence, over=over),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
         numbers=tuple(_numbers(question, found)),
+        cut=CUT_NOTE if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure),
         means=_means(question, found, sure),
         sensitivity=tuple(sensitivity_sentences(question, found)),
@@ -199,24 +200,24 @@ def _exact_epsilon(epsilon: float) -> str:
 
 def _numbers(question: Question, found: QuestionEstimate) -> list[Number]:
     gaps, level = unit_of(question.metric), level_of(question.metric)
-    rows = [_number(f"{gap.groups[0]} − {gap.groups[1]}", gap.interval, gaps) for gap in found.gaps]
-    rows += [_number(group, mean, level) for group, mean in (found.means or {}).items()]
-    if found.overall_interval is not None:
-        rows.append(_number("everyone", found.overall_interval, level))
-    rows += [_number(f"share of {group}", share, Unit(1, "")) for group, share in (found.shares or {}).items()]
+    rows = [_number(f"{a} − {b}", gap, gaps) for (a, b), gap in found.gaps.items()]
+    rows += [_number(group, mean, level) for group, mean in found.means.items()]
+    if found.overall is not None:
+        rows.append(_number("everyone", found.overall, level))
+    rows += [_number(f"share of {group}", share, Unit(1, "")) for group, share in found.shares.items()]
     if found.answered is not None:
         rows.append(_number("part that did not abstain", found.answered, Unit(1, "")))
     return rows
 
 
 def _number(name: str, interval: Interval, unit: Unit) -> Number:
-    places = unit.places(interval)
+    places, shown = unit.places(interval), interval.shown
     word = f"{unit.word}s" if unit.word else ""
     return Number(
         name,
-        unit.near(interval.estimate, places),
-        unit.down(interval.low, places),
-        unit.up(interval.high, places),
+        unit.near(shown.estimate, places) + mark(shown.estimate, interval.estimate),
+        unit.down(shown.low, places) + mark(shown.low, interval.low),
+        unit.up(shown.high, places) + mark(shown.high, interval.high),
         word,
         interval,
     )
@@ -226,13 +227,11 @@ def _gaps(question: Question, found: QuestionEstimate, tolerance: float | None, 
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
-    shown = sorted(found.gaps, key=lambda gap: -abs(gap.interval.estimate))[:_MOST_BARS]
-    bars = [
-        Bar(f"{gap.groups[0]} − {gap.groups[1]}", gap.interval.scaled(unit.factor), _said(gap.interval, unit))
-        for gap in shown
-    ]
-    main = headline(found)
-    first = "" if main is None else f" {main.groups[0]} minus {main.groups[1]}: {_said(main.interval, unit)}."
+    largest = sorted(found.gaps.items(), key=lambda named: -abs(named[1].estimate))[:_MOST_BARS]
+    bars = [Bar(f"{a} − {b}", gap.shown.scaled(unit.factor), _said(gap, unit)) for (a, b), gap in largest]
+    main, first = found.headline, ""
+    if main.groups is not None and main.interval is not None:
+        first = f" {main.groups[0]} minus {main.groups[1]}: {_said(main.interval, unit)}."
     return interval_figure(
         bars,
         zero=True,
@@ -245,17 +244,17 @@ def _means(question: Question, found: QuestionEstimate, sure: str) -> Markup | N
     if not found.means:
         return None
     unit = level_of(question.metric)
-    bars = [Bar(group, mean, _said(mean, unit)) for group, mean in list(found.means.items())[:_MOST_BARS]]
+    bars = [Bar(group, mean.shown, _said(mean, unit)) for group, mean in list(found.means.items())[:_MOST_BARS]]
     said = "; ".join(f"{bar.label} {bar.said}" for bar in bars)
     return interval_figure(bars, description=f"The mean {question.metric.name} of each group: {said}. {sure}.")
 
 
 def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
-    gap, moves = headline(found), found.sensitivity
+    gap, moves = found.headline.interval, found.sensitivity
     if gap is None or moves is None:
         return None
     unit = unit_of(question.metric)
-    sizes = [("the interval", (gap.interval.high - gap.interval.low) / 2)]
+    sizes = [("the interval", (gap.high - gap.low) / 2)]
     sizes += [] if moves.share_error is None else [("a share wrong by 0.01", moves.share_error)]
     sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
     bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
@@ -264,8 +263,8 @@ def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
 
 
 def _said(interval: Interval, unit: Unit) -> str:
-    places = unit.places(interval)
-    return f"{unit.down(interval.low, places)} to {unit.up(interval.high, places)}"
+    places, shown = unit.places(interval), interval.shown
+    return f"{unit.down(shown.low, places)} to {unit.up(shown.high, places)}"
 
 
 def _width(interval: Interval, unit: Unit) -> str:

@@ -4,23 +4,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairgauge.estimation import Estimate, Gap, Interval, QuestionEstimate
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.fit import SUSPICIOUS
+from fairgauge.estimation.headline import Kind
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
-
-CLEAR, OPEN, EARLY, UNTOLD = "clear", "open", "early", "untold"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The line that people remember, and which of four kinds it is.
+    """The line that people remember, and which kind of headline it is (``fairgauge.estimation.Headline``)."""
 
-    ``clear``: one group is served better.  ``open``: the interval holds zero.  ``early``: the interval is as wide as
-    the metric's whole range, or there is no answer yet.  ``untold``: the study cannot tell.
-    """
-
-    kind: str
+    kind: Kind
     text: str
 
     def __str__(self) -> str:
@@ -41,40 +36,32 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
         confidence: Of the intervals.
         over: Whether the study is closed, so that no more answers will come.
     """
-    name = question.metric.name
+    name, main = question.metric.name, found.headline
     if found.answers == 0:
-        return Verdict(EARLY, "There were no answers." if over else "There are no answers yet.")
-    gap = headline(found)
-    if gap is None:
-        return Verdict(UNTOLD, f"These answers cannot tell whether the model's {name} differs between groups.")
-    unit, interval, (first, second) = unit_of(question.metric), gap.interval, gap.groups
-    if interval.high - interval.low >= 4 * question.metric.scale:
-        # As wide as all gaps that there can be, from one end of the metric's range to the other and back.
+        return Verdict(main.kind, "There were no answers." if over else "There are no answers yet.")
+    if main.interval is None or main.groups is None:
+        return Verdict(main.kind, f"These answers cannot tell whether the model's {name} differs between groups.")
+    unit, interval, (first, second) = unit_of(question.metric), main.interval.shown, main.groups
+    if main.kind == "early":
         still = "Too few answers came" if over else "It is too early"
-        return Verdict(EARLY, f"{still} to tell whether the model's {name} differs between {first} and {second}.")
+        return Verdict("early", f"{still} to tell whether the model's {name} differs between {first} and {second}.")
     sure = f"({part_of_hundred(confidence)} confidence)"
-    if interval.low <= 0 <= interval.high:
+    if main.kind == "open":
         yet = "do not tell" if over else "do not tell yet"
         low, high = (unit.after(edge) for edge in edges(interval, unit))
         return Verdict(
-            OPEN,
+            "open",
             f"The answers {yet} for whom the model's {name} is higher: "
             f"for {first} it is between {low} lower and {high} higher than for {second} {sure}.",
         )
     word = "higher" if interval.low > 0 else "lower"
     near, far = edges(interval, unit)
-    largest = "" if len(found.groups) == 2 else " That is the largest gap."
+    largest = " That is the largest gap." if main.largest and len(found.gaps) > 1 else ""
     return Verdict(
-        CLEAR,
+        "clear",
         f"The model's {name} is between {near} and {unit.after(far)} {word} for {first} than for {second} {sure}."
         + largest,
     )
-
-
-def headline(found: QuestionEstimate) -> Gap | None:
-    """Return the gap to speak of: the largest of those that are clear, else the largest."""
-    clear = [gap for gap in found.gaps if gap.interval.low > 0 or gap.interval.high < 0]
-    return max(clear, key=lambda gap: abs(gap.interval.estimate), default=found.gap)
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
@@ -94,10 +81,10 @@ def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
 
 def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: float) -> str | None:
     """Return how the gap compares with the largest that would be acceptable."""
-    gap = headline(found)
+    gap = found.headline.interval
     if gap is None:
         return None
-    low, high, within = gap.interval.low, gap.interval.high, f"±{unit_of(question.metric).of(tolerance)}"
+    low, high, within = gap.low, gap.high, f"±{unit_of(question.metric).of(tolerance)}"
     if -tolerance <= low and high <= tolerance:
         return f"The gap is within the tolerance of {within}."
     if low > tolerance or high < -tolerance:
@@ -183,14 +170,14 @@ def listed(names: Sequence[str]) -> str:
 def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -> list[str]:
     """Return everything that an estimate says about a question, the verdict first."""
     said = [verdict(question, found, confidence=estimate.confidence, over=True).text]
-    gap = headline(found)
-    if gap is None:
+    main = found.headline
+    if main.interval is None:
         return said if found.answers and not found.warnings else []
     if estimate.tolerance is not None:
         compared = tolerance_sentence(question, found, estimate.tolerance)
         said += [] if compared is None else [compared]
-        if gap.p_value is not None:
-            said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {gap.p_value:.2g}.")
+        if main.p_value is not None:
+            said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
     return said + sensitivity_sentences(question, found)
 
 

@@ -23,14 +23,15 @@ def test_json_is_as_promised(fairgauge: Run, files: Files):
     assert document["study"] == Study.from_bytes(files[0].read_bytes()).digest
     assert (document["confidence"], document["interval"]) == (0.9, "normal")
     (question,) = document["questions"]
-    assert {"metric", "attribute", "answers", "gap", "gaps", "means", "overall", "warnings"} <= set(question)
+    assert {"metric", "attribute", "answers", "headline", "gaps", "means", "overall", "warnings"} <= set(question)
     assert (question["metric"], question["attribute"], question["answers"]) == ("recall", "sex", 100_000)
-    assert question["gap"]["groups"] == ["female", "male"]
-    assert question["gap"]["estimate"] == pytest.approx(0.2, abs=1e-3)
-    assert question["gap"]["low"] < 0.2 < question["gap"]["high"]
-    assert question["gaps"] == [question["gap"]]
+    (gap,) = question["gaps"]
+    assert gap["groups"] == ["female", "male"]
+    assert gap["estimate"] == pytest.approx(0.2, abs=1e-3)
+    assert gap["low"] < 0.2 < gap["high"]
+    assert question["headline"] == gap | {"kind": "clear", "largest": True}
     assert set(question["means"]) == {"female", "male"}
-    assert set(question["means"]["male"]) == {"estimate", "low", "high"}
+    assert set(question["means"]["male"]) == {"estimate", "low", "high", "shown"}
     assert question["overall"]["estimate"] == pytest.approx(0.66, abs=1e-3)
     assert question["warnings"] == []
 
@@ -78,8 +79,22 @@ def test_where_no_gap_can_be_told_it_exits_with_1(fairgauge: Run, elsewhere: Pat
     assert "note The gap between female and male cannot be estimated: the share of female is not" in done.out
     done = fairgauge("estimate", *write(elsewhere, asked, Tally.empty(asked)), "--json")
     assert done.status == 1
-    assert done.json["questions"][0]["gap"] is None
+    assert done.json["questions"][0]["headline"] == {"kind": "early"}
     assert done.json["questions"][0]["warnings"] == ["There are no answers yet."]
+
+
+def test_only_the_possible_is_printed(fairgauge: Run, elsewhere: Path):
+    asked = study(tells_all("0.3", "0.7", metric=RECALL, abstain=True))
+    files = write(elsewhere, asked, Tally(asked.digest, (10, 40, 25, 25, 0)))
+    done = fairgauge("estimate", *files)
+    rows = {line.split("  ")[0]: line.split() for line in done.out.splitlines()}
+    assert rows["answered"][-1] == rows["female"][-1] == "1.0000*"
+    assert "* Cut to what this number can be at all" in done.out
+    numbers = [float(word.rstrip("*")) for name in ("answered", "female", "male", "overall") for word in rows[name][1:]]
+    assert all(0 <= number <= 1 for number in numbers)
+    document = fairgauge("estimate", *files, "--json").json["questions"][0]
+    assert document["answered"]["high"] > 1
+    assert document["answered"]["shown"]["high"] == 1
 
 
 def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):
@@ -109,7 +124,7 @@ def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Pa
     assert all(float(number) for number in row.rsplit(maxsplit=3)[1:])
     assert f"for {names[0]} than for {names[1]} (99 % confidence)." in done.out
     document = fairgauge("estimate", "s.json", "t.json", "--json").json
-    assert document["questions"][0]["gap"]["groups"] == list(names)
+    assert document["questions"][0]["headline"]["groups"] == list(names)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from fairgauge.collector import export
 from fairgauge.tallies import Tally
+from tests.answers import FORMATS, STUDY, Answers
 from tests.unit.cli.conftest import Run, refused
-from tests.unit.tallies.answers import FORMATS, STUDY, Answers
 
 ANSWERS = Answers.drawn(500, twice=100)
 

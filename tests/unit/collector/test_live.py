@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.pages import live
-from fairgauge.collector.pages.studies import Pages
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.service import Terms
+from fairgauge.collector.pages.shelf import Pages
+from fairgauge.collector.queries import Terms
+from fairgauge.collector.refusals import Busy, Stopping
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -107,7 +107,7 @@ def test_there_is_a_limit_on_listeners(watch):
         first, second = pages.live.join(entry), pages.live.join(entry)
         await news(first)
         await news(second)
-        with pytest.raises(Problem, match="busy"):
+        with pytest.raises(Busy):
             pages.live.join(entry)
         await first.aclose()  # type: ignore[attr-defined]
         third = pages.live.join(entry)
@@ -159,7 +159,7 @@ def test_stopping_lets_everyone_go(watch):
         pages.live.stop()
         assert await waiting == ""
         assert pages.live.listeners == 0
-        with pytest.raises(Problem, match="stopping"):
+        with pytest.raises(Stopping):
             pages.live.join(entry)
 
     watch(scene)

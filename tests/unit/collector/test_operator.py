@@ -159,7 +159,7 @@ def test_what_is_typed_wrong_is_said_and_kept(ask):
             ({"metrics": "\n".join(f"m{n}" for n in range(9))}, "must be at most 8 here"),
             ({"title": ""}, "title"),
             ({"aim": "2"}, "aim=2: must be a decimal"),
-            ({"results": "all"}, "results=all: must be readers or public"),
+            ({"results": "all"}, "results=all: must be public or readers"),
             ({"document": "{"}, "must be JSON"),
         ):
             wrong = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "publish"} | change)

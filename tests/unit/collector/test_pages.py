@@ -194,7 +194,7 @@ def test_the_page_the_report_and_the_json_have_the_same_numbers(ask):
         await publish(desk, STUDY, "results=public")
         await answers(desk, 900)
         found = (await desk.get(f"{ONE}/estimate?interval=anytime")).json()["questions"][0]
-        gap = [found["gap"][name] for name in ("estimate", "low", "high")]
+        gap = [found["headline"][name] for name in ("estimate", "low", "high")]
         shown = Safe((await browse(desk, ONE)).text).values
         assert shown[:3] == gap
         from tests.unit.reports.test_document import Page

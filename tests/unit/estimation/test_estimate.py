@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairgauge.errors import BadTally, InvalidInput
-from fairgauge.estimation import INTERVALS, estimate
+from fairgauge.estimation import INTERVALS, Interval, QuestionEstimate, estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
@@ -17,20 +17,28 @@ PEOPLE = people(("female", "0.8", 300_000), ("male", "0.6", 700_000))
 EVERY_INTERVAL = pytest.mark.parametrize("interval", INTERVALS)
 
 
+def means_of(found: QuestionEstimate) -> dict[str, float]:
+    return {group: mean.estimate for group, mean in found.means.items()}
+
+
+def width(interval: Interval) -> float:
+    return interval.high - interval.low
+
+
 @EVERY_INTERVAL
 @pytest.mark.parametrize("shares", [("0.3", "0.7"), ()])
 def test_estimates_are_right_for_average_counts(shares: tuple[str, ...], interval: str):
     asked = study(tells_all(*shares, metric=RECALL))
     found = estimate(asked, expected_tally(asked, PEOPLE), interval=interval)["recall"]
     assert found.answers == 10**6
-    assert found.difference("female", "male") == pytest.approx(0.2, abs=1e-5)
-    assert found.difference_ci("female", "male")[0] < 0.2 < found.difference_ci("female", "male")[1]
-    assert found.by_group == pytest.approx({"female": 0.8, "male": 0.6}, abs=1e-5)
-    assert found.overall == pytest.approx(0.66, abs=1e-5)
+    assert found.gap("female", "male").estimate == pytest.approx(0.2, abs=1e-5)
+    assert found.gap("female", "male").low < 0.2 < found.gap("female", "male").high
+    assert means_of(found) == pytest.approx({"female": 0.8, "male": 0.6}, abs=1e-5)
+    assert found.overall is not None
+    assert found.overall.estimate == pytest.approx(0.66, abs=1e-5)
     if shares:
-        assert found.shares is None
+        assert found.shares == {}
     else:
-        assert found.shares is not None
         assert found.shares["female"].estimate == pytest.approx(0.3, abs=1e-5)
     assert found.warnings == ()
     assert found.fit is not None
@@ -41,9 +49,10 @@ def test_numbers_are_in_the_units_of_the_metric():
     asked = study(tells_all("0.3", "0.7", metric=Metric("error", "-5", "15")))
     tally = expected_tally(asked, people(("female", "10", 300_000), ("male", "-4", 700_000)))
     found = estimate(asked, tally)["error"]
-    assert found.by_group == pytest.approx({"female": 10, "male": -4}, abs=1e-3)
-    assert found.difference("female", "male") == pytest.approx(14, abs=1e-3)
-    assert found.overall == pytest.approx(0.2, abs=1e-3)
+    assert means_of(found) == pytest.approx({"female": 10, "male": -4}, abs=1e-3)
+    assert found.gap("female", "male").estimate == pytest.approx(14, abs=1e-3)
+    assert found.overall is not None
+    assert found.overall.estimate == pytest.approx(0.2, abs=1e-3)
 
 
 def test_estimates_are_signed_and_not_clipped():
@@ -51,12 +60,12 @@ def test_estimates_are_signed_and_not_clipped():
     # Counts that no share of high values explains: the second symbol is for women at 1.
     tally = Tally(asked.digest, (100, 400, 250, 250))
     found = estimate(asked, tally)["recall"]
-    assert found.by_group is not None
-    assert found.by_group["female"] > 1
-    assert found.difference("male", "female") == -found.difference("female", "male") < 0
-    low, high = found.difference_ci("female", "male")
-    assert low < high
-    assert high > 1
+    assert found.means["female"].estimate > 1
+    gap = found.gap("female", "male")
+    assert found.gap("male", "female") == -gap
+    assert gap.estimate > 0
+    assert gap.low < gap.high
+    assert gap.high > 1
     assert any(w.startswith("The estimate for female is outside 0 to 1") for w in found.warnings)
 
 
@@ -66,8 +75,9 @@ def test_abstaining_counts_only_those_who_gave_both():
         ("female", "0.8", 240_000), ("male", "0.6", 560_000), (None, None, 100_000), ("male", None, 100_000)
     )
     found = estimate(asked, expected_tally(asked, population))["recall"]
-    assert found.difference("female", "male") == pytest.approx(0.2, abs=1e-4)
-    assert found.overall == pytest.approx(0.66, abs=1e-4)
+    assert found.gap("female", "male").estimate == pytest.approx(0.2, abs=1e-4)
+    assert found.overall is not None
+    assert found.overall.estimate == pytest.approx(0.66, abs=1e-4)
     assert found.answered is not None
     assert found.answered.estimate == pytest.approx(0.8, abs=1e-5)
     assert found.answered.low < 0.8 < found.answered.high
@@ -78,13 +88,12 @@ def test_a_group_too_small_to_tell_gets_a_sentence_and_no_number(interval: str):
     asked = study(tells_all(metric=RECALL))
     tally = expected_tally(asked, people(("female", "0.8", 20), ("male", "0.6", 20_000)))
     found = estimate(asked, tally, interval=interval)["recall"]
-    assert found.gap is None
-    assert found.sensitivity is None
-    assert list(found.means or {}) == ["male"]
+    assert (found.gaps, found.sensitivity) == ({}, None)
+    assert found.headline.kind == "untold"
+    assert list(found.means) == ["male"]
     reason = "cannot be estimated: the share of female is not clearly above zero."
     assert f"The mean of female {reason}" in found.warnings
     assert f"The gap between female and male {reason}" in found.warnings
-    assert found.shares is not None
     assert found.shares["female"].low < 0.001 < found.shares["female"].high
 
 
@@ -92,7 +101,7 @@ def test_of_three_groups_the_clear_ones_are_told():
     asked = study(tells_all(groups=3, metric=RECALL))
     tally = expected_tally(asked, people(("female", "0.8", 9000), ("male", "0.6", 9000), ("other", "0.5", 5)))
     found = estimate(asked, tally)["recall"]
-    assert [gap.groups for gap in found.gaps] == [("female", "male")]
+    assert list(found.gaps) == [("female", "male")]
     assert len([w for w in found.warnings if w.startswith("The gap between")]) == 2
     assert found.sensitivity is not None
     assert found.sensitivity.forged is not None
@@ -102,12 +111,12 @@ def test_of_three_groups_the_clear_ones_are_told():
 def test_where_nobody_answers_the_question_that_is_said_and_nothing_raised():
     asked = study(tells_all("0.3", "0.7", metric=RECALL, abstain=True))
     found = estimate(asked, expected_tally(asked, people((None, None, 100))))["recall"]
-    assert (found.gap, found.means, found.overall) == (None, None, None)
+    assert (found.gaps, found.means, found.overall) == ({}, {}, None)
     reason = "cannot be estimated: the part of people who answered is not clearly above zero."
     assert f"The overall mean {reason}" in found.warnings
     unknown = study(tells_all(metric=RECALL, abstain=True))
     found = estimate(unknown, expected_tally(unknown, people((None, None, 100))))["recall"]
-    assert found.shares is None
+    assert found.shares == {}
     assert f"The share of female {reason}" in found.warnings
 
 
@@ -115,15 +124,15 @@ def test_a_study_of_the_gap_tells_no_means_and_says_so():
     asked = study(designed(Goal((0.5, 0.5)), "1"))
     tally = expected_tally(asked, people(("female", "0.8", 5000), ("male", "0.6", 5000)))
     found = estimate(asked, tally)["recall"]
-    assert found.difference("female", "male") == pytest.approx(0.2, abs=0.01)
-    assert (found.means, found.overall) == (None, None)
+    assert found.gap("female", "male").estimate == pytest.approx(0.2, abs=0.01)
+    assert (found.means, found.overall) == ({}, None)
     assert found.warnings == ("This study can estimate the gap, not the means of the groups.",)
 
 
 def test_a_study_that_tells_nothing_says_so():
     asked = study(replace(coin_question(), attribute=attribute()))
     found = estimate(asked, Tally(asked.digest, (40, 60))).questions[0]
-    assert (found.gap, found.means, found.overall, found.shares) == (None, None, None, None)
+    assert (found.gaps, found.means, found.overall, found.shares) == ({}, {}, None, {})
     assert found.warnings == (
         "This study can estimate neither the gap nor the means of the groups.",
         (
@@ -176,11 +185,11 @@ def test_several_questions_are_about_all_clients():
     found = estimate(together, expected_tally(together, everyone))["recall"]
     single = estimate(alone, expected_tally(alone, half))["recall"]
     assert found.answers == single.answers == 50_000
-    assert found.difference("female", "male") == pytest.approx(0, abs=1e-3)
-    wide, narrow = (np.ptp(f.difference_ci("female", "male")) for f in (found, single))
+    assert found.gap("female", "male").estimate == pytest.approx(0, abs=1e-3)
+    wide, narrow = (width(f.gap("female", "male")) for f in (found, single))
     assert 0.9 * narrow < wide < 1.2 * narrow
     four = estimate(together, expected_tally(together, population))["recall"]
-    assert np.ptp(four.difference_ci("female", "male")) == pytest.approx(wide / 2**0.5, rel=0.06)
+    assert width(four.gap("female", "male")) == pytest.approx(wide / 2**0.5, rel=0.06)
 
 
 def test_more_confidence_is_wider():
@@ -188,7 +197,7 @@ def test_more_confidence_is_wider():
     tally = expected_tally(asked, people(("female", "0.8", 300), ("male", "0.6", 700)))
     for interval in INTERVALS:
         widths = [
-            np.ptp(estimate(asked, tally, confidence=c, interval=interval).questions[0].difference_ci())
+            width(estimate(asked, tally, confidence=c, interval=interval).questions[0].gap("female", "male"))
             for c in (0.5, 0.9, 0.99, 0.999999)
         ]
         assert widths == sorted(widths)
@@ -200,11 +209,10 @@ def test_gaps_of_three_groups_hold_together():
     tally = expected_tally(asked, people(("female", "0.8", 2000), ("male", "0.6", 3000), ("other", "0", 5000)))
     for interval in ("finite", "anytime", "chebyshev", "normal"):
         found = estimate(asked, tally, confidence=0.97, interval=interval).questions[0]
-        assert [gap.groups for gap in found.gaps] == [("female", "male"), ("female", "other"), ("male", "other")]
-        assert found.gap is not None
-        assert found.gap.groups == ("female", "other")
+        assert list(found.gaps) == [("female", "male"), ("female", "other"), ("male", "other")]
+        assert found.headline.groups == ("female", "other")
         stricter = estimate(asked, tally, confidence=0.99, interval=interval).questions[0]
-        assert np.ptp(stricter.difference_ci()) > np.ptp(found.difference_ci())
+        assert width(stricter.gap("female", "other")) > width(found.gap("female", "other"))
         from fairgauge.estimation.estimands import estimands_of
         from fairgauge.estimation.solve import Counts, law_of
 
@@ -212,7 +220,8 @@ def test_gaps_of_three_groups_hold_together():
         alone = Counts(told, law_of(tally.counts), tally.total, INTERVALS[interval]).ratio(
             (told.gaps or {})[0, 2], 0.01
         )
-        assert found.difference_ci("female", "other") == pytest.approx((alone.low, alone.high))
+        gap = found.gap("female", "other")
+        assert (gap.low, gap.high) == pytest.approx((alone.low, alone.high))
 
 
 @EVERY_INTERVAL
@@ -221,39 +230,35 @@ def test_the_p_value_agrees_with_the_interval(shares: tuple[str, ...], interval:
     asked = study(tells_all(*shares))
     tally = expected_tally(asked, people(("female", "0.35", 30_000), ("male", "0", 70_000)))
     found = estimate(asked, tally, interval=interval, tolerance=0.1).questions[0]
-    assert found.gap is not None
-    p_value = found.gap.p_value
-    assert p_value is not None
+    p_value = found.p_values["female", "male"]
     if p_value == 1.0:
-        low, _ = estimate(asked, tally, interval=interval, confidence=0.5).questions[0].difference_ci("female", "male")
-        assert low <= 0.1
+        again = estimate(asked, tally, interval=interval, confidence=0.5).questions[0]
+        assert again.gap("female", "male").low <= 0.1
         return
     assert p_value >= 1e-12
     for factor, excluded in ((1.05, True), (0.95, False)):
         if 1e-12 < factor * p_value < 0.5:
             again = estimate(asked, tally, interval=interval, confidence=1 - factor * p_value).questions[0]
-            assert (again.difference_ci("female", "male")[0] > 0.1) is excluded
+            assert (again.gap("female", "male").low > 0.1) is excluded
 
 
 def test_the_p_value_of_a_negative_gap_is_that_of_the_positive_one():
     asked = study(tells_all("0.5", "0.5"))
     up = expected_tally(asked, people(("female", "0.2", 5000), ("male", "0", 5000)))
     down = expected_tally(asked, people(("female", "0", 5000), ("male", "0.2", 5000)))
-    first, second = (estimate(asked, t, tolerance=0.01, interval="normal").questions[0].gap for t in (up, down))
-    assert first is not None
-    assert second is not None
-    assert first.interval.estimate == pytest.approx(-second.interval.estimate, abs=1e-3)
-    assert 1e-6 < (first.p_value or 0) < 0.1
-    assert first.p_value == pytest.approx(second.p_value, rel=0.05)
+    first, second = (estimate(asked, t, tolerance=0.01, interval="normal").questions[0] for t in (up, down))
+    pair = ("female", "male")
+    assert first.gaps[pair].estimate == pytest.approx(-second.gaps[pair].estimate, abs=1e-3)
+    assert 1e-6 < first.p_values[pair] < 0.1
+    assert first.p_values[pair] == pytest.approx(second.p_values[pair], rel=0.05)
 
 
 def test_p_values_at_the_ends():
     asked = study(tells_all("0.3", "0.7"))
     tally = expected_tally(asked, people(("female", "0.8", 300_000), ("male", "0.6", 700_000)))
 
-    def p(tolerance: float) -> float | None:
-        gap = estimate(asked, tally, tolerance=tolerance).questions[0].gap
-        return None if gap is None else gap.p_value
+    def p(tolerance: float) -> float:
+        return estimate(asked, tally, tolerance=tolerance).questions[0].p_values["female", "male"]
 
     assert p(0.0) == 1e-12
     assert p(0.2) == 1.0
@@ -265,17 +270,14 @@ def test_a_share_that_is_clear_at_the_asked_confidence_only_still_has_a_p_value(
     tally = expected_tally(asked, people(("female", "1", 700), ("male", "-1", 9300)))
     found = estimate(asked, tally, tolerance=0.05, confidence=0.9, interval="normal").questions[0]
     strict = estimate(asked, tally, confidence=1 - 1e-12, interval="normal").questions[0]
-    assert strict.gap is None
-    assert found.gap is not None
-    assert found.gap.p_value is not None
-    assert found.gap.p_value < 0.1
+    assert strict.gaps == {}
+    assert found.p_values["female", "male"] < 0.1
 
 
 def test_without_a_tolerance_there_is_no_p_value():
     asked = study(coin_question())
-    gap = estimate(asked, Tally(asked.digest, (40, 60))).questions[0].gap
-    assert gap is not None
-    assert gap.p_value is None
+    found = estimate(asked, Tally(asked.digest, (40, 60))).questions[0]
+    assert (found.p_values, found.headline.p_value) == ({}, None)
 
 
 def test_forged_counts_are_said_to_be():
@@ -316,3 +318,32 @@ def test_bad_arguments_are_refused(field: str, value: object, rule: str):
     asked = study(coin_question())
     with pytest.raises(InvalidInput, match=f"^{field}=.*: {rule}"):
         estimate(asked, Tally.empty(asked), **{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("study_", "tally", "said"),
+    [
+        ("study.json", None, "study=a str: must be a Study"),
+        (None, b"{}", "tally=a bytes: must be a Tally"),
+    ],
+)
+def test_wrong_types_are_told_in_one_line(study_: object, tally: object, said: str):
+    asked = study(coin_question())
+    with pytest.raises(InvalidInput, match=f"^{said}$"):
+        estimate(study_ or asked, tally or Tally.empty(asked))  # type: ignore[arg-type]
+
+
+def test_swapped_arguments_are_told_in_one_line():
+    asked = study(coin_question())
+    with pytest.raises(InvalidInput, match="study=a Tally: must be a Study: the study comes first, then the tally"):
+        estimate(Tally.empty(asked), asked)  # type: ignore[arg-type]
+
+
+def test_people_are_shown_only_what_is_possible():
+    asked = study(tells_all("0.3", "0.7", metric=RECALL, abstain=True))
+    found = estimate(asked, Tally(asked.digest, (100, 400, 250, 250, 0)))["recall"]
+    assert found.answered is not None
+    assert (found.answered.high > 1, found.answered.shown.high) == (True, 1)
+    assert (found.means["female"].high > 1, found.means["female"].shown.high) == (True, 1)
+    for _, interval in found.rows():
+        assert -1 <= interval.shown.low <= interval.shown.estimate <= interval.shown.high <= 1

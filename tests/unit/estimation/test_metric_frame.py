@@ -122,10 +122,12 @@ def test_means_are_those_of_the_estimate() -> None:
     tally = expected_tally(asked, people(("female", "0.75", 5000), ("male", "0.5", 5000)))
     frame = PrivateMetricFrame(asked, tally, confidence=0.9, interval="normal")
     found = estimate(asked, tally, confidence=0.9, interval="normal")["recall"]
-    assert frame.by_group["recall"].to_dict() == found.by_group
-    assert [ends["recall"]["male"] for ends in frame.by_group_ci] == list((found.by_group_ci or {})["male"])
-    assert frame.overall["recall"] == found.overall
-    assert frame.difference()["recall"] == abs(found.difference())
+    assert frame.by_group["recall"].to_dict() == {group: mean.estimate for group, mean in found.means.items()}
+    male = found.means["male"]
+    assert [ends["recall"]["male"] for ends in frame.by_group_ci] == [male.low, male.high]
+    assert found.overall is not None
+    assert frame.overall["recall"] == found.overall.estimate
+    assert frame.difference()["recall"] == abs(found.gap("female", "male").estimate)
 
 
 def test_what_is_about_all_groups_holds_for_all_of_them() -> None:
@@ -133,13 +135,13 @@ def test_what_is_about_all_groups_holds_for_all_of_them() -> None:
     asked = study(tells_all("0.5", "0.5", metric=RECALL))
     tally = expected_tally(asked, people(("female", "0.75", 50_000), ("male", "0.25", 50_000)))
     frame = PrivateMetricFrame(asked, tally)
-    together = estimate(asked, tally, confidence=1 - 0.01 / 2)["recall"].by_group_ci
-    assert together is not None
-    assert [ends["recall"] for ends in frame.group_min_ci()] == list(together["male"])
-    assert [ends["recall"] for ends in frame.group_max_ci()] == list(together["female"])
+    together = estimate(asked, tally, confidence=1 - 0.01 / 2)["recall"].means
+    male, female = together["male"], together["female"]
+    assert [ends["recall"] for ends in frame.group_min_ci()] == [male.low, male.high]
+    assert [ends["recall"] for ends in frame.group_max_ci()] == [female.low, female.high]
     low, high = (ends["recall"] for ends in frame.ratio_ci())
-    assert low == together["male"][0] / together["female"][1]
-    assert high == together["male"][1] / together["female"][0]
+    assert low == male.low / female.high
+    assert high == male.high / female.low
 
 
 def test_a_study_of_the_gap_tells_differences_and_no_mean() -> None:

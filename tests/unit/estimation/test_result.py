@@ -1,13 +1,14 @@
-"""How results print and convert, and that their names are Fairlearn's."""
+"""How results print and convert, one word for one thing, and what is said where there is no number."""
 
 import json
+import pickle
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from fairgauge.errors import CannotEstimate, MissingExtra
-from fairgauge.estimation import Estimate, Gap, Interval, QuestionEstimate, Sensitivity
+from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
 
 FEMALE, MALE, OTHER = "female", "male", "other"
 QUESTION = QuestionEstimate(
@@ -15,58 +16,92 @@ QUESTION = QuestionEstimate(
     attribute="sex",
     groups=(FEMALE, MALE, OTHER),
     answers=1234,
-    gaps=(
-        Gap((FEMALE, MALE), Interval(-0.04, -0.05, -0.03), 0.25),
-        Gap((FEMALE, OTHER), Interval(0.01, -0.02, 0.04)),
-        Gap((MALE, OTHER), Interval(0.03, 0.01, 0.05)),
-    ),
-    means={FEMALE: Interval(0.78, 0.77, 0.79), MALE: Interval(0.82, 0.81, 0.83)},
-    overall_interval=Interval(0.8, 0.79, 0.81),
-    shares={FEMALE: Interval(0.5, 0.4, 0.6)},
-    answered=Interval(0.9, 0.8, 1.0),
+    gaps={
+        (FEMALE, MALE): Interval(-0.04, -0.05, -0.03, (-1, 1)),
+        (FEMALE, OTHER): Interval(0.01, -0.02, 0.04, (-1, 1)),
+        (MALE, OTHER): Interval(0.03, 0.01, 0.05, (-1, 1)),
+    },
+    means={FEMALE: Interval(0.78, 0.77, 0.79, (0, 1)), MALE: Interval(0.82, 0.81, 0.83, (0, 1))},
+    overall=Interval(0.8, 0.79, 0.81, (0, 1)),
+    shares={FEMALE: Interval(0.5, 0.4, 0.6, (0, 1))},
+    answered=Interval(0.99, 0.97, 1.01, (0, 1)),
+    p_values={(FEMALE, MALE): 0.25},
     fit=0.7,
     sensitivity=Sensitivity(share_error=0.02, share_error_is_bound=True, forged=None),
     warnings=("Take care.",),
 )
-EMPTY = QuestionEstimate("recall", "sex", (FEMALE, MALE), 0, (), None, None, None, None, None, None, ("No answers.",))
+EMPTY = QuestionEstimate(
+    "recall", "sex", (FEMALE, MALE), 0, {}, {}, None, {}, None, {}, None, None, ("No answers.",)
+)  # fmt: skip
 ESTIMATE = Estimate("d" * 64, 0.99, "finite", 0.05, (QUESTION,))
 
 
-def test_names_are_those_of_a_metric_frame():
-    assert QUESTION.overall == 0.8
-    assert QUESTION.overall_ci == (0.79, 0.81)
-    assert QUESTION.by_group == {FEMALE: 0.78, MALE: 0.82}
-    assert QUESTION.by_group_ci == {FEMALE: (0.77, 0.79), MALE: (0.81, 0.83)}
-    assert QUESTION.difference() == -0.04
-    assert QUESTION.difference_ci() == (-0.05, -0.03)
+def test_everything_is_an_interval():
+    assert QUESTION.gap(FEMALE, MALE) == QUESTION.gaps[FEMALE, MALE] == Interval(-0.04, -0.05, -0.03)
+    assert QUESTION.means[MALE] == Interval(0.82, 0.81, 0.83)
+    assert QUESTION.overall == Interval(0.8, 0.79, 0.81)
+    assert QUESTION.shares[FEMALE] == Interval(0.5, 0.4, 0.6)
+    assert QUESTION.answered == Interval(0.99, 0.97, 1.01)
 
 
-def test_fairlearn_has_these_names():
-    """The names that MetricFrame has for the same concepts, so that nobody learns two words for one thing."""
-    for name in ("overall", "by_group", "difference", "overall_ci", "by_group_ci", "difference_ci"):
-        assert hasattr(QUESTION, name)
+def test_the_names_of_fairlearn_live_in_the_metric_frame_only():
+    for name in ("by_group", "difference", "overall_ci", "by_group_ci", "difference_ci", "ratio"):
+        assert not hasattr(QUESTION, name)
 
 
-def test_differences_are_signed_and_turn_around():
-    assert QUESTION.difference(MALE, FEMALE) == 0.04
-    assert QUESTION.difference_ci(MALE, FEMALE) == (0.03, 0.05)
-    assert QUESTION.difference(OTHER, MALE) == -0.03
+def test_gaps_are_signed_and_turn_around():
+    assert QUESTION.gap(MALE, FEMALE) == Interval(0.04, 0.03, 0.05)
+    assert QUESTION.gap(OTHER, MALE).estimate == -0.03
 
 
-def test_the_main_gap_is_the_largest_in_size():
-    assert QUESTION.gap is not None
-    assert QUESTION.gap.groups == (FEMALE, MALE)
+def test_the_headline_is_the_largest_clear_gap():
+    assert (QUESTION.headline.kind, QUESTION.headline.groups) == ("clear", (FEMALE, MALE))
+    assert QUESTION.headline.p_value == 0.25
 
 
-def test_what_is_not_told_raises_and_says_why():
-    with pytest.raises(CannotEstimate, match=r"recall: these answers do not tell the gap\. No answers\."):
-        EMPTY.difference()
-    with pytest.raises(CannotEstimate, match="do not tell a gap between female and nobody"):
-        QUESTION.difference(FEMALE, "nobody")
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (
+            lambda: EMPTY.gap(FEMALE, MALE),
+            "recall: these answers do not tell the gap between female and male. No answers.",
+        ),
+        (lambda: EMPTY.means[FEMALE], "recall: these answers do not tell the mean of female. No answers."),
+        (lambda: QUESTION.shares[OTHER], "recall: these answers do not tell the share of other. Take care."),
+    ],
+)
+def test_what_is_not_told_raises_and_says_why(ask, said):
+    with pytest.raises(CannotEstimate) as raised:
+        ask()
+    assert str(raised.value) == said
 
 
-def test_nothing_is_none():
-    assert (EMPTY.gap, EMPTY.overall, EMPTY.overall_ci, EMPTY.by_group, EMPTY.by_group_ci) == (None,) * 5
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: QUESTION.gap(FEMALE, "nobody"), "group=nobody: must be one of female, male, other"),
+        (lambda: QUESTION.gap(FEMALE, FEMALE), "gap=female and female: must be between two different groups"),
+        (lambda: QUESTION.means["nobody"], "group=nobody: must be one of female, male, other"),
+        (
+            lambda: QUESTION.gaps[FEMALE],  # type: ignore[index]
+            "gap=female: must be two of the groups female, male, other",
+        ),
+        (
+            lambda: QUESTION.gaps[MALE, FEMALE],
+            "gap=male and female: is there in the other order; the method gap() takes either",
+        ),
+        (lambda: ESTIMATE["nope"], "metric=nope: must be one of recall"),
+    ],
+)
+def test_what_there_is_not_raises_and_names_what_there_is(ask, said):
+    with pytest.raises(InvalidInput) as raised:
+        ask()
+    assert str(raised.value) == said
+
+
+def test_nothing_is_empty():
+    assert (EMPTY.gaps, EMPTY.means, EMPTY.shares, EMPTY.overall, EMPTY.answered) == ({}, {}, {}, None, None)
+    assert EMPTY.headline.kind == "early"
     assert list(EMPTY.rows()) == []
 
 
@@ -74,13 +109,17 @@ def test_dict_has_exactly_the_promised_members():
     document = ESTIMATE.to_dict()
     assert list(document) == ["study", "confidence", "interval", "guarantee", "tolerance", "questions"]
     (question,) = document["questions"]
-    assert {"metric", "attribute", "answers", "gap", "gaps", "means", "overall", "warnings"} <= set(question)
-    assert question["gap"] == {
-        "groups": [FEMALE, MALE], "estimate": -0.04, "low": -0.05, "high": -0.03, "p_value": 0.25,
-    }  # fmt: skip
-    assert question["gaps"][1] == {"groups": [FEMALE, OTHER], "estimate": 0.01, "low": -0.02, "high": 0.04}
-    assert question["means"][MALE] == {"estimate": 0.82, "low": 0.81, "high": 0.83}
-    assert question["overall"] == {"estimate": 0.8, "low": 0.79, "high": 0.81}
+    assert list(question) == [
+        "metric", "attribute", "answers", "headline", "gaps", "means", "overall", "shares", "answered", "fit_p_value",
+        "sensitivity", "warnings",
+    ]  # fmt: skip
+    numbers = {"estimate": -0.04, "low": -0.05, "high": -0.03}
+    gap = {"groups": [FEMALE, MALE], **numbers, "shown": numbers, "p_value": 0.25}
+    assert question["gaps"][0] == gap
+    assert question["headline"] == gap | {"kind": "clear", "largest": False}
+    assert "p_value" not in question["gaps"][1]
+    means = {"estimate": 0.82, "low": 0.81, "high": 0.83}
+    assert question["means"][MALE] == means | {"shown": means}
     assert question["sensitivity"] == {
         "gap_moves_per_0.01_of_share": 0.02, "share_error_is_bound": True, "gap_moves_per_0.01_forged": None,
     }  # fmt: skip
@@ -88,11 +127,18 @@ def test_dict_has_exactly_the_promised_members():
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
+def test_dict_has_numbers_as_they_are_and_beside_them_as_they_are_shown():
+    (question,) = ESTIMATE.to_dict()["questions"]
+    assert question["answered"] == {
+        "estimate": 0.99, "low": 0.97, "high": 1.01, "shown": {"estimate": 0.99, "low": 0.97, "high": 1},
+    }  # fmt: skip
+
+
 def test_dict_of_nothing():
     (question,) = Estimate("d" * 64, 0.99, "finite", None, (EMPTY,)).to_dict()["questions"]
-    names = ("gap", "means", "overall", "shares", "answered", "fit_p_value", "sensitivity")
-    assert [question[name] for name in names] == [None] * 7
-    assert question["gaps"] == []
+    names = ("means", "overall", "shares", "answered", "fit_p_value", "sensitivity")
+    assert [question[name] for name in names] == [None] * 6
+    assert (question["gaps"], question["headline"]) == ([], {"kind": "early"})
 
 
 def test_frame_has_a_row_for_every_number():
@@ -113,9 +159,10 @@ def test_frame_without_pandas_names_what_to_install(monkeypatch: pytest.MonkeyPa
 
 def test_text_shows_numbers_guarantee_and_warnings():
     text = str(ESTIMATE)
-    first, second, *_, last = text.splitlines()
+    first, second, *_, answered, last = text.splitlines()
     assert first.startswith("recall by sex, 1,234 answers (0.99 confidence; holds for the clients who answered")
     assert second.split() == ["female", "-", "male", "-0.0400", "[-0.0500,", "-0.0300]"]
+    assert answered.split() == ["answered", "0.9900", "[", "0.9700,", "1.0000]"]
     assert last == "  ! Take care."
 
 
@@ -126,6 +173,15 @@ def test_questions_are_found_by_metric_and_by_attribute():
     assert ESTIMATE["recall"] is QUESTION
     assert both["recall", "age"] is by_age
     assert both["precision"] is precision
-    for unknown in ("recall", "f1", ("recall", "income")):
-        with pytest.raises(KeyError):
+    with pytest.raises(InvalidInput, match=r"more than once: must be \('recall', 'sex'\) or \('recall', 'age'\)"):
+        both["recall"]
+    for unknown in ("f1", ("recall", "income")):
+        with pytest.raises(InvalidInput, match="must be one of recall, precision"):
             both[unknown]
+
+
+def test_results_can_be_kept():
+    again = pickle.loads(pickle.dumps(ESTIMATE))
+    assert again == ESTIMATE
+    with pytest.raises(InvalidInput, match="must be one of female, male, other"):
+        again["recall"].means["nobody"]

@@ -15,7 +15,7 @@ PEOPLE = people(("female", "0.6", 300_000), ("male", "-0.2", 700_000))
 
 
 def gap_of(asked: Study, counts: tuple[int, ...]) -> float:
-    return estimate(asked, Tally(asked.digest, counts)).questions[0].difference("female", "male")
+    return estimate(asked, Tally(asked.digest, counts)).questions[0].gap("female", "male").estimate
 
 
 def with_shares(asked: Study, *shares: float) -> Study:
@@ -54,9 +54,7 @@ def test_a_wrong_share_of_three():
             others[changed] = shares[changed] + step
             wrong = with_shares(asked, *others)
             before, after = (estimate(s, Tally(s.digest, tally.counts)).questions[0] for s in (asked, wrong))
-            moved += [
-                abs(x.interval.estimate - y.interval.estimate) for x, y in zip(before.gaps, after.gaps, strict=True)
-            ]
+            moved += [abs(before.gaps[pair].estimate - after.gaps[pair].estimate) for pair in before.gaps]
     assert said.share_error == pytest.approx(max(moved), rel=1e-3)
 
 

@@ -9,8 +9,9 @@ from scipy.stats import norm
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.intervals import INTERVALS, finite, normal
-from fairgauge.estimation.solve import Counts, Interval, law_of
+from fairgauge.estimation.solve import Counts, law_of
 from fairgauge.estimation.spread import Spread
+from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
 from fairgauge.study import Question
 from tests.surveys import coin_question, tells_all

@@ -88,16 +88,15 @@ def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -
     study = sample_study(designed(Goal((0.5, 0.5)), "4", design="randomized-response"))
     counter = AnswerCounter(study, confidence=0.95)
     metrics = counter.aggregate(contents(many(study, 4000)), "num-examples")
-    gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gap
-    assert gap is not None
+    gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gaps["female", "male"]
     assert dict(metrics) == {
         "answers": 4000,
-        "recall female - male": gap.interval.estimate,
-        "recall female - male low": gap.interval.low,
-        "recall female - male high": gap.interval.high,
+        "recall female - male": gap.estimate,
+        "recall female - male low": gap.low,
+        "recall female - male high": gap.high,
     }
-    assert gap.interval.low < -0.3 < gap.interval.high
-    assert f"[{gap.interval.low:.4f}, {gap.interval.high:.4f}]" in counter.report()
+    assert gap.low < -0.3 < gap.high
+    assert f"[{gap.low:.4f}, {gap.high:.4f}]" in counter.report()
 
 
 def test_every_question_and_pair_has_a_name_of_its_own() -> None:

@@ -22,7 +22,9 @@ def test_so_many_answers_give_that_error(question, interval: str):
     assert needed is not None
     asked = study(question)
     tally = expected_tally(asked, people(("female", "0.5", needed // 2), ("male", "0.5", needed // 2)))
-    low, high = estimate(asked, tally, interval=interval)["recall"].difference_ci()
+    gap = estimate(asked, tally, interval=interval)["recall"].headline.interval
+    assert gap is not None
+    low, high = gap.low, gap.high
     assert (high - low) / 2 == pytest.approx(0.02, rel=0.02)
 
 

@@ -41,7 +41,7 @@ def printed_width(goal: Goal, question: Question, interval: str) -> float:
         ]
         silent = [(None, None, round(0.1 * ANSWERS))] if goal.abstain else []
         found = estimate(asked, expected_tally(asked, people(*cells, *silent)), interval=interval).questions[0]
-        intervals = list((found.means or {}).values()) if goal.target == "means" else [g.interval for g in found.gaps]
+        intervals = (found.means if goal.target == "means" else found.gaps).values()
         widths += [(i.high - i.low) / 2 for i in intervals]
     return max(widths)
 

@@ -127,7 +127,7 @@ def test_names_with_strange_letters_stay_in_json():
 
 
 def test_progress_needs_two_looks_for_a_picture():
-    question, interval = coin_question(RECALL), surveyed("gap alone")[2].questions[0].gaps[0].interval
+    question, interval = coin_question(RECALL), surveyed("gap alone")[2].questions[0].gaps["female", "male"]
     one = progress_view(question, 80_000, error=0.01, needed=10**6, looks=[Look(80_000, interval)])
     assert one.shrinking is None
     assert one.bar is not None

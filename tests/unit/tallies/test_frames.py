@@ -12,7 +12,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.tallies import from_frame
-from tests.unit.tallies.answers import STUDY, Answers
+from tests.answers import STUDY, Answers
 
 ANSWERS = Answers.drawn(2_000, twice=300)
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Dask calls pandas in ways about to end
@@ -69,6 +69,19 @@ def test_to_count_once_every_answer_needs_an_id(make: Make):
     assert from_frame(STUDY, make(nameless)).total == 4
     with pytest.raises(InvalidInput, match="wrong among 4 answers: 1 without an id"):
         from_frame(STUDY, make(nameless), deduplicate=True)
+
+
+@FRAMES
+@pytest.mark.parametrize(
+    ("symbols", "fault"), [([99, 3], "1 with no such symbol"), ([4, 3], "1 of an id with several")]
+)
+def test_an_id_with_a_faulty_and_a_good_answer_has_the_fault_and_no_contradiction(
+    make: Make, symbols: list[int], fault: str
+):
+    twice = columns(Answers([ANSWERS.ids[0], ANSWERS.ids[0]], symbols))
+    with pytest.raises(InvalidInput) as refused:
+        from_frame(STUDY, make(twice), deduplicate=True)
+    assert f"wrong among 1 answers: {fault}" in str(refused.value)
 
 
 def test_no_answers_are_a_tally_of_zeros():

@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 
-from fairgauge.collector.buckets import seconds_of
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
+from fairgauge.reports.words import question_sentence
 from fairgauge.study import Study
 
 SHOWN = 100
@@ -18,7 +18,6 @@ class Asked:
 
     title: str
     asks: str
-    opens: float | None
 
 
 @dataclass(frozen=True)
@@ -56,21 +55,8 @@ class Catalogue:
     async def _card(self, kept: Published) -> Card:
         asked = await self.asked(kept.digest)
         answers = sum((await self._collector.store.tally(kept.number)).values())
-        return Card(kept, asked, self.state(kept, asked), answers)
-
-    def state(self, kept: Published, asked: Asked) -> str:
-        """Return what a study is doing, in a word."""
-        now = self._collector.clock()
-        if kept.sealed:
-            return "sealed"
-        if kept.closed is not None or (kept.closes is not None and now >= kept.closes):
-            return "closed"
-        return "not open yet" if asked.opens is not None and now < asked.opens else "open"
+        return Card(kept, asked, kept.state(self._collector.clock()), answers)
 
 
 def _read(study: Study) -> Asked:
-    # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.reports.words import question_sentence
-
-    opens = None if study.opens is None else seconds_of(study.opens)
-    return Asked(study.title, " ".join(map(question_sentence, study.questions)), opens)
+    return Asked(study.title, " ".join(map(question_sentence, study.questions)))

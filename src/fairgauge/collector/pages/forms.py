@@ -1,13 +1,14 @@
 """Forms that a browser sends: read strictly, and only from our own pages."""
 
 import hmac
+from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import Request
 
-from fairgauge.collector.limits import read_body
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.routes.access import collector_of, session_of
+from fairgauge.collector.access import collector_of, session_of
+from fairgauge.collector.bodies import media_type, read_body
+from fairgauge.collector.refusals import BadMediaType, NotAllowed, NoToken
 from fairgauge.collector.service import Collector
 from fairgauge.errors import InvalidInput
 
@@ -15,16 +16,17 @@ MOST_BYTES = 2**20
 MOST_FIELDS = 40
 
 
-async def read_form(request: Request, *names: str) -> dict[str, str]:
+async def read_form(request: Request, names: Iterable[str]) -> dict[str, str]:
     """Read a form whose fields have these names, each at most once; those that are missing are empty.
 
     Raises:
-        Problem: 403 if another site's page sent it, 415 if it is no form, 413 if it is too large.
+        NotAllowed: If another site's page sent it.
+        BadMediaType, TooLarge: If it is no form, or too large.
         InvalidInput: If it has a field that it should not have.
     """
     _check_site(request)
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
-        raise Problem("bad-media-type", "Send the form as application/x-www-form-urlencoded.")
+    if media_type(request.scope) != "application/x-www-form-urlencoded":
+        raise BadMediaType("Send the form as application/x-www-form-urlencoded.")
     body = await read_body(request.scope, request.receive, MOST_BYTES)
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
@@ -45,16 +47,18 @@ def require_operator(request: Request, proof: str) -> Collector:
     """Let a form pass that a signed-in operator sent from one of our pages.
 
     Raises:
-        Problem: 401 without a session, 403 for a reader or without the page's proof, 429 if there are too many.
+        NoToken: Without a session.
+        NotAllowed: For a reader, or without the page's proof.
+        TooMany: If there are too many.
     """
     collector, session = collector_of(request), session_of(request)
     if session is None:
         collector.turnstile.enter("refused")
-        raise Problem("no-token", "Sign in with the token of an operator.")
+        raise NoToken("Sign in with the token of an operator.")
     if session.role != "operator":
-        raise Problem("not-allowed", "This needs the token of an operator.")
+        raise NotAllowed("This needs the token of an operator.")
     if not hmac.compare_digest(session.proof.encode(), proof.encode()):
-        raise Problem("not-allowed", "The form is not from this session: load the page again.")
+        raise NotAllowed("The form is not from this session: load the page again.")
     collector.turnstile.enter("operators")
     return collector
 
@@ -63,4 +67,4 @@ def _check_site(request: Request) -> None:
     """Refuse a form of another site.  A browser says where a form is from, and a page cannot make it lie."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
     if site != "same-origin" or (origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")):
-        raise Problem("not-allowed", "The form was sent by another site.")
+        raise NotAllowed("The form was sent by another site.")

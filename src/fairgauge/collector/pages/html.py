@@ -3,16 +3,14 @@
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairgauge.collector.access import session_of
 from fairgauge.collector.problems import Problem
-from fairgauge.collector.routes.access import session_of
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from fairgauge.reports.templating import environment, style
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -73,17 +71,13 @@ def problem_page(request: Request, problem: Problem) -> Response:
 
 
 @lru_cache(maxsize=1)
-def templates() -> "Environment":
-    """Return the templates of the pages; loaded with the first page, so that a collector starts sooner."""
-    from fairgauge.reports.templating import environment
-
+def templates() -> Environment:
+    """Return the templates of the pages."""
     return environment("fairgauge.collector.pages")
 
 
 async def style_sheet(request: Request) -> Response:
     """Give the style sheet to anyone."""
-    from fairgauge.reports.templating import style
-
     return _asset(request, style().encode(), "text/css; charset=utf-8")
 
 

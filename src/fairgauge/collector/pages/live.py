@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from fairgauge.collector.logs import log_fault
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
-from fairgauge.collector.problems import wait
+from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.service import Collector, Entry
 
 POLL_SECONDS = 1.0
@@ -41,12 +41,13 @@ class Live:
         """Return events for one more listener.
 
         Raises:
-            Problem: 503 if there are too many.
+            Busy: If there are too many.
+            Stopping: If the collector is about to end.
         """
         if self._stopped.is_set():
-            raise wait("stopping", "The collector is stopping.", 2)
+            raise Stopping("The collector is stopping.", 2)
         if self.listeners >= self._collector.config.limits.listeners:
-            raise wait("busy", "Too many are watching: load the page again for newer numbers.", 30)
+            raise Busy("Too many are watching: load the page again for newer numbers.", 30)
         return self._listen(entry)
 
     async def _listen(self, entry: Entry) -> AsyncIterator[bytes]:

@@ -6,159 +6,151 @@ cookie is SameSite=Strict, and even a browser that sent it along with another si
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.collector.pages.catalogue import Catalogue
-from fairgauge.collector.pages.forms import read_form, require_operator
+from fairgauge.collector.access import collector_of, session_of
+from fairgauge.collector.pages.forms import require_operator
 from fairgauge.collector.pages.html import on_loopback, page, see_other
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.routes.access import collector_of, only, session_of
-from fairgauge.collector.service import Collector, Terms
+from fairgauge.collector.pages.shelf import pages_of
+from fairgauge.collector.problems import problem_of
+from fairgauge.collector.queries import Terms, read_values
+from fairgauge.collector.refusals import NotAllowed
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
-
-if TYPE_CHECKING:
-    from fairgauge.planning.draft import Draft
-    from fairgauge.reports.planning import PlanView
+from fairgauge.planning.draft import Draft
+from fairgauge.planning.typed import read_count
+from fairgauge.reports.planning import PlanView, plan_views
 
 T = TypeVar("T")
 FIELDS = (
     "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "opens", "closes", "contact",
-    "admission", "results", "aim", "document",
+    *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
-    "admission": "open", "results": "readers", "aim": "0.01",
+    **msgspec.structs.asdict(Terms()),
 }  # fmt: skip
 MOST_TICKETS = 100_000
 MOST_GROUPS = 12
 MOST_METRICS = 8
 
 
-class Operator:
-    """The pages of one collector that its operators work with."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-        self._designing = asyncio.Lock()  # one at a time: answers come first
-        self._minding = asyncio.Lock()  # the file of tokens is read, changed and written
-
-    async def sign_in(self, request: Request) -> Response:
-        """Show the form that asks for a token, or take it."""
-        if request.method != "POST":
-            only(request)
-            return page(request, "sign_in.html", wrong=None)
-        form = await read_form(request, "token")
-        collector = collector_of(request)
-        cookie = collector.sessions.start(form["token"])
-        if cookie is None:
-            collector.turnstile.enter("refused")
-            return page(request, "sign_in.html", status=403, wrong="This token is not good here.")
-        operator = collector.gatekeeper.role_of(form["token"]) == "operator"
-        found = see_other("/operator" if operator else "/studies")
-        _set_cookie(request, found, cookie, SECONDS)
-        return found
-
-    async def sign_out(self, request: Request) -> Response:
-        """Forget the session of a browser."""
-        await read_form(request, "proof")
-        found = see_other("/studies")
-        _set_cookie(request, found, "", 0)
-        return found
-
-    async def desk(self, request: Request) -> Response:
-        """Show the operator's page."""
-        only(request)
-        session = session_of(request)
-        if session is None:
-            return see_other("/sign-in")
-        collector = collector_of(request)
-        collector.turnstile.enter("operators")
-        if session.role != "operator":
-            raise Problem("not-allowed", "This needs the token of an operator.")
-        return await self._desk(request, collector)
-
-    async def publish(self, request: Request) -> Response:
-        """Show what a draft would tell, or publish it."""
-        form = await read_form(request, "proof", "action", *FIELDS)
-        collector = require_operator(request, form.pop("proof"))
-        action = form.pop("action")
-        try:
-            if action == "plan":
-                plans = await self._design(lambda: _plans(form))
-                return await self._desk(request, collector, form=form, plans=plans)
-            data = form["document"].encode() if form["document"] else await self._design(lambda: _drafted(form))
-            terms = Terms(form["admission"] or "open", form["results"] or "readers", form["aim"] or None)
-            kept, _ = await collector.publish(data, terms)
-        except FairgaugeError as error:
-            return await self._desk(request, collector, status=400, form=form, wrong=str(error))
-        except Problem as problem:
-            return await self._desk(request, collector, status=problem.status, form=form, wrong=problem.detail)
-        return see_other(f"/studies/{kept.digest}")
-
-    async def close(self, request: Request) -> Response:
-        """Close a study and seal it."""
-        form = await read_form(request, "proof", "study", "sure")
-        collector = require_operator(request, form["proof"])
-        if form["sure"] != "yes":
-            wrong = "A study is closed for good: tick the box to say so."
-            return await self._desk(request, collector, status=400, wrong=wrong)
-        await collector.close(form["study"])
-        return see_other(f"/studies/{form['study']}")
-
-    async def tokens(self, request: Request) -> Response:
-        """Make a token, which is shown once, or revoke one."""
-        form = await read_form(request, "proof", "action", "name", "role")
-        collector = require_operator(request, form["proof"])
-        folder, made = collector.secrets, None
-        try:
-            async with self._minding:
-                if form["action"] == "revoke":
-                    await asyncio.to_thread(revoke_token, folder, name=form["name"])
-                else:
-                    made = await asyncio.to_thread(new_token, folder, name=form["name"], role=form["role"])
-        except InvalidInput as error:
-            return await self._desk(request, collector, status=400, wrong=str(error))
-        if session_of(request) is None:  # an operator may revoke the very token that this session is of
-            return see_other("/sign-in")
-        return await self._desk(request, collector, token=made, token_name=form["name"])
-
-    async def tickets(self, request: Request) -> Response:
-        """Make tickets for a study, one a line."""
-        form = await read_form(request, "proof", "study", "count")
-        collector = require_operator(request, form["proof"])
-        entry = await collector.entry(form["study"])
-        count = int(form["count"]) if form["count"].isdecimal() and len(form["count"]) < 9 else 0
-        if not 1 <= count <= MOST_TICKETS:
-            wrong = f"count={form['count'][:20]}: must be a whole number from 1 to {MOST_TICKETS:,}"
-            return await self._desk(request, collector, status=400, wrong=wrong)
-        lines = await asyncio.to_thread(
-            lambda: "".join(collector.tickets.new(entry.digest) + "\n" for _ in range(count))
-        )
-        headers = {
-            "Content-Disposition": f'attachment; filename="tickets-{entry.digest[:16]}.txt"',
-            "Cache-Control": "no-store",
-        }
-        return Response(lines, 200, headers, "text/plain; charset=utf-8")
-
-    async def _desk(self, request: Request, collector: Collector, *, status: int = 200, **more: object) -> Response:
-        values: dict[str, object] = {"form": BLANK, "plans": [], "wrong": None, "token": None, "token_name": ""}
-        cards, _ = await self._catalogue.cards(everything=True)
-        tokens = collector.gatekeeper.tokens()
-        return page(request, "operator.html", status=status, cards=cards, tokens=tokens, **values | more)
-
-    async def _design(self, run: Callable[[], T]) -> T:
-        async with self._designing:
-            return await asyncio.to_thread(run)
+async def sign_in_page(request: Request) -> Response:
+    """Show the form that asks for a token."""
+    return page(request, "sign_in.html", wrong=None)
 
 
-def _draft(form: dict[str, str]) -> "Draft":
-    from fairgauge.planning.draft import Draft
+async def sign_in(request: Request, form: dict[str, str]) -> Response:
+    """Sign a browser in that shows a good token."""
+    collector = collector_of(request)
+    cookie = collector.sessions.start(form["token"])
+    if cookie is None:
+        collector.turnstile.enter("refused")
+        return page(request, "sign_in.html", status=403, wrong="This token is not good here.")
+    operator = collector.gatekeeper.role_of(form["token"]) == "operator"
+    found = see_other("/operator" if operator else "/studies")
+    _set_cookie(request, found, cookie, SECONDS)
+    return found
 
+
+async def sign_out(request: Request, _form: dict[str, str]) -> Response:
+    """Forget the session of a browser."""
+    found = see_other("/studies")
+    _set_cookie(request, found, "", 0)
+    return found
+
+
+async def desk(request: Request) -> Response:
+    """Show the operator's page."""
+    session = session_of(request)
+    if session is None:
+        return see_other("/sign-in")
+    collector = collector_of(request)
+    collector.turnstile.enter("operators")
+    if session.role != "operator":
+        raise NotAllowed("This needs the token of an operator.")
+    return await _desk(request)
+
+
+async def publish(request: Request, form: dict[str, str]) -> Response:
+    """Show what a draft would tell, or publish it."""
+    collector = require_operator(request, form.pop("proof"))
+    action = form.pop("action")
+    try:
+        if action == "plan":
+            plans = await _design(request, lambda: _plans(form))
+            return await _desk(request, form=form, plans=plans)
+        data = form["document"].encode() if form["document"] else await _design(request, lambda: _drafted(form))
+        named = {name: form[name] for name in Terms.__struct_fields__ if form[name]}
+        terms = read_values(named, Terms)
+        kept, _ = await collector.publish(data, terms)
+    except FairgaugeError as error:
+        problem = problem_of(error)
+        return await _desk(request, status=problem.status, form=form, wrong=problem.detail)
+    return see_other(f"/studies/{kept.digest}")
+
+
+async def close(request: Request, form: dict[str, str]) -> Response:
+    """Close a study and seal it."""
+    collector = require_operator(request, form["proof"])
+    if form["sure"] != "yes":
+        wrong = "A study is closed for good: tick the box to say so."
+        return await _desk(request, status=400, wrong=wrong)
+    await collector.close(form["study"])
+    return see_other(f"/studies/{form['study']}")
+
+
+async def tokens(request: Request, form: dict[str, str]) -> Response:
+    """Make a token, which is shown once, or revoke one."""
+    collector = require_operator(request, form["proof"])
+    folder, made = collector.secrets, None
+    try:
+        async with pages_of(request).minding:
+            if form["action"] == "revoke":
+                await asyncio.to_thread(revoke_token, folder, name=form["name"])
+            else:
+                made = await asyncio.to_thread(new_token, folder, name=form["name"], role=form["role"])
+    except InvalidInput as error:
+        return await _desk(request, status=400, wrong=str(error))
+    if session_of(request) is None:  # an operator may revoke the very token that this session is of
+        return see_other("/sign-in")
+    return await _desk(request, token=made, token_name=form["name"])
+
+
+async def tickets(request: Request, form: dict[str, str]) -> Response:
+    """Make tickets for a study, one a line."""
+    collector = require_operator(request, form["proof"])
+    entry = await collector.entry(form["study"])
+    count = int(form["count"]) if form["count"].isdecimal() and len(form["count"]) < 9 else 0
+    if not 1 <= count <= MOST_TICKETS:
+        wrong = f"count={form['count'][:20]}: must be a whole number from 1 to {MOST_TICKETS:,}"
+        return await _desk(request, status=400, wrong=wrong)
+    lines = await asyncio.to_thread(lambda: "".join(collector.tickets.new(entry.digest) + "\n" for _ in range(count)))
+    headers = {
+        "Content-Disposition": f'attachment; filename="tickets-{entry.digest[:16]}.txt"',
+        "Cache-Control": "no-store",
+    }
+    return Response(lines, 200, headers, "text/plain; charset=utf-8")
+
+
+async def _desk(request: Request, *, status: int = 200, **more: object) -> Response:
+    values: dict[str, object] = {"form": BLANK, "plans": [], "wrong": None, "token": None, "token_name": ""}
+    cards, _ = await pages_of(request).catalogue.cards(everything=True)
+    tokens = collector_of(request).gatekeeper.tokens()
+    return page(request, "operator.html", status=status, cards=cards, tokens=tokens, **values | more)
+
+
+async def _design(request: Request, run: Callable[[], T]) -> T:
+    async with pages_of(request).designing:
+        return await asyncio.to_thread(run)
+
+
+def _draft(form: dict[str, str]) -> Draft:
     groups, metrics = ([line.strip() for line in form[name].splitlines()] for name in ("groups", "metrics"))
     for name, typed, most in (("groups", groups, MOST_GROUPS), ("metrics", metrics, MOST_METRICS)):
         if len(typed) > most:
@@ -177,10 +169,7 @@ def _draft(form: dict[str, str]) -> "Draft":
     )
 
 
-def _plans(form: dict[str, str]) -> "list[PlanView]":
-    from fairgauge.planning.typed import read_count
-    from fairgauge.reports.planning import plan_views
-
+def _plans(form: dict[str, str]) -> list[PlanView]:
     return plan_views(_draft(form), read_count("clients", form["clients"]))
 
 

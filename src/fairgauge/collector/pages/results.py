@@ -9,15 +9,15 @@ import asyncio
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from fairgauge.collector.service import AIM, Collector, Entry
+from fairgauge.collector.queries import Terms
+from fairgauge.collector.service import Collector, Entry
+from fairgauge.estimation import Estimate, Interval, estimate
+from fairgauge.planning.needed import aimed_error, answers_needed
+from fairgauge.reports.figures import Look
+from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-
-if TYPE_CHECKING:
-    from fairgauge.estimation import Estimate, Interval
-    from fairgauge.reports.views import ProgressView, QuestionView
 
 CONFIDENCE = 0.99
 INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
@@ -32,9 +32,9 @@ class Results:
 
     study: Study
     tally: Tally
-    estimate: "Estimate"
-    questions: list["QuestionView"]
-    progress: list["ProgressView"]
+    estimate: Estimate
+    questions: list[QuestionView]
+    progress: list[ProgressView]
     over: bool
     complete: bool  # whether the whole past is drawn
 
@@ -44,7 +44,7 @@ class _Known:
     """What is known of a study that never changes: what it needs, and each question's gaps at looks of the past."""
 
     needed: list[int | None] | None = None
-    past: dict[int, list[dict[tuple[str, str], "Interval"]]] = field(default_factory=dict)
+    past: dict[int, list[dict[tuple[str, str], Interval]]] = field(default_factory=dict)
     last: Results | None = None
     fresh_until: float = 0.0
     working: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -76,7 +76,7 @@ class Reckoner:
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
-        study, aim = await self._collector.study(entry.digest), float(kept.aim or AIM)
+        study, aim = await self._collector.study(entry.digest), float(kept.aim or Terms().aim)
         tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
@@ -98,13 +98,6 @@ class _Now:
 
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
-    # Here, and not above: a collector that restarts takes answers a second earlier.
-    from fairgauge.estimation import estimate
-    from fairgauge.planning.needed import aimed_error, answers_needed
-    from fairgauge.reports.figures import Look
-    from fairgauge.reports.views import progress_view, views
-    from fairgauge.reports.words import headline
-
     started = time.monotonic()
     if known.last is not None and known.last.tally == tally:
         found = known.last.estimate
@@ -116,21 +109,21 @@ def _reckon(now: _Now, known: _Known) -> Results:
             answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
             for question, error in zip(study.questions, errors, strict=True)
         ]
-    main = [headline(question) for question in found.questions]
     past = [look for look in now.looks if look.total < tally.total]
     for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
         then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
-        known.past[look.total] = [{gap.groups: gap.interval for gap in q.gaps} for q in then.questions]
+        known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
     progress = []
-    for number, (question, gap) in enumerate(zip(study.questions, main, strict=True)):
+    for number, (question, told) in enumerate(zip(study.questions, found.questions, strict=True)):
         drawn: list[Look] = []
-        if gap is not None:
+        main = told.headline
+        if main.groups is not None and main.interval is not None:
             done = [look.total for look in past if look.total in known.past]
-            then_known = [(total, known.past[total][number].get(gap.groups)) for total in done]
+            then_known = [(total, known.past[total][number].get(main.groups)) for total in done]
             drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
-            drawn.append(Look(tally.total, gap.interval))
+            drawn.append(Look(tally.total, main.interval))
         needed = known.needed[number]
         progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
     complete = all(look.total in known.past for look in past)

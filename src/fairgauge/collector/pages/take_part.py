@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.collector.routes.access import collector_of
+from fairgauge.collector.access import collector_of
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
@@ -27,9 +27,7 @@ POLICY = (
 
 async def show(request: Request) -> Response:
     """Show the page to anyone, for a study that there is."""
-    collector = collector_of(request)
-    collector.turnstile.enter("answers")  # as a device that asks for the study
-    await collector.document(request.path_params["digest"])
+    await collector_of(request).document(request.path_params["digest"])
     page = _read(_PAGES / "take_part.html")[0]
     # Nothing of what a person types may be kept with the page.
     headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY}

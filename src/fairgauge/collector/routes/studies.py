@@ -1,57 +1,37 @@
 """Publishing, showing and closing studies."""
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from fairgauge.collector.access import collector_of
+from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.limits import read_body
-from fairgauge.collector.pages.html import wants_html
-from fairgauge.collector.pages.studies import Pages
-from fairgauge.collector.problems import Problem, problem_of
-from fairgauge.collector.routes.access import collector_of, only, require, require_results
-from fairgauge.collector.service import AIM, Collector, Terms
+from fairgauge.collector.queries import Terms
+from fairgauge.collector.refusals import BadMediaType, NotSealed
+from fairgauge.collector.service import Collector
+from fairgauge.collector.shapes import Exact, Key, Listing, Summary
 from fairgauge.collector.stores.base import Published
-from fairgauge.errors import FairgaugeError
 
 
-async def publish_or_list(request: Request) -> Response:
-    """Publish a study, or list all."""
-    if request.method == "POST":
-        return await publish(request)
-    return await (pages_of(request).index(request) if wants_html(request) else listing(request))
-
-
-async def publish(request: Request) -> Response:
-    """Publish a study (operators)."""
-    collector = require(request, "operator")
-    only(request, "admission", "results", "aim")
-    terms = Terms(**request.query_params)
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Problem("bad-media-type", "Send the study as application/json.")
+async def publish(request: Request, terms: Terms) -> Response:
+    """Publish a study."""
+    collector = collector_of(request)
+    if media_type(request.scope) != "application/json":
+        raise BadMediaType("Send the study as application/json.")
     body = await read_body(request.scope, request.receive, collector.config.limits.study_bytes)
-    try:
-        kept, created = await collector.publish(body, terms)
-    except FairgaugeError as error:
-        raise problem_of(error, kind="bad-study") from None
-    headers = {"Location": f"/studies/{kept.digest}"}
-    return JSONResponse(_summary(collector, kept), 201 if created else 200, headers)
+    kept, created = await collector.publish(body, terms)
+    return _json(_summary(collector, kept), 201 if created else 200, {"Location": f"/studies/{kept.digest}"})
 
 
 async def listing(request: Request) -> Response:
-    """List the studies, the newest first (readers)."""
-    collector = require(request, "reader")
-    only(request)
-    return JSONResponse({"studies": [_summary(collector, kept) for kept in await collector.store.studies()]})
+    """List the studies, the newest first."""
+    collector = collector_of(request)
+    return _json(Listing([_summary(collector, kept) for kept in await collector.store.studies()]))
 
 
 async def show(request: Request) -> Response:
-    """Show a study to anyone: a page to a browser, else its exact bytes, with the collector's signature in a header."""
-    if wants_html(request):
-        return await pages_of(request).study(request)
-    collector = collector_of(request)
-    only(request)
-    collector.turnstile.enter("answers")  # devices ask this before they answer
-    kept = await collector.document(request.path_params["digest"])
+    """Show a study's exact bytes, with the collector's signature in a header."""
+    kept = await collector_of(request).document(request.path_params["digest"])
     headers = {
         "ETag": f'"{kept.digest}"',
         "Vary": "Accept",
@@ -65,46 +45,41 @@ async def show(request: Request) -> Response:
 
 
 async def close(request: Request) -> Response:
-    """Close a study and seal it (operators)."""
-    collector = require(request, "operator")
-    only(request)
-    digest = request.path_params["digest"]
+    """Close a study and seal it."""
+    collector, digest = collector_of(request), request.path_params["digest"]
     await collector.close(digest)
-    return JSONResponse(_summary(collector, await collector.document(digest)))
+    return _json(_summary(collector, await collector.document(digest)))
 
 
 async def sealed(request: Request) -> Response:
-    """Show the seal of a closed study (readers, or everyone if results are public)."""
-    collector, entry = await require_results(request)
-    only(request)
+    """Show the seal of a closed study."""
+    collector = collector_of(request)
+    entry = await collector.entry(request.path_params["digest"])
     document = await collector.store.sealed(entry.number)
     if document is None:
-        raise Problem("not-sealed", "A study is sealed after it has closed.")
+        raise NotSealed("A study is sealed after it has closed.")
     return Response(document, media_type="application/json")
 
 
 async def key(request: Request) -> Response:
-    """Show the collector's public key to anyone."""
-    only(request)
-    return JSONResponse({"algorithm": "Ed25519", "key": collector_of(request).signer.public})
+    """Show the collector's public key."""
+    return _json(Key("Ed25519", collector_of(request).signer.public))
 
 
-def pages_of(request: Request) -> Pages:
-    """Return the pages of the collector that a request is for."""
-    found: Pages = request.scope["app"].pages
-    return found
+def _json(document: Exact, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(document.to_bytes(), status, headers, "application/json")
 
 
-def _summary(collector: Collector, kept: Published) -> dict[str, object]:
-    return {
-        "study": kept.digest,
-        "title": kept.title,
-        "admission": kept.admission,
-        "results": "public" if kept.public else "readers",
-        "aim": kept.aim or AIM,
-        "published": moment_of(kept.published),
-        "status": "sealed" if kept.sealed else "open" if kept.closed is None else "closed",
-        "closed": None if kept.closed is None else moment_of(kept.closed),
-        "key": collector.signer.public,
-        "signature": kept.signature,
-    }
+def _summary(collector: Collector, kept: Published) -> Summary:
+    return Summary(
+        study=kept.digest,
+        title=kept.title,
+        admission=kept.admission,  # type: ignore[arg-type]
+        results="public" if kept.public else "readers",
+        aim=kept.aim or Terms().aim,
+        published=moment_of(kept.published),
+        status=kept.state(collector.clock()),
+        closed=None if kept.closed is None else moment_of(kept.closed),
+        key=collector.signer.public,
+        signature=kept.signature,
+    )

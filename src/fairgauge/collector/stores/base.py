@@ -12,7 +12,7 @@ tally looked when it had so many answers in all (``looks``).
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Protocol
+from typing import Literal, Protocol
 
 from fairgauge.errors import FairgaugeError
 
@@ -20,6 +20,7 @@ FRESH = -1  # in the result of ``add``: the answer was not there before, and is 
 CLOSED = -2  # the answer is not there, and the study takes no more
 PAGE = 10_000
 
+State = Literal["not open yet", "open", "closed", "sealed"]
 Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
 
 
@@ -51,6 +52,21 @@ class Published:
     title: str = ""
     public: bool = False  # whether everyone may see its results
     aim: str | None = None  # the error that it aims at, as a part of the metric's range
+    opens: int | None = None
+    hourly: int | None = None  # how many answers it takes in an hour; any number if None
+
+    def state(self, now: float) -> State:
+        """Return what a study is doing at a moment: the one place that says so.
+
+        >>> early = Published("", b"", "open", "", 0, opens=5, closes=9)
+        >>> [early.state(now) for now in (4, 5, 8.9, 9)]
+        ['not open yet', 'open', 'open', 'closed']
+        """
+        if self.sealed:
+            return "sealed"
+        if self.closed is not None or (self.closes is not None and now >= self.closes):
+            return "closed"
+        return "not open yet" if self.opens is not None and now < self.opens else "open"
 
 
 class Store(Protocol):

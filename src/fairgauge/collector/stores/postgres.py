@@ -62,7 +62,7 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title, public, aim FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly FROM studies"
 )
 
 T = TypeVar("T")
@@ -117,12 +117,13 @@ class PostgresStore:
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
-            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING number"
+            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, "
+            "opens, hourly) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING "
+            "RETURNING number"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-            study.public, study.aim,
+            study.public, study.aim, study.opens, study.hourly,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 

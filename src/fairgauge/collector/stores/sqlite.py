@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores.base import (
     CLOSED,
@@ -43,7 +44,7 @@ _WRITER_SETTINGS = (
 )
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
-    "public, aim "
+    "public, aim, opens, hourly "
     "FROM studies"
 )
 
@@ -256,20 +257,19 @@ def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]
 
 def _publish(connection: sqlite3.Connection, study: Published) -> bool:
     sql = (
-        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
+        "hourly) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
     values = (
         study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-        study.public, study.aim,
+        study.public, study.aim, study.opens, study.hourly,
     )  # fmt: skip
     return connection.execute(sql, values).rowcount == 1
 
 
-def _published(
-    row: tuple[str, bytes, str, str, int, int | None, int, int | None, int, str, int, str | None],
-) -> Published:
-    return Published(*row[:8], bool(row[8]), row[9], bool(row[10]), row[11])
+def _published(row: tuple[Any, ...]) -> Published:
+    found = Published(*row)
+    return replace(found, sealed=bool(found.sealed), public=bool(found.public))
 
 
 def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:

@@ -1,0 +1,138 @@
+"""Who may make a request: what it must show, and which rate it is counted in."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from fairgauge.collector.refusals import NoStudy, NotAllowed, NoToken
+from fairgauge.collector.service import Collector
+from fairgauge.collector.sessions import COOKIE, Session
+
+
+@dataclass(frozen=True)
+class Access:
+    """A way to let requests in.
+
+    Args:
+        enter: Lets a request pass, and counts it; or raises a refusal.
+        sentence: What it takes, for people.
+        problems: The kinds of problems that it can end in.
+        token: Whether a token opens it, for programs.
+    """
+
+    enter: Callable[[Request], Awaitable[None]]
+    sentence: str = ""
+    problems: tuple[str, ...] = ()
+    token: bool = False
+
+
+def collector_of(request: Request) -> Collector:
+    """Return the collector that a request is for."""
+    found: Collector = request.scope["app"].collector
+    return found
+
+
+def role_of(request: Request) -> str | None:
+    """Return the role that a request shows: of its bearer token, or of its session if it changes nothing.
+
+    A browser sends its cookie by itself, so a cookie alone is enough for looking only: see
+    :mod:`fairgauge.collector.pages.forms` for what else it takes to change something.
+    """
+    collector = collector_of(request)
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and text:
+        return collector.gatekeeper.role_of(text.strip())
+    session = session_of(request) if request.method in ("GET", "HEAD") else None
+    return None if session is None else session.role
+
+
+def session_of(request: Request) -> Session | None:
+    """Return the session of the browser that a request comes from, if it is signed in."""
+    cookie = request.cookies.get(COOKIE)
+    return None if cookie is None else collector_of(request).sessions.find(cookie)
+
+
+def _require(request: Request, role: str) -> None:
+    collector, found = collector_of(request), role_of(request)
+    if found is None:
+        collector.turnstile.enter("refused")
+        raise NoToken("Send Authorization: Bearer, with a token that is good here.")
+    if role == "operator" and found != "operator":
+        raise NotAllowed("This needs the token of an operator.")
+    collector.turnstile.enter("operators" if role == "operator" else "readers")
+
+
+async def _require_results(request: Request, *, ids: bool) -> None:
+    collector, digest = collector_of(request), request.path_params["digest"]
+    if role_of(request) is None and await may_see(collector, digest, ids=ids):
+        collector.turnstile.enter("visitors")
+    else:
+        _require(request, "reader")
+
+
+async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bool:
+    """Tell whether everyone may see the results of a study.
+
+    Args:
+        collector: The collector.
+        digest: The study.
+        ids: Whether it is about answers with their ids.  Ids can be tickets, and who gave those out would see who
+            sent what: where a study takes tickets, ids are for readers only.
+    """
+    try:
+        kept = (await collector.entry(digest)).kept
+    except NoStudy:
+        return False
+    return kept.public and not (ids and kept.admission == "tickets")
+
+
+def _counted_as(kind: str) -> Callable[[Request], Awaitable[None]]:
+    async def enter(request: Request) -> None:
+        collector_of(request).turnstile.enter(kind)
+
+    return enter
+
+
+async def _free(_request: Request) -> None:
+    """Let everyone in: what is asked for costs next to nothing, or is counted where it is read."""
+
+
+async def _operator(request: Request) -> None:
+    _require(request, "operator")
+
+
+async def _reader(request: Request) -> None:
+    _require(request, "reader")
+
+
+async def _results(request: Request) -> None:
+    await _require_results(request, ids=False)
+
+
+async def _ids(request: Request) -> None:
+    await _require_results(request, ids=True)
+
+
+async def _browser(request: Request) -> None:
+    collector_of(request).turnstile.enter("visitors" if role_of(request) is None else "readers")
+
+
+_READER = "Needs the token of a reader or operator."
+_PUBLIC = f"{_READER} Anyone may ask if results are public."
+_TOKEN = ("no-token", "too-many")
+
+FREE = Access(_free)
+DEVICE = Access(_counted_as("answers"), "Anyone may ask.", ("too-many",))
+VISITOR = Access(_counted_as("visitors"), "Anyone may ask.", ("too-many",))
+BROWSER = Access(_browser, problems=("too-many",))
+READER = Access(_reader, _READER, _TOKEN, token=True)
+RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
+IDS = Access(_ids, f"{_PUBLIC[:-1]} and the study takes no tickets.", _TOKEN, token=True)
+OPERATOR = Access(_operator, "Needs the token of an operator.", (*_TOKEN, "not-allowed"), token=True)
+# A form is let in by what is in it: see fairgauge.collector.pages.forms.
+FORM = Access(
+    _free,
+    "Needs the session of an operator, and the proof that the page puts into its forms.",
+    (*_TOKEN, "not-allowed"),
+)

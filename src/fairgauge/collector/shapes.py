@@ -1,0 +1,170 @@
+"""The documents of the interface: what is sent is made from these, and so is their description in OpenAPI."""
+
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from fairgauge.collector.problems import KINDS, URN
+from fairgauge.collector.stores.base import State
+
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Meta(ge=0)]
+Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+LARGEST_SYMBOL = 2**18 - 1
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A document that may have more than is declared."""
+
+
+class Exact(Document, frozen=True, forbid_unknown_fields=True):
+    """A document that has what is declared and nothing else."""
+
+    def to_bytes(self) -> bytes:
+        """Return it as JSON."""
+        return msgspec.json.encode(self)
+
+
+class Answer(Exact, frozen=True):
+    """What a device sends."""
+
+    study: Digest
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    symbol: Annotated[int, Meta(ge=0, le=LARGEST_SYMBOL)]
+
+
+class Receipt(Exact, frozen=True):
+    """What the sender of one answer is told."""
+
+    status: Literal["accepted", "duplicate"]
+
+
+class RefusedLine(Exact, frozen=True):
+    """A line of a batch that is not counted, and why."""
+
+    line: int
+    type: str
+    status: int
+    detail: str
+
+
+class BatchReceipt(Exact, frozen=True):
+    """What the sender of a batch is told."""
+
+    accepted: Count
+    duplicates: Count
+    errors: list[RefusedLine]
+
+
+class Summary(Exact, frozen=True):
+    """A study as it is published: its terms, and what it is doing now."""
+
+    study: Digest
+    title: str
+    admission: Literal["open", "tickets"]
+    results: Literal["readers", "public"]
+    aim: str
+    published: Moment
+    status: Literal[get_args(State)]  # type: ignore[valid-type]
+    closed: Moment | None
+    key: str
+    signature: str
+
+
+class Listing(Exact, frozen=True):
+    """The studies of a collector."""
+
+    studies: list[Summary]
+
+
+class Tally(Exact, frozen=True):
+    """How often each symbol was sent."""
+
+    study: Digest
+    counts: list[Count]
+
+
+class Arrival(Exact, frozen=True):
+    """How many answers came in one span of time."""
+
+    start: Moment
+    answers: Count
+
+
+class Arrivals(Exact, frozen=True):
+    """How many answers came when."""
+
+    study: Digest
+    bucket_seconds: int
+    arrivals: list[Arrival]
+
+
+class Question(Document, frozen=True):
+    """What the answers say about one question."""
+
+    metric: str
+    attribute: str
+    answers: Count
+    headline: dict[str, Any]
+    gaps: Any
+    means: Any
+    overall: Any
+    warnings: list[str]
+
+
+class Estimate(Document, frozen=True):
+    """What the answers say."""
+
+    study: Digest
+    confidence: float
+    interval: str
+    guarantee: str
+    questions: list[Question]
+
+
+class Seal(Exact, frozen=True):
+    """What is signed when a study is over."""
+
+    study: Digest
+    answers: Count
+    answers_sha256: Digest
+    tally: list[Count]
+    closed: Moment
+    format: int
+
+
+class Sealed(Exact, frozen=True):
+    """The seal of a study, its signature, and the estimate."""
+
+    seal: Seal
+    key: str
+    signature: str
+    estimate: Estimate
+
+
+class Key(Exact, frozen=True):
+    """The collector's public key."""
+
+    algorithm: Literal["Ed25519"]
+    key: str
+
+
+class Status(Exact, frozen=True):
+    """How the collector is."""
+
+    status: str
+
+
+class Problem(Document, frozen=True):
+    """Why a request was refused (RFC 9457)."""
+
+    type: Literal[tuple(URN + kind for kind in KINDS)]  # type: ignore[valid-type]
+    title: str
+    status: int
+    detail: str
+
+
+DOCUMENTS = (
+    Answer, Receipt, BatchReceipt, Summary, Listing, Tally, Arrivals, Estimate, Sealed, Key, Status, Problem,
+)  # fmt: skip

@@ -1,0 +1,191 @@
+"""Everything that can be asked of a collector, in one table: routes and the OpenAPI document are made from it."""
+
+import msgspec
+
+from fairgauge.collector import shapes
+from fairgauge.collector.access import BROWSER, DEVICE, FORM, FREE, IDS, OPERATOR, READER, RESULTS, VISITOR
+from fairgauge.collector.export import FORMATS
+from fairgauge.collector.operations import Gives, Operation, Page
+from fairgauge.collector.pages import html, operator, take_part
+from fairgauge.collector.pages import studies as pages
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, Terms
+from fairgauge.collector.routes import health, results, studies
+from fairgauge.collector.routes.answers import AnswersEndpoint
+
+_JSON = "application/json"
+_HTML = "text/html"
+_ONE = "/studies/{digest}"
+_ANY_ORIGIN = "Web pages of any origin may do this (CORS), without credentials."
+
+
+def _of(shape: type[msgspec.Struct], words: str = "Fine.") -> Gives:
+    return Gives(words, shapes=(shape,))
+
+
+def _file(kind: str, words: str = "Fine.") -> Gives:
+    return Gives(words, (kind,))
+
+
+_UNCHANGED = Gives("Not changed.", ())
+_ELSEWHERE = Gives("Look there.", ())
+_PAGE = {200: _file(_HTML)}
+
+
+def _asset(name: str) -> Operation:
+    kind, what = (
+        ("text/javascript", "A script") if name.endswith(".js") else ("text/css", "A style sheet")
+    )  # fmt: skip
+    described = (
+        "The client as one module without dependencies, for any web app: any site may import it. "
+        "The header ETag has the SHA-256 of its bytes."
+    )
+    return Operation(
+        "GET", f"/static/{name}", name.replace("-", "_").replace(".", "_"),
+        f"{what} of the page where a person takes part", take_part.asset,
+        gives={200: _file(kind, f"{what}."), 304: _UNCHANGED},
+        description=described if name == "fairgauge-client.js" else "",
+        query=None,
+    )  # fmt: skip
+
+
+TABLE: tuple[Operation, ...] = (
+    Operation(
+        "POST", "/studies", "publishStudy", "Publish a study", studies.publish, OPERATOR,
+        {201: _of(shapes.Summary, "Published."), 200: _of(shapes.Summary, "It was published before.")},
+        "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
+        ("bad-study", "other-admission", "too-large", "bad-media-type", "full"),
+        query=Terms,
+        body={_JSON: None},
+    ),
+    Operation(
+        "GET", "/studies", "listStudies", "List the studies", studies.listing, READER,
+        {200: _of(shapes.Listing)}, "The newest first. A browser gets the page `/`.",
+        page=Page(pages.index, BROWSER),
+    ),
+    Operation(
+        "GET", _ONE, "showStudy", "Show a study", studies.show, DEVICE,
+        {200: Gives(), 304: _UNCHANGED},
+        "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
+        "signature, and Fairgauge-Admission says whether a ticket is needed. A browser, which prefers text/html, gets "
+        f"the study's page. {_ANY_ORIGIN}",
+        shared=True,
+        page=Page(pages.study, VISITOR),
+    ),
+    Operation(
+        "POST", f"{_ONE}/answers", "sendAnswers", "Send one answer, or a batch", AnswersEndpoint(),
+        gives={200: Gives(shapes=(shapes.Receipt, shapes.BatchReceipt))},
+        description=(
+            'One answer as application/json gives `{"status": "accepted"}`, or `duplicate` if the same answer was '
+            "counted before. A batch as application/x-ndjson has one answer a line and gives counts, and an error for "
+            "each line that was refused. The response comes after what it acknowledges is stored durably. "
+            f"{_ANY_ORIGIN}"
+        ),
+        problems=(
+            "bad-answer", "bad-ticket", "too-slow", "conflict", "closed", "too-large", "bad-media-type", "too-early",
+            "too-many", "busy", "full",
+        ),
+        body={_JSON: shapes.Answer, "application/x-ndjson": None},
+        shared=True,
+    ),
+    Operation(
+        "GET", f"{_ONE}/take-part", "takePart", "Show the page where a person takes part in a browser",
+        take_part.show, DEVICE, {200: _file(_HTML, "The page.")},
+        "The browser randomises the answer and sends it as a device does.",
+        query=None,
+    ),
+    Operation(
+        "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", studies.close, OPERATOR,
+        {200: _of(shapes.Summary)}, "No answer is taken after this. Closing again changes nothing.", ("full",),
+    ),
+    Operation(
+        "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", studies.sealed, RESULTS,
+        {200: _of(shapes.Sealed)}, problems=("not-sealed",),
+    ),
+    Operation(
+        "GET", f"{_ONE}/tally", "tally", "Show how often each symbol was sent", results.tally, RESULTS,
+        {200: _of(shapes.Tally)},
+    ),
+    Operation(
+        "GET", f"{_ONE}/arrivals", "arrivals", "Show how many answers came in each hour", results.arrivals, READER,
+        {200: _of(shapes.Arrivals)},
+    ),
+    Operation(
+        "GET", f"{_ONE}/estimate", "estimate", "Estimate gaps and means from the answers so far", results.estimate,
+        RESULTS, {200: _of(shapes.Estimate)}, problems=("cannot-estimate",), query=EstimateQuery,
+    ),
+    Operation(
+        "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
+        {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
+                    tuple(FORMATS.values()))},
+        query=ExportQuery,
+    ),
+    *(_asset(name) for name in take_part.ASSETS),
+    Operation(
+        "GET", "/key", "key", "Show the collector's public key", studies.key, gives={200: _of(shapes.Key)},
+        description="Anyone may ask.",
+    ),
+    Operation(
+        "GET", "/healthz", "alive", "Is it alive?", health.alive, gives={200: _of(shapes.Status)}, query=None
+    ),
+    Operation(
+        "GET", "/readyz", "ready", "Can it take answers?", health.ready, gives={200: _of(shapes.Status)}, query=None
+    ),
+    Operation(
+        "GET", "/metrics", "metrics", "Numbers for Prometheus", health.metrics, READER,
+        {200: _file("text/plain", "Metrics.")},
+    ),
+    Operation("GET", "/openapi.json", "openapi", "This document", health.describe, query=None),
+    Operation(
+        "GET", "/", "index", "List studies as a page", pages.index, BROWSER, _PAGE,
+        "Everyone sees studies with public results; whoever has signed in sees all.",
+    ),
+    Operation(
+        "GET", f"{_ONE}/events", "events", "Send results as they change, as server-sent events", pages.events, RESULTS,
+        {200: _file("text/event-stream")},
+        "Each event `results` has HTML for the study's page; `over` says that no more will come.", ("busy",),
+    ),
+    Operation(
+        "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
+        "With anytime intervals and 0.99 confidence, as on the study's page.",
+    ),
+    Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE),
+    Operation(
+        "POST", "/sign-in", "signIn", "Sign a browser in", operator.sign_in,
+        gives={303: _ELSEWHERE, 403: _file(_HTML)},
+        description="Takes a token, and sets a cookie that is signed, HttpOnly and SameSite=Strict, for eight hours.",
+        problems=("too-many",), query=None, form=("token",),
+    ),
+    Operation(
+        "POST", "/sign-out", "signOut", "Sign a browser out", operator.sign_out, gives={303: _ELSEWHERE},
+        problems=("not-allowed",), query=None, form=("proof",),
+    ),
+    Operation(
+        "GET", "/operator", "operatorPage", "Show the operator's page", operator.desk, FREE,
+        {200: _file(_HTML), 303: _ELSEWHERE}, "Needs the session of an operator.", ("not-allowed", "too-many"),
+    ),
+    Operation(
+        "POST", "/operator/publish", "operatorPublish", "Plan or publish a study", operator.publish, FORM,
+        {200: _file(_HTML), 303: _ELSEWHERE}, problems=("other-admission",), query=None,
+        form=("proof", "action", *operator.FIELDS),
+    ),
+    Operation(
+        "POST", "/operator/close", "operatorClose", "Close a study", operator.close, FORM, {303: _ELSEWHERE},
+        problems=("no-study",), query=None, form=("proof", "study", "sure"),
+    ),
+    Operation(
+        "POST", "/operator/tokens", "operatorTokens", "Make or revoke a token", operator.tokens, FORM,
+        {200: _file(_HTML), 303: _ELSEWHERE}, query=None, form=("proof", "action", "name", "role"),
+    ),
+    Operation(
+        "POST", "/operator/tickets", "operatorTickets", "Make tickets", operator.tickets, FORM,
+        {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count"),
+    ),
+    Operation(
+        "GET", "/style.css", "style", "The style sheet of the pages", html.style_sheet,
+        gives={200: _file("text/css"), 304: _UNCHANGED}, query=None,
+    ),
+    Operation(
+        "GET", "/live.js", "live", "The script that keeps a study's page up to date", html.live_script,
+        gives={200: _file("text/javascript"), 304: _UNCHANGED}, query=None,
+    ),
+)  # fmt: skip

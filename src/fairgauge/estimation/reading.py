@@ -1,0 +1,123 @@
+"""From a study and its tally to an estimate."""
+
+import math
+
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
+from fairgauge.estimation.intervals import INTERVALS, check_confidence, check_interval
+from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.result import Estimate, QuestionEstimate
+from fairgauge.estimation.sensitivity import sensitivity_of
+from fairgauge.estimation.solve import Counts, law_of
+from fairgauge.estimation.telling import Teller
+from fairgauge.estimation.values import Interval
+from fairgauge.study import Metric, Question, Study
+from fairgauge.tallies import Tally
+
+_NORMAL_ANSWERS = 10_000
+
+
+def estimate(
+    study: Study,
+    tally: Tally,
+    *,
+    confidence: float = 0.99,
+    interval: str = "finite",
+    tolerance: float | None = None,
+) -> Estimate:
+    """Return what a tally says about a study.
+
+    Args:
+        study: The study that was answered.
+        tally: The count of every symbol.
+        confidence: How often the interval is to hold the truth.
+        interval: ``"finite"``, ``"anytime"``, ``"normal"`` or ``"chebyshev"``.
+        tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
+
+    Raises:
+        BadTally: If the tally is of another study.
+        InvalidInput: If an argument is out of range, or of another type.
+    """
+    _check_types(study, tally)
+    check_interval(interval)
+    check_confidence(confidence)
+    if tolerance is not None and not 0 <= tolerance < math.inf:
+        raise InvalidInput("tolerance", tolerance, "must be 0 or above")
+    tally.check(study)
+    asked = (1 - confidence, interval, tolerance)
+    questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
+    return Estimate(study.digest, confidence, interval, tolerance, questions)
+
+
+def _check_types(study: object, tally: object) -> None:
+    if isinstance(study, Tally) and isinstance(tally, Study):
+        raise InvalidInput("study", "a Tally", "must be a Study: the study comes first, then the tally")
+    for name, value, wanted in (("study", study, Study), ("tally", tally, Tally)):
+        if not isinstance(value, wanted):
+            raise InvalidInput(name, f"a {type(value).__name__}", f"must be a {wanted.__name__}")
+
+
+def _question(study: Study, tally: Tally, index: int, asked: tuple[float, str, float | None]) -> QuestionEstimate:
+    question, own = study.questions[index], tally.for_question(study, index)
+    metric, names = question.metric, question.attribute.groups
+    if sum(own) == 0:
+        return QuestionEstimate(
+            metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
+            ("There are no answers yet.",),
+        )  # fmt: skip
+    alpha, interval, tolerance = asked
+    # Of several questions each device answers one: an answer to another is one more symbol.
+    counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
+    estimands = estimands_of(question, questions=len(study.questions))
+    reader = Counts(estimands, law_of(counts), sum(counts), INTERVALS[interval])
+    teller = Teller(reader, names, alpha)
+    means = {group: _level(metric, mean) for group, mean in teller.means().items()}
+    gaps = teller.gaps()
+    overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
+    pairs = {pair: (names[pair[0]], names[pair[1]]) for pair in gaps}
+    p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
+    fit = fit_p_value(estimands.decoder, counts)
+    return QuestionEstimate(
+        metric=metric.name,
+        attribute=question.attribute.name,
+        groups=names,
+        answers=sum(own),
+        gaps={pairs[pair]: gap.scaled(metric.scale).within(*_gap_bounds(metric)) for pair, gap in gaps.items()},
+        means=means,
+        overall=None if overall is None else _level(metric, overall),
+        shares={group: share.within(0, 1) for group, share in shares.items()},
+        answered=None if answered is None else answered.within(0, 1),
+        p_values={pairs[pair]: p for pair, p in p_values.items()},
+        fit=fit,
+        sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
+        warnings=(*teller.warnings, *_cautions(question, sum(own), interval, fit, means)),
+    )
+
+
+def _level(metric: Metric, mean: Interval) -> Interval:
+    """Return a mean in the metric's units, and what it can be."""
+    return mean.scaled(metric.scale, metric.to_metric(0.0)).within(float(metric.low), float(metric.high))
+
+
+def _gap_bounds(metric: Metric) -> tuple[float, float]:
+    reach = float(metric.high) - float(metric.low)
+    return -reach, reach
+
+
+def _cautions(question: Question, answers: int, interval: str, fit: float, means: dict[str, Interval]) -> list[str]:
+    """Return sentences about numbers that are there, but not to be trusted without a thought."""
+    said = []
+    if fit < SUSPICIOUS:
+        said.append(
+            f"The counts do not look like honest answers to this study (p = {fit:.2g}): "
+            "they may be forged, miscounted or made with another table."
+        )
+    if interval == "normal" and answers < _NORMAL_ANSWERS:
+        said.append(f"With {answers:,} answers the normal interval is only roughly right: prefer finite.")
+    low, high = question.metric.low, question.metric.high
+    return said + [
+        f"The estimate for {group} is outside {low} to {high}: there are too few answers to place it better."
+        for group, mean in means.items()
+        if mean.estimate != mean.shown.estimate
+    ]

@@ -1,0 +1,84 @@
+"""What counts tell of each number, in units of [-1, 1]; where they do not, a sentence says why."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Ratio
+from fairgauge.estimation.solve import Counts
+from fairgauge.estimation.values import Interval
+
+
+def gap_interval(reader: Counts, pair: tuple[int, int], alpha: float) -> Interval:
+    """Return the interval of one gap, where all gaps are to hold together.
+
+    Raises:
+        CannotEstimate: If the answers do not tell.
+    """
+    estimands = reader.estimands
+    if estimands.gaps is not None:
+        return reader.ratio(estimands.gaps[pair], alpha / len(estimands.gaps))
+    if estimands.means is None:
+        raise CannotEstimate("the study's channel does not tell groups apart well enough")
+    first, second = (estimands.means[g] for g in pair)
+    return reader.difference(first, second, alpha, of=len(estimands.means))
+
+
+class Teller:
+    """Asks counts for numbers, and collects the sentences about those that they do not tell.
+
+    Args:
+        reader: The counts.
+        names: The groups.
+        alpha: How often an interval may miss the truth.
+    """
+
+    def __init__(self, reader: Counts, names: Sequence[str], alpha: float) -> None:
+        self._reader, self._names, self._alpha = reader, names, alpha
+        self.warnings: list[str] = []
+
+    def means(self) -> dict[str, Interval]:
+        """Return the groups' means."""
+        estimands = self._reader.estimands
+        if estimands.means is None:
+            gap = "neither the gap nor" if estimands.gaps is None else "the gap, not"
+            self.warnings.append(f"This study can estimate {gap} the means of the groups.")
+            return {}
+        return self._named("The mean", estimands.means)
+
+    def gaps(self) -> dict[tuple[int, int], Interval]:
+        """Return the gap between every two groups, by number."""
+        gaps = {}
+        for a, b in combinations(range(len(self._names)), 2):
+            try:
+                gaps[a, b] = gap_interval(self._reader, (a, b), self._alpha)
+            except CannotEstimate as reason:
+                between = f"{self._names[a]} and {self._names[b]}"
+                self.warnings.append(f"The gap between {between} cannot be estimated: {reason}.")
+        return gaps
+
+    def overall(self) -> Interval | None:
+        """Return the mean over everyone who answered."""
+        return self._one("The overall mean", self._reader.estimands.overall)
+
+    def shares(self) -> dict[str, Interval]:
+        """Return the groups' shares, where they are estimated."""
+        ratios = self._reader.estimands.group_shares
+        return {} if ratios is None else self._named("The share", ratios)
+
+    def answered(self) -> Interval | None:
+        """Return the part of people who did not abstain, where they may."""
+        return self._one("The part of people who answered", self._reader.estimands.answered)
+
+    def _named(self, what: str, ratios: Sequence[Ratio]) -> dict[str, Interval]:
+        found = {n: self._one(f"{what} of {n}", ratio) for n, ratio in zip(self._names, ratios, strict=True)}
+        return {name: interval for name, interval in found.items() if interval is not None}
+
+    def _one(self, what: str, ratio: Ratio | None) -> Interval | None:
+        if ratio is None:
+            return None
+        try:
+            return self._reader.ratio(ratio, self._alpha)
+        except CannotEstimate as reason:
+            self.warnings.append(f"{what} cannot be estimated: {reason}.")
+            return None

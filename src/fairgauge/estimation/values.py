@@ -1,0 +1,91 @@
+"""Numbers with their intervals: what every result is made of."""
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the range in which the truth lies with the stated confidence.
+
+    ``bounds`` is what the number can be at all.  An estimate from few answers may leave it: people are shown what is
+    possible (``shown``), while programs get the numbers as they are, with which they can go on reckoning.
+
+    >>> recall = Interval(0.98, 0.93, 1.03, bounds=(0, 1))
+    >>> recall.shown, recall.cut
+    (Interval(estimate=0.98, low=0.93, high=1), True)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    bounds: tuple[float, float] = field(default=(-math.inf, math.inf), repr=False, compare=False)
+
+    @property
+    def clear(self) -> bool:
+        """Whether zero is not in it."""
+        return not self.low <= 0 <= self.high
+
+    @property
+    def size(self) -> "Interval":
+        """The interval of the number's absolute value."""
+        ends = abs(self.low), abs(self.high)
+        reach = max(map(abs, self.bounds))
+        return Interval(abs(self.estimate), min(ends) if self.clear else 0.0, max(ends), (0.0, reach))
+
+    @property
+    def shown(self) -> "Interval":
+        """The part of it that is possible."""
+        least, most = self.bounds
+        estimate, low, high = (min(max(x, least), most) for x in (self.estimate, self.low, self.high))
+        return Interval(estimate, low, high, self.bounds)
+
+    @property
+    def cut(self) -> bool:
+        """Whether some of it is not possible, so that what is shown differs from it."""
+        return self.shown != self
+
+    def scaled(self, scale: float, shift: float = 0.0) -> "Interval":
+        """Return the interval in other units, of which one is so much above zero."""
+        numbers = (self.estimate, self.low, self.high, *self.bounds)
+        estimate, low, high, least, most = (scale * x + shift for x in numbers)
+        return Interval(estimate, low, high, (least, most))
+
+    def within(self, least: float, most: float) -> "Interval":
+        """Return the interval of a number that can only be in this range."""
+        return Interval(self.estimate, self.low, self.high, (least, most))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers for JSON: as they are, and beside them as people are shown them."""
+        shown = self.shown
+        return _numbers(self) | {"shown": _numbers(shown)}
+
+    def __neg__(self) -> "Interval":
+        return Interval(-self.estimate, -self.high, -self.low, (-self.bounds[1], -self.bounds[0]))
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+class Told(dict[Key, Interval]):
+    """What answers tell, by name; whoever asks for a name that is not there hears why.
+
+    Args:
+        known: The intervals.
+        missing: Makes the error for a name that is not there.
+    """
+
+    def __init__(self, known: Mapping[Key, Interval], missing: Callable[[object], Exception]) -> None:
+        super().__init__(known)
+        self._missing = missing
+
+    def __missing__(self, key: object) -> Interval:
+        raise self._missing(key)
+
+
+def _numbers(interval: Interval) -> dict[str, float]:
+    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}

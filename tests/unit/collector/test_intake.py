@@ -1,0 +1,187 @@
+"""Group commit: what is committed together, what has to wait, and what is refused."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from fairgauge.collector import intake as module
+from fairgauge.collector.intake import Intake
+from fairgauge.collector.metrics import Metrics
+from fairgauge.collector.refusals import Busy, Stopping
+from fairgauge.collector.stores.base import FRESH, Row, StoreAway, StoreFull
+
+
+class MemoryStore:
+    """Counts commits, and fails when told to."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[int, bytes], int] = {}
+        self.groups: list[int] = []
+        self.fail: Exception | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+        await self.gate.wait()
+        assert len({row[:2] for row in rows}) == len(rows)
+        if self.fail is not None:
+            raise self.fail
+        self.groups.append(len(rows))
+        return [self.rows.setdefault(row[:2], row[2]) if row[:2] in self.rows else self._new(row) for row in rows]
+
+    def _new(self, row: Row) -> int:
+        self.rows[row[:2]] = row[2]
+        return FRESH
+
+
+def play(scene: Any, *, most: int = 1000) -> MemoryStore:
+    async def run() -> MemoryStore:
+        store = MemoryStore()
+        intake = Intake(store, Metrics(), lambda: 0, window=0.001, most=most)  # type: ignore[arg-type]
+        intake.start()
+        await scene(store, intake)
+        await intake.stop()
+        return store
+
+    return asyncio.run(run())
+
+
+def row(number: int, symbol: int = 0, study: int = 1) -> Row:
+    return study, bytes([number] * 16), symbol
+
+
+def test_answers_that_wait_together_are_committed_together():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        found = await asyncio.gather(*(intake.submit([row(n)]) for n in range(50)))
+        assert found == [[FRESH]] * 50
+
+    assert play(scene).groups == [50]
+
+
+def test_the_same_id_within_a_group_counts_once():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        sent = [[row(1, 5), row(1, 6), row(2, 7)], [row(1, 5)], [row(1, 8, 2)]]
+        assert await asyncio.gather(*map(intake.submit, sent)) == [[FRESH, 5, FRESH], [5], [FRESH]]
+
+    assert play(scene).rows == {(1, bytes([1] * 16)): 5, (1, bytes([2] * 16)): 7, (2, bytes([1] * 16)): 8}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(StoreFull("x"), StoreFull), (StoreAway("x"), StoreAway), (KeyError("x"), StoreAway)]
+)
+def test_a_failed_commit_tells_everyone_and_the_next_may_succeed(error: Exception, told: type[Exception]):
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.fail = error
+        found = await asyncio.gather(*(intake.submit([row(n)]) for n in range(3)), return_exceptions=True)
+        assert [type(one) for one in found] == [told] * 3
+        store.fail = None
+        assert await intake.submit([row(1)]) == [FRESH]
+
+    play(scene)
+
+
+def test_nothing_is_acknowledged_before_the_commit_and_a_full_queue_refuses():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.gate.clear()
+        first = asyncio.create_task(intake.submit([row(1)]))
+        await asyncio.sleep(0.02)  # now it is being committed
+        rest = [asyncio.create_task(intake.submit([row(n)])) for n in (2, 3)]
+        await asyncio.sleep(0.02)
+        with pytest.raises(Busy):
+            await intake.submit([row(4)])
+        assert not first.done()
+        store.gate.set()
+        assert await asyncio.gather(first, *rest) == [[FRESH]] * 3
+
+    assert play(scene, most=2).groups == [1, 2]
+
+
+def test_stopping_commits_what_was_taken():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        tasks = [asyncio.create_task(intake.submit([row(n)])) for n in range(9)]
+        await asyncio.sleep(0)
+        await intake.stop()
+        assert [await task for task in tasks] == [[FRESH]] * 9
+        with pytest.raises(Stopping):
+            await intake.submit([row(10)])
+
+    assert len(play(scene).rows) == 9
+
+
+def batch(first: int, size: int) -> list[Row]:
+    return [row(n) for n in range(first, first + size)]
+
+
+async def settle() -> None:
+    """Let everything run that can."""
+    for _ in range(10):
+        await asyncio.sleep(0.002)
+
+
+def test_the_queue_counts_answers_not_senders_and_forgets_what_was_committed():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        for turn in range(5):  # what was committed does not fill the queue
+            store.gate.clear()
+            first = 50 * turn
+            busy = asyncio.create_task(intake.submit([row(first)]))
+            await settle()
+            waits = asyncio.create_task(intake.submit(batch(first + 1, 7)))
+            await settle()
+            with pytest.raises(Busy):
+                await intake.submit(batch(first + 10, 4))  # 7 + 4 are more than 10
+            fits = asyncio.create_task(intake.submit(batch(first + 20, 3)))
+            await settle()
+            with pytest.raises(Busy):
+                await intake.submit([row(first + 30)])
+            store.gate.set()
+            assert [len(told) for told in await asyncio.gather(busy, waits, fits)] == [1, 7, 3]
+
+    assert sum(play(scene, most=10).groups) == 5 * 11
+
+
+def test_a_batch_larger_than_the_queue_is_taken_when_nobody_waits_and_only_then():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        assert await intake.submit(batch(0, 9)) == [FRESH] * 9
+        store.gate.clear()
+        busy = asyncio.create_task(intake.submit([row(20)]))
+        await settle()
+        waits = asyncio.create_task(intake.submit([row(21)]))
+        await settle()
+        with pytest.raises(Busy):
+            await intake.submit(batch(30, 9))
+        store.gate.set()
+        await asyncio.gather(busy, waits)
+        assert await intake.submit(batch(30, 9)) == [FRESH] * 9
+
+    play(scene, most=5)
+
+
+def test_a_group_ends_with_the_batch_that_fills_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.gate.clear()
+        tasks = [asyncio.create_task(intake.submit([row(0)]))]
+        await settle()
+        for first, size in ((1, 3), (4, 1), (5, 1), (6, 9), (15, 2)):
+            tasks.append(asyncio.create_task(intake.submit(batch(first, size))))
+            await settle()
+        store.gate.set()
+        assert [len(told) for told in await asyncio.gather(*tasks)] == [1, 3, 1, 1, 9, 2]
+
+    assert play(scene).groups == [1, 4, 10, 2]
+
+
+def test_enough_answers_are_committed_without_waiting_for_more():
+    async def run() -> None:
+        store = MemoryStore()
+        intake = Intake(store, Metrics(), lambda: 0, window=3600, most=10_000)  # type: ignore[arg-type]
+        intake.start()
+        rows = [(1, n.to_bytes(16), 0) for n in range(module.ENOUGH)]
+        async with asyncio.timeout(60):
+            assert await intake.submit(rows) == [FRESH] * module.ENOUGH
+        await intake.stop()
+
+    asyncio.run(run())
