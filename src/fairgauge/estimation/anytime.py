@@ -5,8 +5,8 @@ If a value is right, the score y = over - value under averages to zero over the 
 .. math:: M_K = \sum_i w_i \prod_{k \le K} (1 \pm l_i y_k)
 
 is a martingale as clients come one after another at random, whatever the population is.  By Ville's inequality it
-ever reaches 2 / alpha with probability at most alpha / 2.  Nothing but the counts is needed, and the money adapts to the
-variance that is really there.
+ever reaches 2 / alpha with probability at most alpha / 2.  Nothing but the counts is needed, and the money adapts to
+the variance that is really there.
 
 Stakes and weights are fixed before any answer: by the table, by the value that is tested, and by how many clients were
 planned.  Taking the number that has answered so far for the planned one would break the promise.
@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from fairgauge.estimation.betting import BOLDEST, log_money
+from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Vector
@@ -57,6 +58,11 @@ class AnytimeTest:
         return float(self.counts.sum())
 
     @cached_property
+    def estimate(self) -> float:
+        """The ratio of the two averages."""
+        return float(self.over @ self.counts) / float(self.under @ self.counts)
+
+    @cached_property
     def extent(self) -> tuple[float, float]:
         """The range of values that are possible at all."""
         return extent(self.laws, self.over, self.under)
@@ -90,7 +96,29 @@ class AnytimeTest:
         return won - math.log(2 / self.alpha)
 
     def limit(self, value: float) -> float:
-        """Return about how far the average of a right value's score may be from zero, for these counts."""
+        """Return about how far from the estimate values are accepted."""
         score = self.over - value * self.under
         seen = float(score**2 @ self.counts) / self.answers
-        return 1.5 * math.sqrt(2 * math.log(2 / self.alpha) * seen / self.answers)
+        half = 1.5 * math.sqrt(2 * math.log(2 / self.alpha) * seen / self.answers)
+        return half * self.answers / abs(float(self.under @ self.counts))
+
+
+def anytime_width(variance: float, answers: float, alpha: float) -> float:
+    r"""Return the half-width to plan with: for scores that are nearly normal with this variance.
+
+    .. math:: \sum_i w_i e^{K (l_i u - l_i^2 V / 2)} = 2/\alpha \quad \text{solved for } u
+
+    Guarantee: none; close to what the estimate will have if the variance is as stated.
+    """
+    if not 0 < variance < math.inf:
+        return math.inf if variance else 0.0
+    stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / SIZES)
+    wanted = math.log(2 / alpha) + math.log(len(SIZES))
+
+    def excess(width: float) -> float:
+        bets = answers * (stakes * width - stakes**2 / 2)
+        top = float(bets.max())
+        return top + math.log(float(np.exp(bets - top).sum())) - wanted
+
+    most = float(np.min(wanted / answers / stakes + stakes / 2)) * (1 + 1e-6)
+    return math.sqrt(variance) * crossing(excess, 0.0, most, close=1e-9 * most)[1]

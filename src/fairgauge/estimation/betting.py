@@ -60,7 +60,7 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> flo
 
     def excess(mean: float) -> float:
         stakes = np.minimum(steps / mean, BOLDEST / (top - mean))
-        return log_money(mean - values, counts, stakes) + np.log(alpha)
+        return log_money(mean - values, counts, stakes) + float(np.log(alpha))
 
     seen = float(values @ counts / counts.sum())
     return _edge(excess, seen, min(most, top * (1 - 1e-12)), most)
@@ -76,7 +76,7 @@ def lower_mean(values: Vector, counts: Vector, alpha: float, least: float) -> fl
 
     def excess(mean: float) -> float:
         stakes = np.minimum(steps / mean, BOLDEST / (mean - bottom))
-        return log_money(values - mean, counts, stakes) + np.log(alpha)
+        return log_money(values - mean, counts, stakes) + float(np.log(alpha))
 
     seen = float(values @ counts / counts.sum())
     return _edge(excess, seen, max(least, bottom + 1e-12 * max(seen, 1e-300)), least)

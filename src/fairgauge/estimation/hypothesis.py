@@ -103,7 +103,9 @@ def _largest(laws: Laws, top: Vector, bottom: Vector) -> float:
     Inputs whose denominator is zero (those who abstain, say) can only leave a ratio as it is.
     """
     inside = bottom > 1e-9 * np.abs(bottom).max()
-    least, most = (float(found) for found in ((top[inside] / bottom[inside]).min(), (top[inside] / bottom[inside]).max()))
+    least, most = (
+        float(found) for found in ((top[inside] / bottom[inside]).min(), (top[inside] / bottom[inside]).max())
+    )
     if laws.shares is None:
         return most
     low, high = least, most

@@ -6,7 +6,6 @@ from typing import Protocol
 import numpy as np
 
 from fairgauge.estimation.crossing import crossing
-from fairgauge.goals.inputs import Vector
 
 # Edges are found to this part of the half-width, and rounded outward.
 _CLOSE = 1e-5
@@ -18,16 +17,12 @@ class Test(Protocol):
     """Something that accepts or rejects values."""
 
     @property
-    def over(self) -> Vector:
-        """The score whose average is the numerator."""
+    def answers(self) -> float:
+        """How many answers there are."""
 
     @property
-    def under(self) -> Vector:
-        """The score whose average is the denominator."""
-
-    @property
-    def counts(self) -> Vector:
-        """How often each symbol came."""
+    def estimate(self) -> float:
+        """The value that the counts point to."""
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -37,7 +32,7 @@ class Test(Protocol):
         """Return how far a value is beyond what is accepted: below zero if it is accepted."""
 
     def limit(self, value: float) -> float:
-        """Return about how far the average of a right value's score may be from zero."""
+        """Return about how far from the estimate values are accepted."""
 
 
 def inverted(test: Test) -> tuple[float, float]:
@@ -46,10 +41,8 @@ def inverted(test: Test) -> tuple[float, float]:
     Guarantee: it holds the right value at least as often as the test accepts it.
     """
     least, most = test.extent
-    part = float(test.under @ test.counts)
-    seen = float(test.over @ test.counts) / part if part > 0 else 0.0
-    start = min(max(seen, least), most)
-    half = test.limit(start) * float(test.counts.sum()) / part if part > 0 else math.inf
+    start = min(max(test.estimate, least), most)
+    half = test.limit(start)
     if test.margin(start) >= 0:
         found = _some_accepted(test, start)
         if found is None:
@@ -81,7 +74,7 @@ def _edge(test: Test, start: float, end: float, half: float) -> float:
             outside = value
             break
         inside, step = value, 1.15 * step
-    further = np.linspace(outside, end, 1 + (_BEYOND_FEW if test.counts.sum() < _FEW else _BEYOND))
+    further = np.linspace(outside, end, 1 + (_BEYOND_FEW if test.answers < _FEW else _BEYOND))
     for value in further[1:] if outside != end else further[-1:]:
         if test.margin(float(value)) < 0:
             inside, outside = float(value), end

@@ -64,7 +64,9 @@ class Laws:
         order = np.argsort(-groups, axis=0)
         room = np.take(high - low, order)
         left = np.maximum(0.0, 1 - low.sum() - (np.cumsum(room, axis=0) - room))
-        return np.asarray(low @ groups + (np.minimum(left, room) * np.take_along_axis(groups, order, axis=0)).sum(axis=0))
+        return np.asarray(
+            low @ groups + (np.minimum(left, room) * np.take_along_axis(groups, order, axis=0)).sum(axis=0)
+        )
 
     def possible(self, mean: Vector) -> bool:
         """Tell whether some law gives these values an average of zero."""

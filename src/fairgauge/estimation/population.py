@@ -64,6 +64,11 @@ class PopulationTest:
         return float(self.counts.sum())
 
     @cached_property
+    def estimate(self) -> float:
+        """The ratio of the two averages."""
+        return float(self.over @ self.counts) / float(self.under @ self.counts)
+
+    @cached_property
     def extent(self) -> tuple[float, float]:
         """The range of values that are possible at all."""
         return extent(self.laws, self.over, self.under)
@@ -97,7 +102,7 @@ class PopulationTest:
         return beyond
 
     def limit(self, value: float) -> float:
-        """Return about how far the average of a right value's score may be from zero, for these counts."""
+        """Return about how far from the estimate values are accepted."""
         asked = Hypothesis(self.laws, self.over - value * self.under)
         normal, bets = self._parts(value)
         bounds = self._variance(asked, self.alpha) or asked.variance
@@ -105,7 +110,7 @@ class PopulationTest:
         if bets:
             seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
             found.append(math.sqrt(2 * math.log(2 / (bets * self.alpha)) * seen / self.answers))
-        return min(found)
+        return min(found) * self.answers / abs(float(self.under @ self.counts))
 
     def _parts(self, value: float) -> tuple[float, float]:
         """Return which parts of alpha go to the normal law and to bets; no answer is looked at.
@@ -176,3 +181,35 @@ class PopulationTest:
             most_staked = BOLDEST / worst if worst > 0 else math.inf
             won = max(won, log_money(gains, self.counts, np.minimum(stakes, most_staked)))
         return won - math.log(2 / alpha)
+
+
+def population_width(laws: Laws, score: Vector, variance: float, answers: float, alpha: float) -> float:
+    """Return the half-width to plan with: for a population that gives the score's average this variance.
+
+    It is what the test would allow with the bound of the variance that bets reach on average, at the middle of what is
+    possible.
+
+    Guarantee: none; close to what the estimate will have if the variance is as stated.
+    """
+    if not 0 < variance < math.inf:
+        return math.inf if variance else 0.0
+    middle = sum(extent(laws, score, np.ones(len(score)))) / 2
+    asked = Hypothesis(laws, score - middle)
+    least, most = asked.variance
+    held = min(max(variance, least), most)
+    spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
+    grid = grid_of(answers)
+    times = grid.points / math.sqrt(answers * held)
+    moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
+    far = float(distances(answers, times, modulus(laws, asked.score, times), moments).max())
+    left = _MEAN * alpha / 2 - far
+    bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
+    if left <= 0:
+        return bets
+    return min(float(-ndtri(left)) * math.sqrt(variance * min(spare, most / held) / answers), bets)
+
+
+def _kurtosis(asked: Hypothesis, variance: float) -> float:
+    """Return how much the square of the score varies at most, for its mean."""
+    fourth = float(asked.moments(variance, variance, ratio=_COARSE).fourth[0])
+    return max(fourth / variance**2 - 1, 0.01)

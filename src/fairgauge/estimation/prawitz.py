@@ -154,4 +154,4 @@ def distances(answers: float, times: Vector, bound: Vector, moments: Moments) ->
     # Every T and t0 is valid: the best ones for a few cases are good enough for all.
     few = slice(None, None, max(1, len(squares) // 3))
     best = np.unique(summed(np.arange(len(grid.splits)), few).argmin(axis=0))
-    return np.minimum(summed(best, slice(None)).min(axis=0), 1.0)
+    return np.asarray(np.minimum(summed(best, slice(None)).min(axis=0), 1.0))

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, known_designs, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.intervals import Method, check_confidence, check_interval
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_power, planned_width
 
@@ -90,7 +90,7 @@ class _Question:
     """What stays the same while a plan is solved."""
 
     goal: Goal
-    method: Method
+    kind: IntervalKind
     alpha: float
     unit: float
     design: str
@@ -99,7 +99,7 @@ class _Question:
         return make_channel(self.goal, epsilon, design=self.design)[1]
 
     def error(self, epsilon: Decimal, clients: float) -> float:
-        return self.unit * planned_width(self.goal, self.channel(epsilon), clients, self.method, self.alpha)
+        return self.unit * planned_width(self.goal, self.channel(epsilon), clients, self.kind, self.alpha)
 
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -109,7 +109,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     clients: int | None = None,
     error: float | None = None,
     confidence: float = 0.99,
-    interval: str = "finite",
+    interval: str = DEFAULT,
     unit: float = 1.0,
     detect: float | None = None,
     designs: Sequence[str] | None = None,
@@ -123,7 +123,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         clients: How many answers there will be.
         error: The half-width of the interval, in the metric's units.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         unit: How many units of the metric 1 of [-1, 1] is: (high - low) / 2.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
         designs: Which designs to compare; all of them unless given.
@@ -132,7 +132,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
     """
-    method, alpha = check_interval(interval), check_confidence(confidence)
+    kind, alpha = kind_of(interval), check_confidence(confidence)
     given = {"epsilon": epsilon, "clients": clients, "error": error}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
@@ -147,7 +147,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     rows = []
     for design in designs or known_designs():
         progress(design)
-        question = _Question(goal, method, alpha, unit, design)
+        question = _Question(goal, kind, alpha, unit, design)
         rows.append(_row(question, epsilon, clients, error, detect))
     return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
 
@@ -173,7 +173,7 @@ def _row(
     power = None
     if detect is not None:
         gap = replace(question.goal, target="gap")
-        width = planned_width(gap, channel, clients, question.method, question.alpha)
+        width = planned_width(gap, channel, clients, question.kind, question.alpha)
         power = planned_power(gap, channel, clients, width, detect / question.unit)
     return PlanRow(
         design=question.design,

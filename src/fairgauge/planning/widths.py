@@ -4,27 +4,28 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.intervals import Method, normal
+from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.reader import Expected
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
 
 
-def planned_width(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> float:
+def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units.
 
     For more than two groups the gaps' intervals hold together, as they do in the estimate.
     """
     if goal.target == "means":
-        return max(_widths(goal, channel, answers, method, alpha))
-    if goal.shares_known or method is normal:
-        return max(_widths(goal, channel, answers, method, alpha / len(goal.pairs)))
+        return max(_widths(goal, channel, answers, kind, alpha))
+    if goal.shares_known or kind.reader.one_score:
+        return max(_widths(goal, channel, answers, kind, alpha / len(goal.pairs)))
     # Such a gap is estimated as the difference of two means whose intervals hold together.
-    widths = _widths(replace(goal, target="means"), channel, answers, method, alpha / goal.groups)
+    widths = _widths(replace(goal, target="means"), channel, answers, kind, alpha / goal.groups)
     # The widths of all means for one centre follow those for another.
     by_centre = [widths[start : start + goal.groups] for start in range(0, len(widths), goal.groups)]
     return max(sum(sorted(means)[-2:]) for means in by_centre)
@@ -39,7 +40,7 @@ def planned_power(goal: Goal, channel: Channel, answers: float, width: float, ga
     return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))
 
 
-def _widths(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> list[float]:
+def _widths(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> list[float]:
     decoder = goal.decoder(channel)
     shares = goal.share_vector if goal.shares_known else None
     widths = []
@@ -47,16 +48,12 @@ def _widths(goal: Goal, channel: Channel, answers: float, method: Method, alpha:
         score = decoder.score(functional)
         if score is None:
             widths.append(math.inf)
-        elif method is normal:
-            if centre is None or goal.shares_known:
-                variance = decoder.variance(score, centre=centre)
-            else:
-                variance = _seen_variance(decoder, score, centre)
-                if goal.target == "means":
-                    variance = min(variance, Spread(decoder, score, None).variance)
-            widths.append(-float(ndtri(alpha / 2)) * math.sqrt(variance / answers))
-        else:
-            widths.append(max(method(Spread(decoder, score, shares), answers, alpha)))
+            continue
+        drawn = centre is None or goal.shares_known
+        variance = (
+            Spread(decoder, score, shares).drawn_variance if drawn else _seen_variance(decoder, score, centre or 0.0)
+        )
+        widths.append(kind.reader.width(Expected(decoder, score, shares, variance), answers, alpha))
     return widths
 
 
