@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.estimation import INTERVALS, estimate
+from fairgauge.estimation import KINDS, estimate
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.study import Question
@@ -77,7 +77,7 @@ def test_numbers_are_finite_ordered_and_nested(data: st.DataObject, question: Qu
 
 
 @settings(max_examples=25)
-@given(st.data(), questions(), st.sampled_from(list(INTERVALS)))
+@given(st.data(), questions(), st.sampled_from(list(KINDS)))
 def test_the_p_value_excludes_exactly_what_the_interval_does(data: st.DataObject, question: Question, interval: str):
     asked = study(question)
     counts = data.draw(st.lists(st.integers(0, 10**5), min_size=asked.symbols, max_size=asked.symbols))

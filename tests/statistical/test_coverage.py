@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fairgauge.estimation.solve import Counts, law_of
 from scipy.stats import binom
 
 from bench.simulated import DRAWN, FIXED, KINDS, Kind, Runs, Setting, watch
@@ -15,7 +16,6 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.intervals import INTERVALS, Method, Width
-from fairgauge.estimation.solve import Counts, law_of
 from fairgauge.estimation.spread import Spread
 from fairgauge.estimation.telling import gap_interval
 from fairgauge.goals.goal import Goal

@@ -62,7 +62,7 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> flo
         stakes = np.minimum(steps / mean, BOLDEST / (top - mean))
         return log_money(mean - values, counts, stakes) + float(np.log(alpha))
 
-    seen = float(values @ counts / counts.sum())
+    seen = max(float(values @ counts / counts.sum()), 1e-12 * top)
     return _edge(excess, seen, min(most, top * (1 - 1e-12)), most)
 
 

@@ -44,6 +44,11 @@ class TestReader(Reader):
             return False
         return ratio.value(self.law) > value and self.test(ratio, alpha).margin(value) >= 0
 
+    def believes(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether a value of a ratio is accepted."""
+        self._require_part(ratio, alpha)
+        return self.test(ratio, alpha).margin(value) < 0
+
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the difference of two intervals that hold together with those of all other groups."""
         means = self.estimands.means or ()
@@ -75,6 +80,16 @@ class PopulationReader(TestReader):
             self._require_part(means[g], part)
         test = self.joint(pair, part)
         return Interval(test.estimate, *inverted(test))
+
+    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
+        """Tell whether a gap is accepted, where all gaps are to hold together."""
+        means = self.estimands.means
+        if self.estimands.gaps is not None or means is None:
+            return super().believes_gap(pair, value, alpha)
+        part = alpha / math.comb(len(means), 2)
+        for g in pair:
+            self._require_part(means[g], part)
+        return self.joint(pair, part).margin(value) < 0
 
     def joint(self, pair: Pair, alpha: float) -> JointTest:
         """Return the test of a gap whose groups' shares are estimated."""

@@ -56,6 +56,14 @@ class WidthReader(Reader):
             return False
         return ratio.value(self.law) > value and self._zero(ratio, value, alpha)[0] > 0
 
+    def believes(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a ratio holds a value."""
+        if ratio.constant is not None:
+            return super().believes(ratio, value, alpha)
+        self._require_part(ratio, alpha)
+        low, high = self._zero(ratio, value, alpha)
+        return low <= 0 <= high
+
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the difference of two intervals; if those of all means hold together, so do all differences."""
         means = self.estimands.means or ()

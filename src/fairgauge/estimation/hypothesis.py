@@ -17,6 +17,9 @@ from fairgauge.goals.inputs import Matrix, Vector
 # Prices of variance at which moments are bounded, as parts of the largest that can matter.  Every price is valid.
 _PRICES: Vector = np.array([-1, -0.4, -0.15, 0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1, 1.3])
 
+# Scores are unbiased to a billionth: what is possible is rounded outward by as much.
+_OUTWARD = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
@@ -94,11 +97,11 @@ class Hypothesis:
 def extent(laws: Laws, over: Vector, under: Vector) -> tuple[float, float]:
     """Return the least and the largest value that the ratio of two average scores can have in any population."""
     top, bottom = laws.rows @ over, laws.rows @ under
-    return -_largest(laws, -top, bottom), _largest(laws, top, bottom)
+    return -_largest(laws, -top, bottom) - _OUTWARD, _largest(laws, top, bottom) + _OUTWARD
 
 
 def _largest(laws: Laws, top: Vector, bottom: Vector) -> float:
-    """Return the largest ratio: Dinkelbach's method, which takes a few turns.
+    """Return the largest ratio, by halving.
 
     Inputs whose denominator is zero (those who abstain, say) can only leave a ratio as it is.
     """

@@ -9,6 +9,8 @@ from fairgauge.estimation.crossing import crossing
 
 # Edges are found to this part of the half-width, and rounded outward.
 _CLOSE = 1e-5
+# A first step is never shorter than this part of what is possible.
+_LEAST_PART = 1e-7
 # Acceptance need not be one run where answers are few: so many values further out are tested too.
 _BEYOND, _BEYOND_FEW, _FEW = 2, 7, 2000
 
@@ -42,7 +44,7 @@ def inverted(test: Test) -> tuple[float, float]:
     """
     least, most = test.extent
     start = min(max(test.estimate, least), most)
-    half = test.limit(start)
+    half = max(test.limit(start), _LEAST_PART * (most - least))
     if test.margin(start) >= 0:
         found = _some_accepted(test, start)
         if found is None:

@@ -86,6 +86,27 @@ class Reader(ABC):
         except CannotEstimate:
             return False
 
+    def believes(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a ratio holds a value; faster than finding the interval where that is possible.
+
+        Raises:
+            CannotEstimate: If the denominator is not clearly above zero.
+        """
+        found = self.ratio(ratio, alpha)
+        return found.low <= value <= found.high
+
+    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a gap holds a value, where all gaps are to hold together.
+
+        Raises:
+            CannotEstimate: If the answers do not tell.
+        """
+        gaps = self.estimands.gaps
+        if gaps is not None and not self.estimands.share_error:
+            return self.believes(gaps[pair], value, alpha / len(gaps))
+        found = self.gap(pair, alpha)
+        return found.low <= value <= found.high
+
     def mean(self, group: int, alpha: float) -> Interval:
         """Return the interval of a group's mean.
 

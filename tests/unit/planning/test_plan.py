@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.intervals import INTERVALS
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan, PlanRow, plan
 from fairgauge.planning.widths import planned_width
@@ -23,7 +23,7 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
     assert (found.solved_for, found.confidence, found.interval, found.target) == ("error", 0.99, "normal", "gap")
     row = found.row("randomized-response")
     channel = make_channel(GAP, ONE, design="randomized-response")[1]
-    assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01))
+    assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, KINDS["normal"], 0.01))
     assert row.variance == pytest.approx(44.30, abs=0.01)
     assert (row.epsilon, row.clients, row.symbols, row.levels, row.power) == (1.0, 10**6, 4, 2, None)
     assert found.best == "randomized-response"
@@ -36,15 +36,15 @@ def test_optimal_is_best_and_near_its_limit():
     assert found.row("uncentred").variance == pytest.approx(16.0, rel=0.02)
 
 
-@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("interval", KINDS)
 def test_clients_are_the_least_that_reach_the_error(interval: str):
     found = plan(MEANS, epsilon=ONE, error=0.05, interval=interval, designs=["randomized-response"])
     assert found.solved_for == "clients"
     clients = found.rows[0].clients
     assert clients is not None
     channel = make_channel(MEANS, ONE, design="randomized-response")[1]
-    enough = planned_width(MEANS, channel, clients, INTERVALS[interval], 0.01)
-    too_few = planned_width(MEANS, channel, 0.99999 * clients - 1, INTERVALS[interval], 0.01)
+    enough = planned_width(MEANS, channel, clients, KINDS[interval], 0.01)
+    too_few = planned_width(MEANS, channel, 0.99999 * clients - 1, KINDS[interval], 0.01)
     assert enough <= 0.05 < too_few
     assert found.rows[0].error == 0.05
 
@@ -57,7 +57,7 @@ def test_epsilon_is_the_least_that_reaches_the_error():
 
     def error(e: float) -> float:
         channel = make_channel(GAP, Decimal(str(e)), design="randomized-response")[1]
-        return planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01)
+        return planned_width(GAP, channel, 10**6, KINDS["normal"], 0.01)
 
     assert error(epsilon) <= 0.02 < error(round(0.98 * epsilon, 4))
     assert epsilon == round(epsilon, 3)
@@ -97,14 +97,14 @@ def test_power_is_about_the_gap_also_where_means_are_wanted():
     for goal in (GAP, MEANS, Goal((0.5, 0.5), shares_known=False, target="means")):
         channel = make_channel(goal, ONE, design="randomized-response")[1]
         gap = Goal(goal.shares, shares_known=goal.shares_known)
-        width = planned_width(gap, channel, 10**5, INTERVALS["finite"], 0.01)
+        width = planned_width(gap, channel, 10**5, KINDS["population"], 0.01)
         row = plan(goal, epsilon=ONE, clients=10**5, detect=width, designs=["randomized-response"]).rows[0]
         assert row.power == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_simpler_design_wins_a_draw():
     rows = tuple(PlanRow(name, 1.0, 10, error, 1.0, 2, 2) for name, error in (("a", 0.10004), ("b", 0.1), ("c", 0.2)))
-    assert Plan("error", 0.99, "finite", "gap", rows).best == "a"
+    assert Plan("error", 0.99, "fixed", "gap", rows).best == "a"
 
 
 def test_dict_has_exactly_the_promised_members():
