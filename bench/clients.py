@@ -19,12 +19,14 @@ from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
-from fairgauge.planning import plan
+from fairgauge.planning.search import plan_for
+from fairgauge.study import Metric
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits.json"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 ERROR, CONFIDENCE = 0.01, 0.99
 BALANCED = Goal((0.5, 0.5))
+RECALL = Metric("recall", 0, 1)
 
 Values = NDArray[np.float64]
 VALUES: Values = np.linspace(-1, 1, 2001)
@@ -124,8 +126,8 @@ def clients_needed() -> Iterator[Line]:
 def _finite() -> Iterator[Line]:
     """Yield the same under our default interval, which holds for every number of clients."""
     for epsilon in (0.5, 1.0):
-        goal = {"epsilon": Decimal(str(epsilon)), "error": ERROR, "unit": 0.5}
-        found = plan(BALANCED, **goal, confidence=CONFIDENCE, designs=("randomized-response", "uncentred"))  # type: ignore[arg-type]
+        loss, designs = Decimal(str(epsilon)), ("randomized-response", "uncentred")
+        found = plan_for(BALANCED, RECALL, epsilon=loss, error=ERROR, confidence=CONFIDENCE, designs=designs)
         peer, ours = found.row("randomized-response").clients, found.row("uncentred").clients
         assert peer is not None
         assert ours is not None

@@ -42,7 +42,7 @@ def accuracy() -> Iterator[Line]:
     for row in json.loads(LIMITS.read_text(encoding="utf-8"))["gap"]:
         goal = Goal((row["share"], round(1 - row["share"], 6)))
         for design in known_designs():
-            variance = goal.variance(make_channel(goal, Decimal(str(row["epsilon"])), design=design)[1])
+            variance = goal.privacy_variance(make_channel(goal, Decimal(str(row["epsilon"])), design=design)[1])
             aim = "" if design != "uncentred" else "at most 1.02" if row["epsilon"] <= 4 else "at most 1.1"
             what = f"variance, {design}, share {row['share']}, epsilon {row['epsilon']}"
             yield Line(what, f"{variance:.4g}", f"limit {row['limit']:.4g}", variance / row["limit"], aim)

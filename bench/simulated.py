@@ -18,9 +18,9 @@ from scipy.special import ndtri
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeTest
-from fairgauge.estimation.estimands import Estimands, Ratio, estimands_of
 from fairgauge.estimation.by_test import TestReader
 from fairgauge.estimation.by_width import NormalReader, WidthReader
+from fairgauge.estimation.estimands import Estimands, Ratio, estimands_of
 from fairgauge.estimation.kinds import KINDS as INTERVALS
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.reader import Reader
@@ -273,7 +273,8 @@ def watch(epsilon: str, arrival: str, runs: int, rng: np.random.Generator) -> Wa
     setting = Setting(KINDS[0], epsilon, "all at 1", 100_000)
     score = (setting.estimands.gaps or {})[0, 1].over
     laws = Laws(setting.estimands.decoder, setting.estimands.shares)
-    one = np.ones(len(score))
+    # The tested value is the same at every look, so stakes and weights are too.
+    bets = AnytimeTest(laws, score, np.ones(len(score)), np.ones(len(score)), 0.5).bets(0.0)
     (first, first_law), (second, second_law) = setting.laws
     left = np.tile([first, second], (runs, 1))
     counts = np.zeros((runs, len(score)), dtype=np.int64)
@@ -291,9 +292,7 @@ def watch(epsilon: str, arrival: str, runs: int, rng: np.random.Generator) -> Wa
         deviation = np.sqrt((counts @ score**2 / look - average**2) / look)
         for confidence in CONFIDENCES:
             alpha = 1 - confidence
-            # The tested value is the same at every look, so stakes and weights are too.
-            wrong = [AnytimeTest(laws, score, one, row.astype(float), alpha).margin(0.0) >= 0 for row in counts]
-            missed["anytime", confidence] |= np.array(wrong)
+            missed["anytime", confidence] |= np.max([b.log_money(counts.T) for b in bets], axis=0) >= np.log(2 / alpha)
             missed["normal", confidence] |= np.abs(average) > -float(ndtri(alpha / 2)) * deviation
     return Watched(epsilon, arrival, {key: 1 - float(flags.mean()) for key, flags in missed.items()})
 

@@ -8,10 +8,10 @@ THREE_LEVELS = (-LEVEL_UNIT, LEVEL_UNIT // 3, LEVEL_UNIT)
 NEARLY_LN_3 = "1.0986122886681096"  # below ln 3 = 1.09861228866810969139...
 
 
-def sample_channel(*, groups: int = 2, levels: tuple[int, ...] = ENDS, abstain: bool = False) -> Channel:
+def sample_channel(*, groups: int = 2, levels: tuple[int, ...] = ENDS, abstain: bool = False, loss: int = 3) -> Channel:
     """One symbol per input, sent three times as often (or a hair less) as any other."""
     rows = groups * len(levels) + abstain
-    other = -(-ROW_SUM // (rows + 2))
+    other = -(-ROW_SUM // (rows + loss - 1))
     own = ROW_SUM - (rows - 1) * other
     table = tuple(tuple(own if x == j else other for j in range(rows)) for x in range(rows))
     return Channel(table, levels, groups, abstain)
@@ -28,8 +28,9 @@ def sample_question(
     levels: tuple[int, ...] = ENDS,
     abstain: bool = False,
     epsilon: str = "1.1",
+    loss: int = 3,
 ) -> Question:
-    channel = sample_channel(groups=len(attribute.groups), levels=levels, abstain=abstain)
+    channel = sample_channel(groups=len(attribute.groups), levels=levels, abstain=abstain, loss=loss)
     return Question(metric, attribute, "gap", "sample", epsilon, channel)
 
 

@@ -21,11 +21,9 @@ from rich.progress import track
 from rich.table import Table
 from service import Service, running_service
 
-from fairgauge import Attribute, Metric, Population, Question, Study, client
-from fairgauge.designs import make_channel
-from fairgauge.estimation import estimate
+from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import plan
+from fairgauge.goals.wish import Wish
 from fairgauge.planning.figure import draw_plan
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
@@ -34,9 +32,8 @@ HERE = Path(__file__).parent
 OUT = Path("build/first-study")
 EPSILON = Decimal(1)
 CONFIDENCE = 0.99
-RECALL = Metric("recall", "0", "1")
-SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
-GOAL = Goal((0.5, 0.5))
+RECALL = Metric("recall", 0, 1)
+SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -66,9 +63,10 @@ def make_plan(population: Population) -> float:
     """Find out what the answers will be able to tell before anyone is asked."""
     console.print("[bold]1. Plan.[/] What can so many devices tell?")
     with console.status("Designing channels ..."):
-        planned = plan(GOAL, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE, unit=RECALL.scale)
+        planned = plan(RECALL, SEX, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE)
         picture = OUT / "plan.svg"
-        draw_plan(picture, GOAL, population.clients, confidence=CONFIDENCE, interval="finite", unit=RECALL.scale)
+        goal = Goal.of(Wish(RECALL, SEX))
+        draw_plan(picture, goal, population.clients, confidence=CONFIDENCE, interval=planned.interval, metric=RECALL)
     error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
     return error
@@ -77,11 +75,13 @@ def make_plan(population: Population) -> float:
 def make_study() -> Study:
     """Make the document that everyone can check."""
     console.print("[bold]2. Design.[/] A table of integers randomises every answer.")
-    name, channel = make_channel(GOAL, EPSILON)
-    study = Study("Does the model serve women and men alike?", (Question(RECALL, SEX, "gap", name, "1", channel),))
+    question = design(RECALL, SEX, epsilon=EPSILON)
+    study, channel = Study("Does the model serve women and men alike?", [question]), question.channel
+    study.save(OUT / "study.json")
     document = study.to_bytes()
-    (OUT / "study.json").write_bytes(document)
-    console.print(f"   {name}: {channel.symbols} symbols, {len(document):,} bytes, digest {study.digest[:16]}...")
+    console.print(
+        f"   {question.design}: {channel.symbols} symbols, {len(document):,} bytes, digest {study.digest[:16]}..."
+    )
     console.print(f"   Exact epsilon, from the integers: {channel.epsilon!r}")
     return study
 
@@ -133,7 +133,7 @@ def ask_everyone(study: Study, population: Population) -> None:
     """Simulate the answers of as many devices as there are, drawn at random, and read them the same way."""
     console.print(f"[bold]6. And if all {population.clients:,} devices answer?[/] (Simulated.)")
     tally = simulate(study, population, seed=2022)
-    (OUT / "tally.json").write_bytes(tally.to_bytes())
+    tally.save(OUT / "tally.json")
     found = estimate(study, tally, confidence=CONFIDENCE)
     (OUT / "report.html").write_text(render_report(study, tally, found), encoding="utf-8")
     compare(found.to_dict(), study, population)
@@ -161,12 +161,12 @@ def compare_with_the_paper(population: Population, error: float) -> None:
     )
     with console.status("Planning ..."):
         theirs = plan(
-            GOAL,
+            RECALL,
+            SEX,
             epsilon=EPSILON,
             error=error,
             confidence=CONFIDENCE,
             interval="chebyshev",
-            unit=RECALL.scale,
             designs=["randomized-response", "laplace"],
         )
     for row in theirs.rows:

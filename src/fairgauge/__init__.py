@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.client import Answer, answer
     from fairgauge.estimation import Estimate, Interval, estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.planning import Plan
+    from fairgauge.planning import Plan, design, plan
     from fairgauge.simulation import Population, simulate
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
@@ -53,8 +53,10 @@ __all__ = [
     "Tally",
     "__version__",
     "answer",
+    "design",
     "errors",
     "estimate",
+    "plan",
     "simulate",
 ]
 
@@ -79,7 +81,9 @@ __getattr__, __dir__ = lazily(
         "Study": "study",
         "Tally": "tallies",
         "answer": "client",
+        "design": "planning",
         "estimate": "estimation",
+        "plan": "planning",
         "simulate": "simulation",
         **{room: room for room in _ROOMS},
     },

@@ -21,6 +21,7 @@ from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import answer
+from fairgauge.client.limits import UNLIMITED
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.study import Question, Study
 
@@ -251,7 +252,7 @@ def audit_study(
 
     def symbol(profile: Mapping[str, Any]) -> int:
         progress(1 / (2 * samples * len(pairs)))
-        return answer(study, profile).symbol
+        return answer(study, profile, limit=UNLIMITED).symbol
 
     findings: dict[int, Finding] = {}
     for question, (first, second) in pairs:
@@ -278,7 +279,7 @@ def _worst_profiles(study: Study, question: Question) -> list[tuple[dict[str, An
 
 def _answers(study: Study, profile: Mapping[str, Any]) -> bool:
     try:
-        answer(study, profile)
+        answer(study, profile, limit=UNLIMITED)
     except CannotAnswer:
         return False
     return True

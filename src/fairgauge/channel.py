@@ -18,6 +18,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from typing import cast
 
 from fairgauge.errors import BadTable, CannotAnswer
 
@@ -28,6 +29,8 @@ LEVEL_UNIT = 2**30
 Row = tuple[int, ...]
 
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
+# What stands in for the value of someone who has none, so that everyone takes the same steps.
+_NO_VALUE = Fraction(-LEVEL_UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,9 @@ class Channel:
     ) -> int:
         """Draw the symbol to send; ``None`` for either input abstains.
 
-        Everyone uses two draws of 53 bits in the same order.  The first rounds the value to a level, also
-        where it is on one or missing; the second picks the symbol, the first whose running sum exceeds it.
+        Everyone takes the same steps, whoever abstains too, and uses two draws of 53 bits in the same order.  The
+        first rounds the value to a level, also where it is on one or missing; the second picks the symbol, the
+        first whose running sum exceeds it.
 
         Args:
             group: The group's index.
@@ -125,7 +129,7 @@ class Channel:
             CannotAnswer: If the position is outside the levels, or abstaining is not allowed.
         """
         below, above, threshold = self.neighbours(group, position)
-        row = above if bits(ROW_BITS) < threshold else below
+        row = (below, above)[bits(ROW_BITS) < threshold]
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
     def mixture(self, group: int | None, position: Fraction | None) -> tuple[Fraction, ...]:
@@ -137,16 +141,24 @@ class Channel:
         )
 
     def neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
-        """Return the rows below and above, and how many of ``ROW_SUM`` draws go to the one above."""
-        if group is None or position is None:
-            return self.abstain_row, self.abstain_row, 0
-        if not -LEVEL_UNIT <= position <= LEVEL_UNIT:
+        """Return the rows below and above, and how many of ``ROW_SUM`` draws go to the one above.
+
+        Nothing branches on what is private, unless it ends in a refusal: both outcomes are worked out, and an index
+        picks one.
+        """
+        abstains = (group is None) | (position is None)
+        if abstains > self.abstain:
+            raise CannotAnswer("the study does not allow abstaining")
+        numerator, denominator = cast("Fraction", (position, _NO_VALUE)[abstains]).as_integer_ratio()
+        if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator:
             raise CannotAnswer("the value is outside the range of the study")
-        numerator, denominator = position.as_integer_ratio()
         index = min(bisect_right(self.levels, numerator // denominator), len(self.levels) - 1)
         low, high = self.levels[index - 1], self.levels[index]
         threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)
-        return self.row(group, index - 1), self.row(group, index), threshold
+        member = cast("int", (group, 0)[abstains])
+        below, above = self.row(member, index - 1), self.row(member, index)
+        last = self.table[-1]
+        return (below, last)[abstains], (above, last)[abstains], threshold
 
 
 def _check_levels(levels: tuple[int, ...]) -> None:

@@ -7,14 +7,25 @@
     │   ├── BadTable      a channel's table; the field names row and column: "table[3][2]"
     │   ├── BadStudy      a study document; the field is a path: "questions[0].attribute.shares"
     │   ├── BadTally      a tally that is malformed, or of another study
-    │   └── BadLedger     a device's ledger that cannot be trusted; it is left as it is
+    │   ├── BadLedger     a device's ledger that cannot be trusted; it is left as it is
+    │   └── BadAnswer     an answer that is malformed, or to another study
     ├── NotPrivate        a table spends more privacy than declared, or than the device allows
     ├── CannotAnswer      the device refuses to answer
     ├── CannotSend        the answer was not delivered; the same bytes may be sent again
     │   └── AnswerRefused the collector said no for good
     ├── CannotEstimate    these counts, or this study, cannot tell
     ├── Impossible        no design or epsilon reaches what was asked
-    └── MissingExtra      an optional dependency is not installed                  (also an ImportError)
+    ├── MissingExtra      an optional dependency is not installed                  (also an ImportError)
+    ├── NotSigned         a signature is not by the holder of the key
+    ├── SealBroken        what was sealed is not what is there
+    ├── StoreError        a collector's store cannot do its work
+    │   ├── StoreFull     there is no room left
+    │   ├── StoreDamaged  what is stored contradicts itself, or cannot be read
+    │   └── StoreAway     it does not answer now
+    └── Refused           a collector says no; the reasons are in fairgauge.collector.refusals
+        ├── BadMediaType, TooLarge, BrokenOff, NoToken, NotAllowed, BadTicket, NoStudy, NotSealed, OtherTerms,
+        │   Conflict, Closed
+        └── ComeAgain     no for now: TooEarly, TooMany, Busy, Stopping
 
 The command line exits with status 2 for ``InvalidInput`` and with 1 for the others.  Texts may travel to a
 server or into a log, so none of them ever holds a person's group or value.
@@ -103,6 +114,34 @@ class MissingExtra(FairgaugeError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.what}: pip install 'fairgauge[{self.extra}]'"
+
+
+class NotSigned(FairgaugeError):
+    """A signature is not by the holder of the key."""
+
+
+class SealBroken(FairgaugeError):
+    """The answers, the tally, the study or the signature are not the ones that were sealed."""
+
+
+class StoreError(FairgaugeError):
+    """A collector's store cannot do its work."""
+
+
+class StoreFull(StoreError):
+    """There is no room left; nothing was stored."""
+
+
+class StoreDamaged(StoreError):
+    """What is stored contradicts itself, or its pages cannot be read."""
+
+
+class StoreAway(StoreError):
+    """The store does not answer now; what was sent may or may not be stored, and may be sent again."""
+
+
+class Refused(FairgaugeError):
+    """A collector says no; each reason is a class of its own in ``fairgauge.collector.refusals``."""
 
 
 def _shown(value: object) -> str:

@@ -5,6 +5,8 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
+from tests.vectors import limits
 from tests.vectors.make import FILE, SEED
 
 Change = tuple[str, str]
@@ -41,6 +44,10 @@ SEEDED = """(seed) => {
 }"""
 
 
+def serve(source: str, route: Route) -> None:
+    route.fulfill(body=source, content_type="text/javascript")
+
+
 @pytest.fixture
 def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     """Give a page that can import the client, honest or with one change to its source."""
@@ -56,8 +63,8 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
 
         if change is not None:
             person.context.route("**/fairgauge-client.js", mutate)
-        check = FILE.with_name("check.js").read_text(encoding="utf-8")
-        person.context.route("**/check.js", lambda route: route.fulfill(body=check, content_type="text/javascript"))
+        for name in ("check.js", "limits.js"):
+            person.context.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
         person.context.route(
             "**/empty",
             lambda route: route.fulfill(body="<!doctype html><title>Empty</title>", content_type="text/html"),
@@ -67,14 +74,14 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     return new
 
 
-def missed(page: Page) -> list[str]:
+def missed(page: Page, script: str = "check.js", file: Path = FILE) -> list[str]:
     """Return the vectors that the JavaScript client does not meet."""
     found: list[str] = page.evaluate(
-        """async (text) => {
-            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import("/check.js")];
+        """async ([script, text]) => {
+            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import(`/${script}`)];
             return check(client, JSON.parse(text));
         }""",
-        FILE.read_text(encoding="utf-8"),
+        [script, file.read_text(encoding="utf-8")],
     )
     return found
 
@@ -86,7 +93,7 @@ def test_what_python_says_javascript_says(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"), "draw"),
+        (("[below, above][Number(bits", "[above, below][Number(bits"), "draw"),
         (("(sum += weight) > drawn", "(sum += weight) >= drawn"), "draw"),
         (("return toFraction({ c: below.c + 1n, e: below.e })", "return toFraction(below)"), "log"),
         (("const keys = Object.keys(value).sort()", "const keys = Object.keys(value)"), "canonical"),
@@ -96,6 +103,23 @@ def test_what_python_says_javascript_says(client: OpenClient) -> None:
 )
 def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Change, name: str) -> None:
     assert [line for line in missed(client(change)) if name in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (None, ""),
+        (('study: "4"', 'study: "5"'), "defaults"),
+        (('lifetime: "8"', 'lifetime: "9"'), "lifetimes"),
+        (("question.channel.within(limit)) return;", "true) return;"), "studies"),
+        (('account === "" || name === "" || name', "name"), "lifetimes"),
+        (("if (!atMost(after, limit)) {", "if (!atMost(before, limit)) {"), "lifetimes"),
+    ],
+    ids=["honest", "study", "lifetime", "above", "names", "before"],
+)
+def test_limits_bite_alike(client: OpenClient, change: Change | None, name: str) -> None:
+    found = missed(client(change), "limits.js", limits.FILE)
+    assert [line for line in found if name in line] if change else found == []
 
 
 def replayed(bits: list[str]) -> Callable[[int], int]:
@@ -255,7 +279,7 @@ def test_a_hundred_thousand_draws_follow_the_table(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        ("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"),
+        ("[below, above][Number(bits", "[above, below][Number(bits"),
         ("number >> BigInt(8 * bytes.length - count)", "(number >> BigInt(8 * bytes.length - count)) & ~(1n << 51n)"),
         ("const size = limit.toString(2).length;", "const size = 1; return 0;"),
         ("offset + study.questions[picked]", "offset + 1 - 1 + study.questions[0]"),

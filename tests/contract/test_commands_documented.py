@@ -14,10 +14,15 @@ from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "paper", "plan", "report", "serve", "simulate", "tally", "ticket",
-    "token", "verify",
+    "answer", "audit", "design", "estimate", "key", "paper", "plan", "report", "serve", "simulate", "store", "tally",
+    "ticket", "token", "verify",
 ]  # fmt: skip
-GROUPS = {"token": ["new", "list", "revoke"], "ticket": ["new"]}
+GROUPS = {
+    "key": ["show", "rotate", "adopt"],
+    "store": ["check", "backup", "restore", "migrate", "forget", "log"],
+    "ticket": ["new"],
+    "token": ["new", "list", "revoke"],
+}
 
 
 @cache

@@ -1,4 +1,7 @@
-"""The names that users may import from ``fairgauge``: a change here is a decision, not an accident."""
+"""The names that users may import from ``fairgauge``: a change here is a decision, not an accident.
+
+Covers: fairgauge.lazy.
+"""
 
 import subprocess
 import sys
@@ -22,11 +25,13 @@ PUBLIC_NAMES = [
     "Tally",
     "__version__",
     "answer",
+    "design",
     "errors",
     "estimate",
+    "plan",
     "simulate",
 ]
-VERBS = ["answer", "estimate", "simulate"]
+VERBS = ["answer", "design", "estimate", "plan", "simulate"]
 ROOMS = [
     "audit",
     "channel",

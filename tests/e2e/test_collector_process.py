@@ -1,4 +1,7 @@
-"""A collector as a process: how it starts, how it stops, and what rude strangers do to it."""
+"""A collector as a process: how it starts, how it stops, and what rude strangers do to it.
+
+Covers: fairgauge.collector.protocol, fairgauge.collector.serve.
+"""
 
 import asyncio
 import json
@@ -16,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import StoreError
+from fairgauge.errors import StoreError
 from fairgauge.study import Study
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, new_database
@@ -53,7 +56,7 @@ def test_an_unknown_schema_version_refuses_to_start(tmp_path: Path):
     connection.close()
     done = start(tmp_path, f"sqlite:///{tmp_path / 'gauge.db'}")
     assert done.returncode == 1
-    assert "has schema version 99, and this fairgauge knows versions up to 4" in done.stderr
+    assert "has schema version 99, and this fairgauge knows versions up to 5" in done.stderr
 
 
 def test_an_unknown_schema_version_in_postgresql_too(tmp_path: Path):

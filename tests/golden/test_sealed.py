@@ -1,6 +1,8 @@
 """Seals verify for ever: these were made before 0.2.0, with the interval that was called finite then.
 
 The export is not kept: answer number i, in the order of the symbols, has the first 16 bytes of SHA-256(i) as its id.
+
+Covers: fairgauge.collector.seal, fairgauge.collector.seal_before.
 """
 
 import json
@@ -12,8 +14,9 @@ from typing import Any
 import pytest
 
 from fairgauge.cli import make_app
-from fairgauge.collector.seal import PURPOSE, SealBroken, check_sealed, lines_of, read_sealed
+from fairgauge.collector.seal import PURPOSE, check_sealed, lines_of, read_sealed
 from fairgauge.collector.signing import signature_is_good
+from fairgauge.errors import SealBroken
 from fairgauge.study import Study
 
 HERE = Path(__file__).parent / "sealed"

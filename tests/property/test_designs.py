@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,35 @@ def test_randomized_response(goal, epsilon):
 @given(goals(3), epsilons(8))
 def test_laplace(goal, epsilon):
     check("laplace", goal, epsilon)
+
+
+@st.composite
+def gaps_of_two(draw):
+    share = draw(st.integers(1, 99)) / 100
+    known = draw(st.booleans())
+    expect = draw(st.floats(-1, 1) if not known else st.none() | st.floats(-1, 1))
+    spread = draw(st.none() | st.floats(0.01, 1))
+    return Goal((share, 1 - share), shares_known=known, expect=expect, spread=spread, design="centred")
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(gaps_of_two(), epsilons(4))
+def test_centred(goal, epsilon):
+    channel = known_designs()["centred"].make(goal, epsilon)
+    assert channel.within(epsilon)
+    assert channel.epsilon >= 0.999 * float(epsilon)
+    decoder = goal.decoder(channel)
+    score = goal.score(decoder, goal.wanted(decoder.inputs)[0])
+    assert score is not None
+    # Unbiased in every population with these shares: the mean is (v - c)/p in one group, -(v - c)/p in the other.
+    m = len(decoder.inputs.levels)
+    means = (decoder.rows @ score).reshape(2, m) * np.array([[goal.shares[0]], [-goal.shares[1]]])
+    constants = decoder.inputs.levels - means
+    assert np.ptp(constants) <= 1e-9
+    if not goal.shares_known:
+        assert constants[0, 0] == pytest.approx(goal.aim.mean, abs=1e-9)
+    # Nobody need know the LP for this: no score of the table has less total error than the decoder's, by much.
+    assert goal.variance(channel) <= 1.001 * goal.by("").variance(channel)
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -133,7 +133,7 @@ def test_values_between_odd_bounds_are_answered():
 
 
 def test_no_profile_at_all(monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise CannotAnswer("no")
 
     monkeypatch.setattr("fairgauge.audit.answer", refuse)

@@ -2,9 +2,13 @@
 
 import math
 import pickle
+import sys
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -31,6 +35,31 @@ def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:
     return Channel(table, ENDS, groups=1)
 
 
+EVERYONE = [(None, None), (0, None), (None, Fraction(1, 7))] + [
+    (group, position) for group in (0, 1) for position in (Fraction(-LEVEL_UNIT), Fraction(1, 7), Fraction(LEVEL_UNIT))
+]
+
+
+def steps(draw: Callable[..., int], group: int | None, position: Fraction | None) -> int:
+    """Return how many instructions a draw takes, in whatever function."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    bits = scripted(HALF, HALF)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        draw(group, position, bits=bits)
+    finally:
+        sys.settrace(before)
+    return count
+
+
 class TestShape:
     def test_rows_are_ordered_by_group_then_level_then_abstain(self) -> None:
         channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=True)
@@ -38,10 +67,17 @@ class TestShape:
         assert tuple(order) == channel.table
         assert (channel.rows, channel.symbols) == (10, 10)
 
+    def test_the_units_are_those_of_every_published_study(self) -> None:
+        assert (ROW_SUM, LEVEL_UNIT) == (9_007_199_254_740_992, 1_073_741_824)
+
     @pytest.mark.parametrize(("group", "level"), [(-1, 0), (2, 0), (0, -1), (0, 2)])
     def test_a_row_that_does_not_exist_is_not_some_other_row(self, group: int, level: int) -> None:
-        with pytest.raises(IndexError):
-            sample_channel().row(group, level)
+        # One past the last group would be the row of those who abstain.
+        with pytest.raises(IndexError, match="no row for this group and level"):
+            sample_channel(abstain=True).row(group, level)
+
+    def test_it_is_shown_without_its_table(self) -> None:
+        assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False)"
 
     def test_no_abstain_row_unless_allowed(self) -> None:
         with pytest.raises(CannotAnswer, match="does not allow abstaining"):
@@ -144,6 +180,24 @@ class TestDraw:
 
         sample_channel(abstain=True).draw(group, position, bits=bits)
         assert asked == [53, 53]
+
+    def test_everyone_takes_the_same_steps(self) -> None:
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+        taken = {repr(given): steps(channel.draw, *given) for given in EVERYONE}
+        assert len(set(taken.values())) == 1, taken
+        assert min(taken.values()) > 50, "or nothing was counted"
+
+    def test_a_draw_that_spares_those_who_abstain_is_caught(self) -> None:
+        """As it was: who abstains takes a short cut."""
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+
+        def hasty(group: int | None, position: Fraction | None, *, bits: Callable[[int], int]) -> int:
+            if group is None or position is None:
+                bits(53)
+                return bisect_right(list(accumulate(channel.abstain_row)), bits(53))
+            return channel.draw(group, position, bits=bits)
+
+        assert len({steps(hasty, *given) for given in EVERYONE}) > 1
 
     @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
     def test_without_group_or_value_the_abstain_row_is_drawn(

@@ -19,6 +19,13 @@ EVERY_ERROR = [
     errors.CannotEstimate("no answers"),
     errors.Impossible("no epsilon does"),
     errors.MissingExtra("drawing plots needs matplotlib", "lab"),
+    errors.NotSigned("by somebody else"),
+    errors.SealBroken("another tally"),
+    errors.StoreError("no schema"),
+    errors.StoreFull("no room"),
+    errors.StoreDamaged("a page is gone"),
+    errors.StoreAway("no connection"),
+    errors.Refused("no"),
 ]
 
 

@@ -2,11 +2,18 @@
 
 import json
 
+from tests.vectors import limits
 from tests.vectors.make import FILE, written
 
 
 def test_the_vectors_are_current() -> None:
     assert FILE.read_text(encoding="utf-8") == written()
+
+
+def test_the_limits_are_current() -> None:
+    assert limits.FILE.read_text(encoding="utf-8") == limits.written()
+    vectors = json.loads(limits.written())
+    assert {vector["said"] is None for kind in ("studies", "lifetimes") for vector in vectors[kind]} == {True, False}
 
 
 def test_the_vectors_cover_every_kind_of_refusal() -> None:

@@ -59,7 +59,7 @@ def main() -> None:
         # What is wrong may come from a file of unknown origin: nothing in it shall steer the terminal.
         text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
         sys.stderr.write(f"fairgauge: {text}\n")
-        sys.exit(2 if isinstance(error, InvalidInput | MissingExtra) else 1)
+        sys.exit(2 if isinstance(error, InvalidInput) else 1)
     except BrokenPipeError:
         sys.exit(0)
 

@@ -27,17 +27,20 @@ def design(
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
-        str, typer.Option(help="auto, uncentred, laplace, randomized-response, or an installed one.")
+        str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
     ] = AUTO,
     abstain: options.Abstain = False,
     expect: options.Expect = None,
+    spread: options.Spread = None,
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
     closes: Annotated[str | None, typer.Option(help="When it closes.")] = None,
     contact: Annotated[str | None, typer.Option(help="Whom people can ask.")] = None,
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    draft = Draft(title, group, metric, epsilon, attribute, target, design, abstain, expect, opens, closes, contact)
+    draft = Draft(
+        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact
+    )
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
     write_bytes("output", output, study.to_bytes())
@@ -74,7 +77,7 @@ def _tells(question: Question) -> dict[str, bool]:
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
     goal = Goal.of(question)
-    return rounding_cost(goal, goal.variance(question.channel), len(question.channel.levels))
+    return rounding_cost(goal, goal.privacy_variance(question.channel), len(question.channel.levels))
 
 
 def _described(question: Question) -> dict[str, Any]:

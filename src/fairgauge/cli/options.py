@@ -24,7 +24,11 @@ Target = Annotated[
 Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
 Expect = Annotated[
     float | None,
-    typer.Option(help="The overall metric to expect, where shares are estimated. A wrong guess costs only precision."),
+    typer.Option(help="The overall metric to expect. A wrong guess costs only precision."),
+]
+Spread = Annotated[
+    str | None,
+    typer.Option(help="How far values spread about it, as a standard deviation; max for any values."),
 ]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[

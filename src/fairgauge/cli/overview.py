@@ -14,6 +14,8 @@ COMMANDS = {
     "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
     "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",
     "serve": "Take answers over HTTP, and count each of them once.",
+    "store": "Check, back up, restore, upgrade and thin out what a collector keeps.",
+    "key": "Show, rotate and adopt the keys that a collector signs with.",
     "token": "Make, list and revoke the tokens of operators and readers.",
     "ticket": "Make tickets, each of which lets one device answer a study once.",
     "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",

@@ -9,7 +9,7 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_population, read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import read_count
+from fairgauge.planning.typed import as_count
 from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
@@ -42,7 +42,7 @@ def simulate(
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
     people = read_population(population)
-    count = people.clients if clients is None else read_count("clients", clients)
+    count = people.clients if clients is None else as_count("clients", clients)
     if answers is not None:
         tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
     else:

@@ -9,7 +9,7 @@ from fairgauge.cli import options
 from fairgauge.cli.show import show_json
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import read_count
+from fairgauge.planning.typed import as_count
 
 ticket = typer.Typer(
     help="Make tickets, each of which lets one device answer a study once.",
@@ -33,7 +33,7 @@ def new(
     """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
-    wanted, book = read_count("count", count), Tickets.in_folder(secrets)
+    wanted, book = as_count("count", count), Tickets.in_folder(secrets)
     if json:
         show_json({"study": study, "tickets": [book.new(study) for _ in range(wanted)]})
     else:

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.show import out, show_json
-from fairgauge.collector.tokens import new_token, read_tokens, revoke_token
+from fairgauge.cli.show import out, show_json, show_table
+from fairgauge.collector.tokens import new_token, read_tokens, read_uses, revoke_token
 
 SECRETS = Path("fairgauge-secrets")
 
@@ -22,26 +22,31 @@ Name = Annotated[str, typer.Option("--name", help="Whose token it is.", show_def
 def new(
     name: Name,
     role: Annotated[str, typer.Option(help="operator (may publish and close) or reader (may see results).")] = "reader",
+    expires: Annotated[str | None, typer.Option(help="When it ends, such as 2027-01-01T00:00:00Z.")] = None,
     secrets: options.Secrets = SECRETS,
     json: options.Json = False,
 ) -> None:
     """Make a token, and print it once: only its hash is kept."""
-    made = new_token(secrets, name=name, role=role)
+    made = new_token(secrets, name=name, role=role, expires=expires)
     if json:
-        show_json({"name": name, "role": role, "token": made})
+        show_json({"name": name, "role": role, "expires": expires, "token": made})
     else:
         out.print(made)
 
 
 @token.command("list")
 def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
-    """Show the names and roles of all tokens."""
-    kept = [{"name": one.name, "role": one.role} for one in read_tokens(secrets)]
+    """Show the names and roles of all tokens, when they end, and the hour in which each was last used."""
+    uses = read_uses(secrets)
+    kept = [
+        {"name": one.name, "role": one.role, "expires": one.expires, "last_used": uses.get(one.name)}
+        for one in read_tokens(secrets)
+    ]
     if json:
         show_json({"tokens": kept})
         return
-    for one in kept:
-        out.print(f"{one['role']:<9} {one['name']}")
+    rows = [[one["name"] or "", one["role"] or "", one["expires"] or "-", one["last_used"] or "-"] for one in kept]
+    show_table("name", "role", "expires", "last used", rows=rows)
 
 
 @token.command()

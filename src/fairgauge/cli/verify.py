@@ -84,7 +84,7 @@ def _check_signature(study: Study, signature: str | None, key: str | None) -> No
     if key is None:
         raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
     if not _is_signed(key, "study", study.to_bytes(), signature):
-        from fairgauge.collector.signing import NotSigned
+        from fairgauge.errors import NotSigned
 
         raise NotSigned("the signature of the study is not by the holder of this key")
 
@@ -105,7 +105,8 @@ def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str
         return None
     if export is None:
         raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
-    from fairgauge.collector.seal import PURPOSE, SealBroken, check_sealed, read_answers, read_sealed
+    from fairgauge.collector.seal import PURPOSE, check_sealed, read_answers, read_sealed
+    from fairgauge.errors import SealBroken
 
     document = read_sealed(read_bytes("sealed", sealed))
     check_sealed(study, document, read_answers(export, study.digest))

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
 
@@ -55,11 +56,14 @@ class Answer:
         write_file(path, self.to_bytes(), field="answer")
 
 
-def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = None) -> Answer:
+def answer(
+    study: Study, profile: Mapping[str, Any], *, limit: Limits | None = None, ticket: str | None = None
+) -> Answer:
     """Answer one question of a study, picked by a secure coin, with one randomised symbol.
 
-    It remembers nothing: whoever calls it twice for one person spends twice.  A
-    :class:`~fairgauge.client.ledger.Ledger` answers each study once.
+    It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that
+    it keeps to.  A :class:`~fairgauge.client.ledger.Ledger` answers each study once, and keeps to the limit for a
+    lifetime too.
 
     Whether the device refuses depends on the study and the profile, never on the coin: every question is
     checked before the coin is tossed.
@@ -70,11 +74,12 @@ def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = Non
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, and ``None`` for what the device lacks.
+        limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
     Raises:
         InvalidInput: If the ticket is not one.
-        NotPrivate: If a table spends more than the study declares.
+        NotPrivate: If a table spends more than the study declares, or than one study may.
         CannotAnswer: If the study is not open by this device's clock, or the profile does not fit the study; the
             text never holds the group or a value.
     """
@@ -82,6 +87,7 @@ def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = Non
         check_ticket(ticket)
     _check_open(study)
     study.check_privacy()
+    (limit or Limits()).check_study(study)
     check_profile(profile)
     groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
     if not isinstance(values, Mapping):

@@ -13,6 +13,10 @@ UNNAMED = ""
 
 Charges = Mapping[str, Decimal]
 
+# What a device spends unless it says otherwise.
+STUDY_LIMIT = Decimal(4)
+LIFETIME_LIMIT = Decimal(8)
+
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
 
 
@@ -20,12 +24,17 @@ _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
 class Limits:
     """How much epsilon a device spends: on one attribute in its lifetime, and on one study.
 
+    A device that says nothing has both limits.  ``None`` is for one that wants no limit, and says so.
+
+    >>> Limits()
+    Limits(lifetime=Decimal('8'), study=Decimal('4'))
+
     Raises:
         InvalidInput: If a limit is not a number from 0 up.
     """
 
-    lifetime: Decimal | None = None
-    study: Decimal | None = None
+    lifetime: Decimal | None = LIFETIME_LIMIT
+    study: Decimal | None = STUDY_LIMIT
 
     def __post_init__(self) -> None:
         for field, limit in (("limit", self.lifetime), ("study limit", self.study)):
@@ -68,6 +77,9 @@ class Limits:
                     f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would "
                     f"make it {_shown(after)}, and the limit is {self.lifetime}"
                 )
+
+
+UNLIMITED = Limits(None, None)
 
 
 def read_limit(field: str, typed: str) -> Decimal:

@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 
 from fairgauge.collector import refusals
 from fairgauge.collector.refusals import ComeAgain
-from fairgauge.collector.stores.base import StoreError, StoreFull
-from fairgauge.errors import BadStudy, BadTable, CannotEstimate, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.errors import (
+    BadStudy,
+    BadTable,
+    CannotEstimate,
+    FairgaugeError,
+    InvalidInput,
+    NotPrivate,
+    StoreError,
+    StoreFull,
+)
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:fairgauge:problem:"

@@ -3,13 +3,7 @@
 None of them knows HTTP.  :mod:`fairgauge.collector.problems` says how each is told over the wire.
 """
 
-# ruff: noqa: N818 - each name says what went wrong, as all names in fairgauge.errors do
-
-from fairgauge.errors import FairgaugeError, InvalidInput
-
-
-class Refused(FairgaugeError):
-    """The root of everything that a collector says no to."""
+from fairgauge.errors import InvalidInput, Refused
 
 
 class ComeAgain(Refused):

@@ -16,17 +16,13 @@ from fairgauge import estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.collector.seal_before import estimate_of_before, numbers_of_before, of_before
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 FORMAT = 1
 PURPOSE = "seal"
-
-
-class SealBroken(FairgaugeError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
-    """The answers, the tally, the study or the signature are not the ones that were sealed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,18 @@ What is signed is ``fairgauge <purpose> 1``, a newline, and the bytes: a signatu
 
 import base64
 import binascii
+import json
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from fairgauge.collector.vault import read_or_make_secret
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.collector.vault import locked, read_or_make_secret, read_secret, replace_secret, write_secret
+from fairgauge.errors import InvalidInput
 
 FILE = "signing.key"
-
-
-class NotSigned(FairgaugeError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
-    """A signature is not by the holder of the key."""
+FORMER = "signing-former.json"  # public keys that were used before, the oldest first
+KEY_BYTES = 32
 
 
 class Signer:
@@ -29,7 +28,7 @@ class Signer:
     @classmethod
     def in_folder(cls, folder: Path) -> "Signer":
         """Use the key in a folder of secrets, and make one if there is none."""
-        return cls(read_or_make_secret(folder, FILE, 32))
+        return cls(read_or_make_secret(folder, FILE, KEY_BYTES))
 
     @property
     def public(self) -> str:
@@ -39,6 +38,37 @@ class Signer:
     def sign(self, purpose: str, data: bytes) -> str:
         """Return the signature in base64."""
         return base64.b64encode(self._key.sign(_message(purpose, data))).decode()
+
+
+def public_of(folder: Path) -> str | None:
+    """Return the public key of the folder's signing key, or None if there is none."""
+    seed = read_secret(folder, FILE)
+    return None if seed is None else Signer(seed).public
+
+
+def former_keys(folder: Path) -> list[str]:
+    """Return the public keys that were used before the one of now, the oldest first."""
+    data = read_secret(folder, FORMER)
+    try:
+        return [str(key) for key in json.loads(data or b"[]")]
+    except (TypeError, ValueError):
+        raise InvalidInput("secrets", folder / FORMER, "is malformed") from None
+
+
+def rotate_key(folder: Path) -> tuple[str, str]:
+    """Replace the signing key, and return the old and the new public key.
+
+    What was signed before is served with the key that signed it.  The old public key is kept before the new key is
+    written, so a crash in between leaves the old key in use.
+    """
+    with locked(folder):
+        old = public_of(folder)
+        if old is None:
+            raise InvalidInput("secrets", folder, "has no signing key to replace")
+        former = former_keys(folder)
+        if old not in former:
+            write_secret(folder, FORMER, json.dumps([*former, old]).encode())
+        return old, Signer(replace_secret(folder, FILE, KEY_BYTES)).public
 
 
 def signature_is_good(public: str, purpose: str, data: bytes, signature: str) -> bool:

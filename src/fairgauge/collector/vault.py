@@ -1,10 +1,30 @@
 """The folder with a collector's secrets: files that only their owner may read, written whole or not at all."""
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fairgauge.errors import InvalidInput
+
+LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing the folder while a file in it is read, changed and written."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InvalidInput("secrets", folder, f"cannot be changed: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def read_secret(folder: Path, name: str) -> bytes | None:
@@ -42,6 +62,13 @@ def write_secret(folder: Path, name: str, data: bytes) -> None:
             raise
     except OSError as error:
         raise InvalidInput("secrets", folder / name, f"cannot be written: {error.strerror}") from None
+
+
+def replace_secret(folder: Path, name: str, size: int) -> bytes:
+    """Put a new key of random bytes in the place of the one that is there, and return it."""
+    made = os.urandom(size)
+    write_secret(folder, name, made)
+    return made
 
 
 def read_or_make_secret(folder: Path, name: str, size: int) -> bytes:

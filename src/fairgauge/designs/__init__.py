@@ -4,7 +4,8 @@
 ``randomized-response``   the paper's M_R with the allocation that makes it private
 ``laplace``               the paper's M_L (k = 2) on a lattice, with tails as single symbols
 ``uncentred``             the least worst-case variance for clients whose split is known exactly
-``auto``                  whichever of them has the least variance
+``centred``               the least total error about the population, for the gap of two groups
+``auto``                  whichever of them has the least total error
 ========================  ==========================================================================
 
 Every design ends in a table of integers whose privacy is checked exactly, and every variance is computed from that
@@ -12,7 +13,7 @@ table.  Other packages add designs through :mod:`fairgauge.designs.registry`.
 """
 
 from fairgauge.designs.making import LEAST_EPSILON, MOST_EPSILON, check_design, make_channel
-from fairgauge.designs.registry import AUTO, Design, known_designs, register
+from fairgauge.designs.registry import AUTO, Design, designs_for, known_designs, register
 
 __all__ = [
     "AUTO",
@@ -20,6 +21,7 @@ __all__ = [
     "MOST_EPSILON",
     "Design",
     "check_design",
+    "designs_for",
     "known_designs",
     "make_channel",
     "register",

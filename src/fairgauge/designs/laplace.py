@@ -29,7 +29,7 @@ def laplace(goal: Goal, epsilon: Decimal) -> Channel:
     while needed > count:
         count = needed
         channel = _best_split(goal, epsilon, count)
-        needed = min(levels_needed(goal, goal.variance(channel), count), most)
+        needed = min(levels_needed(goal, goal.privacy_variance(channel), count), most)
     return channel
 
 
@@ -41,12 +41,12 @@ def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
         return exact_channel(_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
 
     best = minimize_scalar(
-        lambda part: goal.variance(channel(part)),
+        lambda part: goal.privacy_variance(channel(part)),
         bounds=(0.3, 1.0),
         method="bounded",
         options={"xatol": 1e-3},
     )
-    return min((channel(best.x), channel(1.0)), key=goal.variance)
+    return min((channel(best.x), channel(1.0)), key=goal.privacy_variance)
 
 
 def _rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:

@@ -20,6 +20,17 @@ def even_levels(count: int) -> Vector:
     return np.round(np.linspace(-1, 1, count) * 2**30) / 2**30
 
 
+def levels_about(mean: float, spread: float, count: int) -> Vector:
+    """Return so many levels that are densest near a mean: the farther from it, the less a value's rounding matters.
+
+    About the mean they lie like ``spread * sinh(t)`` for evenly spaced t.
+    """
+    first, last = math.asinh((-1 - mean) / spread), math.asinh((1 - mean) / spread)
+    levels = mean + spread * np.sinh(np.linspace(first, last, count))
+    levels[0], levels[-1] = -1.0, 1.0
+    return np.round(levels * 2**30) / 2**30
+
+
 def levels_needed(goal: Goal, variance: float, levels: int) -> int:
     """Return how many levels keep the cost of rounding under 1 %, given the variance reached with some levels."""
     if rounding_cost(goal, variance, levels) <= WORTH:

@@ -4,7 +4,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from fairgauge.channel import Channel
-from fairgauge.designs.registry import AUTO, known_designs
+from fairgauge.designs.registry import AUTO, designs_for, known_designs
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 
@@ -27,17 +27,23 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     check_design(design)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    possible = designs_for(goal)
     if design != AUTO:
-        return design, _made(goal, epsilon, design)
+        if design not in possible:
+            raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
+        return design, _made(goal.by(design), epsilon)
+    spared = {other for name in possible for other in known_designs()[name].instead_of}
     channels: dict[str, Channel] = {}
-    for name in known_designs():
+    for name in possible:
+        if name in spared:
+            continue
         try:
-            channels[name] = _made(goal, epsilon, name)
+            channels[name] = _made(goal.by(name), epsilon)
         except Impossible:
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    variances = {name: goal.variance(channel) for name, channel in channels.items()}
+    variances = {name: goal.by(name).variance(channel) for name, channel in channels.items()}
     least = min(variances.values())
     best = next(name for name, variance in variances.items() if variance <= least * _AS_GOOD)
     return best, channels[best]
@@ -61,7 +67,8 @@ def check_design(design: str) -> None:
 
 
 @lru_cache(maxsize=256)
-def _made(goal: Goal, epsilon: Decimal, design: str) -> Channel:
+def _made(goal: Goal, epsilon: Decimal) -> Channel:
+    design = goal.design
     channel = known_designs()[design].make(goal, epsilon)
     if not channel.within(epsilon):
         raise NotPrivate(f"design {design} made a table with epsilon {channel.epsilon!r}, above {epsilon}")

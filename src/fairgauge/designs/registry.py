@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from fairgauge.channel import Channel
+from fairgauge.designs.centred import centred, serves
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.uncentred import uncentred
@@ -37,12 +38,16 @@ class Design:
         make: Makes the channel for a goal and an epsilon.
         colour: The colour of its line, as matplotlib takes it.
         marker: The marker on its line, for readers of grey prints.
+        serves: Whether it can make a channel for a goal; unless given, for every goal.
+        instead_of: Designs that ``auto`` need not try where this one serves.
     """
 
     name: str
     make: Callable[[Goal, Decimal], Channel]
     colour: str = "#666666"
     marker: str = "x"
+    serves: Callable[[Goal], bool] = lambda _: True
+    instead_of: tuple[str, ...] = ()
 
 
 # Okabe and Ito's colours, told apart by colour-blind readers.
@@ -52,6 +57,7 @@ _FOUND = {
         Design("randomized-response", randomized_response, "#D55E00", "s"),
         Design("laplace", laplace, "#E69F00", "^"),
         Design("uncentred", uncentred, "#0072B2", "o"),
+        Design("centred", centred, "#009E73", "D", serves=serves, instead_of=("uncentred",)),
     )
 }
 
@@ -73,6 +79,11 @@ def known_designs() -> Mapping[str, Design]:
     """Return every design by its name, the simplest first; those of other packages come last."""
     _load_offered()
     return MappingProxyType(_FOUND)
+
+
+def designs_for(goal: Goal) -> list[str]:
+    """Return the names of the designs that serve a goal."""
+    return [name for name, design in known_designs().items() if design.serves(goal)]
 
 
 @cache

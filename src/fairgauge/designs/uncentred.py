@@ -36,7 +36,7 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least worst-case variance; never worse than the other designs."""
     channels = [randomized_response(goal, epsilon), laplace(goal, epsilon)]
     channels.append(hadamard(goal, epsilon) if goal.groups > EXACT_GROUPS else _minimax(goal, epsilon))
-    return min(channels, key=goal.variance)
+    return min(channels, key=goal.privacy_variance)
 
 
 def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
@@ -56,7 +56,7 @@ def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
         solution = minimax.solve(Columns.joined(feasible, more), _starts(problem, size), hint)
         channel = _assembled(minimax, solution, epsilon)
         affordable = (most * count // minimax.program.rows - 1) // 2 * 2 + 1
-        needed = min(levels_needed(goal, goal.variance(channel), count), affordable)
+        needed = min(levels_needed(goal, goal.privacy_variance(channel), count), affordable)
         if needed <= count:
             return channel
         count, coarse = next_count(count, needed), (problem.inputs, solution)
@@ -65,7 +65,7 @@ def _minimax(goal: Goal, epsilon: Decimal) -> Channel:
 def _problem(goal: Goal, epsilon: Decimal, count: int) -> tuple[Problem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
     inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
-    unit = float(np.sqrt(goal.variance(randomized_response(goal, epsilon))))
+    unit = float(np.sqrt(goal.privacy_variance(randomized_response(goal, epsilon))))
     basis = _basis(goal, inputs)
     return Problem(inputs, goal.shares, basis / unit, _objectives(goal, inputs, basis), float(epsilon)), unit
 

@@ -15,14 +15,16 @@ planned.  Taking the number that has answered so far for the planned one would b
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.estimation.betting import BOLDEST, log_money
+from fairgauge.estimation.betting import BOLDEST
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
 # that is asked for, so that a p-value is about one and the same martingale.
@@ -30,6 +32,22 @@ SIZES: Vector = np.logspace(1, 10, 37)
 STAKED_ALPHA = 0.01
 # Half of the money goes to sizes near the planned one: the variance is not known either.
 _NEARBY: Vector = np.array([0.4, 1.0, 2.5])
+
+_NEVER = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Bets on one side: the logarithm of what each symbol multiplies each stake's money by, and of the weights."""
+
+    factors: Matrix
+    weights: Vector
+
+    def log_money(self, counts: NDArray[Any]) -> Vector:
+        """Return the logarithm of all money, for the counts of one study or of one study in each column."""
+        each = (self.factors @ counts).T + self.weights
+        top = each.max(axis=-1)
+        return np.asarray(top + np.log(np.exp(each.T - top).sum(axis=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +94,29 @@ class AnytimeTest:
         weights = np.append(np.full(len(SIZES), 0.5 / len(SIZES)), np.full(len(near), 0.5 / len(near)))
         return np.append(SIZES, near), weights
 
+    def bets(self, value: float) -> list[Bets]:
+        """Return the bets against a value on either side; no answer is looked at."""
+        asked = Hypothesis(self.laws, self.over - value * self.under)
+        sizes, weights = self._bets
+        least, most = asked.variance
+        variance = math.sqrt(max(least, most / 30) * most)
+        stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))
+        found = []
+        for gains in (asked.score, -asked.score):
+            worst = float(-gains.min())
+            boldest = BOLDEST / worst if worst > 0 else math.inf
+            factors = np.log1p(np.multiply.outer(np.minimum(stakes, boldest), gains))
+            found.append(Bets(factors, np.log(weights)))
+        return found
+
     def margin(self, value: float) -> float:
         """Return by how much the money exceeds what rejects a value, as a logarithm: below zero if it is accepted.
 
         Guarantee: the right value is ever rejected with probability at most alpha.
         """
-        asked = Hypothesis(self.laws, self.over - value * self.under)
-        if not asked.possible:
-            return 1e30
-        sizes, weights = self._bets
-        least, most = asked.variance
-        variance = math.sqrt(max(least, most / 30) * most)
-        stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))
-        won = -math.inf
-        for gains in (asked.score, -asked.score):
-            worst = float(-gains.min())
-            boldest = BOLDEST / worst if worst > 0 else math.inf
-            won = max(won, log_money(gains, self.counts, np.minimum(stakes, boldest), weights))
+        if not Hypothesis(self.laws, self.over - value * self.under).possible:
+            return _NEVER
+        won = max(float(bets.log_money(self.counts)) for bets in self.bets(value))
         return won - math.log(2 / self.alpha)
 
     def limit(self, value: float) -> float:

@@ -23,18 +23,15 @@ _KURTOSES: Vector = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])
 BOLDEST = 0.9
 
 
-def log_money(gains: Vector, counts: Vector, stakes: Vector, weights: Vector | None = None) -> float:
-    """Return the logarithm of the money of all stakes together.
+def log_money(gains: Vector, counts: Vector, stakes: Vector) -> float:
+    """Return the logarithm of the money of all stakes together, which start with equal parts.
 
     Args:
         gains: What each symbol is worth above the mean that is bet against.
         counts: How often each symbol came.
         stakes: The stakes; 1 + stake * gain must stay above 0.
-        weights: How much of the money starts on each stake; evenly if not given.
     """
     each = np.log1p(np.multiply.outer(stakes, gains)) @ counts
-    if weights is not None:
-        each = each + np.log(weights * len(stakes))
     top = float(each.max())
     return top + float(np.log(np.exp(each - top).mean()))
 

@@ -119,9 +119,7 @@ class PopulationReader(TestReader):
     @classmethod
     def width(cls, expected: Expected, answers: float, alpha: float) -> float:
         """Return the half-width for the variance that is reckoned with."""
-        return population_width(
-            Laws(expected.decoder, expected.shares), expected.score, expected.variance, answers, alpha
-        )
+        return population_width(expected.centred, expected.variance, answers, alpha)
 
 
 class AnytimeReader(TestReader):

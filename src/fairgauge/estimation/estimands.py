@@ -102,8 +102,7 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
         parts = [f"the share of {name}" for name in question.attribute.groups]
     gaps = None
     if shares is not None:
-        contrasts = [inputs.sum_of(a) / shares[a] - inputs.sum_of(b) / shares[b] for a, b in goal.pairs]
-        found = _all([ratio(decoder.score(contrast), answered) for contrast in contrasts])
+        found = _all([ratio(goal.gap_score(decoder, pair), answered) for pair in goal.pairs])
         gaps = None if found is None else dict(zip(goal.pairs, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(

@@ -183,25 +183,22 @@ class PopulationTest:
         return won - math.log(2 / alpha)
 
 
-def population_width(laws: Laws, score: Vector, variance: float, answers: float, alpha: float) -> float:
+def population_width(asked: Hypothesis, variance: float, answers: float, alpha: float) -> float:
     """Return the half-width to plan with: for a population that gives the score's average this variance.
 
-    It is what the test would allow with the bound of the variance that bets reach on average, at the middle of what is
-    possible.
+    It is what the test would allow with the bound of the variance that bets reach on average.
 
     Guarantee: none; close to what the estimate will have if the variance is as stated.
     """
     if not 0 < variance < math.inf:
         return math.inf if variance else 0.0
-    middle = sum(extent(laws, score, np.ones(len(score)))) / 2
-    asked = Hypothesis(laws, score - middle)
     least, most = asked.variance
     held = min(max(variance, least), most)
     spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
     grid = grid_of(answers)
     times = grid.points / math.sqrt(answers * held)
     moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
-    far = float(distances(answers, times, modulus(laws, asked.score, times), moments).max())
+    far = float(distances(answers, times, modulus(asked.laws, asked.score, times), moments).max())
     left = _MEAN * alpha / 2 - far
     bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
     if left <= 0:

@@ -9,6 +9,8 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
+from fairgauge.estimation.hypothesis import Hypothesis, extent
+from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
@@ -19,7 +21,7 @@ Pair = tuple[int, int]
 _GAP, _MEAN = 0.8, 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expected:
     """What a plan reckons with, before any answer.
 
@@ -34,6 +36,13 @@ class Expected:
     score: Vector
     shares: Vector | None
     variance: float
+
+    @cached_property
+    def centred(self) -> Hypothesis:
+        """That the score's mean is in the middle of what it can be."""
+        laws = Laws(self.decoder, self.shares)
+        middle = sum(extent(laws, self.score, np.ones(len(self.score)))) / 2
+        return Hypothesis(laws, self.score - middle)
 
 
 @dataclass(frozen=True, eq=False)

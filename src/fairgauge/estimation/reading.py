@@ -77,7 +77,7 @@ def _question(
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
     pairs = {pair: (names[pair[0]], names[pair[1]]) for pair in gaps}
     p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
-    fit = fit_p_value(estimands.decoder, counts)
+    fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,
         attribute=question.attribute.name,
@@ -112,8 +112,8 @@ def _cautions(
     said = []
     if fit < SUSPICIOUS:
         said.append(
-            f"The counts do not look like honest answers to this study (p = {fit:.2g}): "
-            "they may be forged, miscounted or made with another table."
+            f"Honest answers to this study seldom give such counts (p = {fit:.2g}): "
+            "some may be forged, miscounted or made with another table."
         )
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")

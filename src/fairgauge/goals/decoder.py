@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.goals.centring import Family, Table, best_score
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.goals.reckoning import Reckoning
 
 # Directions of the table below this relative size are rounding noise of its integers, not information.
 _RANK = 1e-9
@@ -68,7 +70,7 @@ class Decoder:
         return rows
 
     @cached_property
-    def _factors(self) -> tuple[Matrix, Vector, Matrix]:
+    def factors(self) -> tuple[Matrix, Vector, Matrix]:
         """What the table tells apart: its singular vectors and values, without rounding noise."""
         left, size, right = np.linalg.svd(self.rows, full_matrices=False)
         kept = size > _RANK * size[0]
@@ -90,7 +92,7 @@ class Decoder:
         prior and convex in the score, so the best score against the worst values is the best score under
         the prior that is hardest for it.  Exponentiated ascent finds that prior.
         """
-        if len(self._factors[1]) == self.channel.symbols:
+        if len(self.factors[1]) == self.channel.symbols:
             return self.prior
         points, blocks = self.inputs.points()
         weights = self.inputs.weights(self.shares)
@@ -116,6 +118,35 @@ class Decoder:
                 law[here] *= weight / law[here].sum()
         return best
 
+    def centred(self, functional: Vector, constant: Vector | None, reckoning: Reckoning) -> "Decoder":
+        """Return the decoder with the score that is best about a population for the functional less c times a constant.
+
+        Where the channel can tell the constant's functional too, c is the best there is; else it is the one for which
+        the channel can tell at all.  Without a constant the functional stays as it is.
+        """
+        family = self._family(functional, constant)
+        if family is None:
+            return self
+        table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares))
+        score = best_score(table, family, [reckoning])
+        return replace(self, aims=(Aim(self.rows @ score, score),))
+
+    def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
+        """Return all scores that are unbiased for the functional, but for a multiple of the constant."""
+        left, _, right = self.factors
+        none: Matrix = np.linalg.svd(right, full_matrices=True)[0][:, right.shape[1] :]
+        size = float(np.abs(functional).max())
+        score = None
+        if constant is not None:
+            beyond, untold = (of - left @ (left.T @ of) for of in (functional, constant))
+            if np.abs(untold).max() <= UNBIASED * np.abs(constant).max():
+                more = self._least_squares(constant, self.prior)
+                none = none if more is None else np.column_stack([none, more])
+            else:
+                functional = functional - (beyond @ untold) / (untold @ untold) * constant
+        score = self._least_squares(functional, self.prior, size=size)
+        return None if score is None else Family(score, none)
+
     def score(self, functional: Vector) -> Vector | None:
         r"""Return the best linear unbiased score of a functional, or None if the channel cannot tell.
 
@@ -132,7 +163,7 @@ class Decoder:
 
     def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
         """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
-        left, singular, right = self._factors
+        left, singular, right = self.factors
         spread = right / (prior @ self.rows)[:, None]
         curve = right.T @ spread
         score = np.zeros(len(spread))

@@ -1,6 +1,8 @@
 """The goal of a question: what it shall estimate, and how well a channel serves that."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -9,10 +11,19 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
+from fairgauge.goals.wish import Wish
 from fairgauge.study import Question, Target
 
-# Where nothing is expected of the overall mean, a design reckons with the ends and the middle of its range.
+CENTRED = "centred"
+# Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
+# Where nothing is expected and shares are known, variances are told for the worst of these levels ...
+_LEVELS = tuple(level / 10 for level in range(-8, 9))
+# ... and designs are made for values about the middle, as if the level itself were spread by this much.
+_LEVEL_SPREAD = 0.7
+# A design for a mean at the very end, or for no spread at all, would be useless if that is not quite so.
+_FARTHEST_MEAN, _LEAST_SPREAD = 0.95, 0.05
 
 
 @dataclass(frozen=True)
@@ -24,8 +35,9 @@ class Goal:
         shares_known: Whether the estimate may rely on the shares.
         target: ``"gap"`` for the differences between groups, ``"means"`` for each group's own mean.
         abstain: Whether people may abstain.
-        expect: The overall mean to expect, in [-1, 1].  It matters only where shares are estimated: a wrong guess
-            costs precision, never truth.
+        expect: The overall mean to expect, in [-1, 1].  A wrong guess costs precision, never truth.
+        spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
+        design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
     """
 
     shares: tuple[float, ...]
@@ -33,18 +45,26 @@ class Goal:
     target: Target = "gap"
     abstain: bool = False
     expect: float | None = None
+    spread: float | None = USUAL_SPREAD
+    design: str = ""
 
     @classmethod
-    def of(cls, question: Question) -> "Goal":
-        """Return the goal that a question serves; where shares are unknown, equal ones are a harmless guess."""
-        known = question.attribute.share_values
-        d = len(question.attribute.groups)
+    def of(cls, asked: Question | Wish) -> "Goal":
+        """Return what serves a question, or the wish for one: the one place where this is decided."""
+        wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
-            shares=known or (1 / d,) * d,
-            shares_known=known is not None,
-            target=question.target,
-            abstain=question.channel.abstain,
+            shares=wish.shares,
+            shares_known=wish.attribute.shares is not None,
+            target=wish.aim,
+            abstain=wish.abstain,
+            expect=wish.expect_in_v,
+            spread=wish.spread_in_v,
+            design=asked.design if isinstance(asked, Question) else "",
         )
+
+    def by(self, design: str) -> "Goal":
+        """Return the goal for channels of a design."""
+        return replace(self, design=design)
 
     @property
     def groups(self) -> int:
@@ -61,6 +81,35 @@ class Goal:
         """The shares as numbers to compute with."""
         return np.array(self.shares)
 
+    @property
+    def relies_on_shares(self) -> bool:
+        """Whether averages over all clients are divided by known constants only."""
+        return self.shares_known and not self.abstain
+
+    @property
+    def centred(self) -> bool:
+        """Whether the gap's score has a constant of its own."""
+        return self.design == CENTRED and self.groups == 2 and not self.abstain
+
+    @property
+    def reckonings(self) -> tuple[Reckoning, ...]:
+        """What variances reckon with, the worst of them: the mean that is expected, or else every level alike."""
+        if self.expect is not None:
+            return (self.aim,)
+        levels = _LEVELS if self.relies_on_shares else _CENTRES
+        return tuple(Reckoning(level, self._spread) for level in levels)
+
+    @property
+    def aim(self) -> Reckoning:
+        """What a centred design and its scores are made for."""
+        if self.expect is not None:
+            return Reckoning(min(max(self.expect, -_FARTHEST_MEAN), _FARTHEST_MEAN), self._spread)
+        return Reckoning(0.0, None if self._spread is None else float(np.hypot(self._spread, _LEVEL_SPREAD)))
+
+    @property
+    def _spread(self) -> float | None:
+        return None if self.spread is None else max(self.spread, _LEAST_SPREAD)
+
     def mean_functional(self, inputs: Inputs, group: int, centre: float) -> Vector:
         """Return the functional whose average is (group's mean - centre), to first order about that centre.
 
@@ -73,12 +122,26 @@ class Goal:
             return inputs.sum_of(group) / share - centre * inputs.answered() / answering
         return (inputs.sum_of(group) - centre * inputs.share_of(group)) / share
 
+    def gap_functional(self, inputs: Inputs, pair: tuple[int, int]) -> Vector:
+        """Return the functional whose average is the gap where shares are known."""
+        first, second = (inputs.sum_of(g) / self.shares[g] for g in pair)
+        return first - second
+
+    def gap_score(self, decoder: Decoder, pair: tuple[int, int]) -> Vector | None:
+        """Return the score whose average is the gap of a population with the known shares; None if none is.
+
+        Its mean at an input is the gap's functional, less a constant times what averages to 0 in such a population.
+        """
+        if self.centred and self.shares_known:
+            return decoder.aims[0].score if decoder.aims else None
+        return decoder.score(self.gap_functional(decoder.inputs, pair))
+
     def wanted(self, inputs: Inputs) -> list["Wanted"]:
         """Return the functionals whose largest variance the design shall make small."""
-        if self.shares_known and not self.abstain:
+        if self.relies_on_shares:
             centres: tuple[float | None, ...] = (None,)
         else:
-            centres = _CENTRES if self.expect is None else (self.expect,)
+            centres = _CENTRES if self.expect is None else (self.aim.mean,)
         found: list[Wanted] = []
         for centre in centres:
             means = [self.mean_functional(inputs, g, centre or 0.0) for g in range(self.groups)]
@@ -96,23 +159,88 @@ class Goal:
 
     def decoder(self, channel: Channel) -> Decoder:
         """Return the decoder of a channel that serves this goal best."""
-        decoder = Decoder.even(channel, self.share_vector)
-        if not self.shares_known or self.abstain:
-            return decoder
-        wanted = [f for f, _ in self.wanted(decoder.inputs)]
-        # Gaps depend on each other, so they share one prior; a mean may have its own.
-        return decoder.aimed(wanted) if self.target == "means" else decoder.least_favourable(wanted)
+        return _decoder(self, channel)
 
     def variance(self, channel: Channel) -> float:
-        """Return K times the variance of the worst of the wanted numbers; infinite if the channel cannot tell."""
-        decoder = self.decoder(channel)
-        if any(decoder.score(f) is None for f in self.needed(decoder.inputs)):
-            return float("inf")
-        return max(self._variance(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+        """Return K times the variance, over clients drawn from a population, of the worst of the wanted numbers.
 
-    def _variance(self, decoder: Decoder, wanted: "Wanted") -> float:
-        score = decoder.score(wanted.functional)
-        return float("inf") if score is None else decoder.variance(score, centre=wanted.centre)
+        It is the total: what randomising adds and how clients differ.  The population is the worst that is reckoned
+        with (:attr:`reckonings`).  Infinite if the channel cannot tell.
+        """
+        decoder = self.decoder(channel)
+        if not self._identifies(decoder):
+            return float("inf")
+        return max(self.total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+
+    def privacy_variance(self, channel: Channel) -> float:
+        """Return K times the variance for clients whose values and split are fixed: what randomising adds.
+
+        For the worst values that they can hold; infinite if the channel cannot tell.
+        """
+        decoder = self.decoder(channel)
+        if not self._identifies(decoder):
+            return float("inf")
+        scores = [(self.score(decoder, wanted), wanted.centre) for wanted in self.wanted(decoder.inputs)]
+        return max(float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores)
+
+    def sampling_variance(self) -> float:
+        """Return K times the variance of the worst of the wanted numbers if nothing were randomised."""
+        answering = 1 - ABSTAINING if self.abstain else 1.0
+        parts = sorted((1 / share for share in self.shares), reverse=True)
+        worst = parts[0] if self.target == "means" else parts[0] + parts[1]
+        return worst / answering * max(reckoning.widest**2 for reckoning in self.reckonings)
+
+    def total(self, decoder: Decoder, wanted: "Wanted") -> float:
+        """Return K times the variance of one of the wanted numbers, over clients drawn from a population."""
+        score = self.score(decoder, wanted)
+        if score is None:
+            return float("inf")
+        reckonings = self.reckonings
+        if wanted.centre is not None:
+            reckonings = tuple(r for r in reckonings if r.mean == wanted.centre)
+        # A gap of groups that have one mean is 0, and so is a mean less its centre.
+        own = wanted.centre is None and self.target == "means"
+        squares = np.array([reckoning.mean**2 * own for reckoning in reckonings])
+        return float((largest_second_moments(decoder, score, reckonings) - squares).max())
+
+    def _identifies(self, decoder: Decoder) -> bool:
+        return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
+
+    def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
+        """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
+        if self.centred and self.target == "gap":
+            return decoder.aims[0].score if decoder.aims else None
+        return decoder.score(wanted.functional)
+
+
+@lru_cache(maxsize=64)
+def _decoder(goal: Goal, channel: Channel) -> Decoder:
+    decoder = Decoder.even(channel, goal.share_vector)
+    if goal.centred:
+        return _centred(goal, decoder)
+    if not goal.relies_on_shares:
+        return decoder
+    wanted = [f for f, _ in goal.wanted(decoder.inputs)]
+    # Gaps depend on each other, so they share one prior; a mean may have its own.
+    return decoder.aimed(wanted) if goal.target == "means" else decoder.least_favourable(wanted)
+
+
+def _centred(goal: Goal, decoder: Decoder) -> Decoder:
+    inputs = decoder.inputs
+    if goal.shares_known:
+        constant = inputs.share_of(0) / goal.shares[0] - inputs.share_of(1) / goal.shares[1]
+        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim)
+    first, second = (goal.mean_functional(inputs, g, goal.aim.mean) for g in (0, 1))
+    return decoder.centred(first - second, None, goal.aim)
+
+
+def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
+    """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
+    second, inputs = decoder.rows @ score**2, decoder.inputs
+    weights = inputs.weights(decoder.shares)
+    of_groups = np.array([second[block] for block in inputs.blocks[: inputs.groups]])
+    found = largest_averages(inputs.levels, of_groups, reckonings) @ weights[: inputs.groups]
+    return found + weights[-1] * second[-1] if inputs.abstain else found
 
 
 class Wanted(NamedTuple):

@@ -1,231 +1,25 @@
-"""Plans: any two of clients, epsilon and error give the third, for every design.
+"""Plans and designs: what will it take, and which channel does it best.
 
->>> from decimal import Decimal
->>> from fairgauge.goals.goal import Goal
->>> found = plan(Goal((0.5, 0.5)), epsilon=Decimal(1), clients=10**6, interval="normal")
->>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 3)
-('uncentred', 0.0171, 0.01)
+>>> from fairgauge import Attribute, Metric, design, plan
+>>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+>>> found = plan(recall, sex, clients=10**6, epsilon=1, interval="normal")
+>>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 4)
+('uncentred', 0.0086, 0.0052)
+>>> design(recall, sex, epsilon=1, design="randomized-response").channel.symbols
+4
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
-from scipy.optimize import brentq
+from fairgauge.lazy import lazily
 
-from fairgauge.channel import Channel
-from fairgauge.designs import LEAST_EPSILON, known_designs, make_channel
-from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.widths import planned_power, planned_width
+if TYPE_CHECKING:
+    from fairgauge.planning.result import Plan, PlanRow
+    from fairgauge.planning.verbs import design, plan
 
-__all__ = ["Plan", "PlanRow", "plan"]
+__all__ = ["Plan", "PlanRow", "design", "plan"]
 
-# A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
-_LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
-_MOST_CLIENTS = 10**15
-
-
-@dataclass(frozen=True)
-class PlanRow:
-    """What one design needs or reaches; what was asked for is None where no value of it is enough."""
-
-    design: str
-    epsilon: float | None
-    clients: int | None
-    error: float | None
-    variance: float | None
-    symbols: int | None
-    levels: int | None
-    power: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row for JSON."""
-        fields = ("design", "epsilon", "clients", "error", "variance", "symbols", "levels")
-        found = {name: getattr(self, name) for name in fields}
-        return found if self.power is None else found | {"power": self.power}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A row for each design, and which of them is best."""
-
-    solved_for: str
-    confidence: float
-    interval: str
-    target: str
-    rows: tuple[PlanRow, ...]
-
-    @property
-    def best(self) -> str | None:
-        """The design that needs the least, or None where none is enough."""
-        possible = [row for row in self.rows if getattr(row, self.solved_for) is not None]
-        least = min((getattr(row, self.solved_for) for row in possible), default=None)
-        if least is None:
-            return None
-        # Where a simpler design does as well, it comes first in the list and is the better choice.
-        return next(row.design for row in possible if getattr(row, self.solved_for) <= least * 1.0005)
-
-    def row(self, design: str) -> PlanRow:
-        """Return the row of a design."""
-        return next(row for row in self.rows if row.design == design)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        return {
-            "solved_for": self.solved_for,
-            "confidence": self.confidence,
-            "interval": self.interval,
-            "target": self.target,
-            "best": self.best,
-            "designs": [row.to_dict() for row in self.rows],
-        }
-
-
-@dataclass(frozen=True)
-class _Question:
-    """What stays the same while a plan is solved."""
-
-    goal: Goal
-    kind: IntervalKind
-    alpha: float
-    unit: float
-    design: str
-
-    def channel(self, epsilon: Decimal) -> Channel:
-        return make_channel(self.goal, epsilon, design=self.design)[1]
-
-    def error(self, epsilon: Decimal, clients: float) -> float:
-        return self.unit * planned_width(self.goal, self.channel(epsilon), clients, self.kind, self.alpha)
-
-
-def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
-    goal: Goal,
-    *,
-    epsilon: Decimal | None = None,
-    clients: int | None = None,
-    error: float | None = None,
-    confidence: float = 0.99,
-    interval: str = DEFAULT,
-    unit: float = 1.0,
-    detect: float | None = None,
-    designs: Sequence[str] | None = None,
-    progress: Callable[[str], object] = str,
-) -> Plan:
-    """Return what each design needs or reaches, given two of epsilon, clients and error.
-
-    Args:
-        goal: What is to be estimated.
-        epsilon: The privacy loss of one answer.
-        clients: How many answers there will be.
-        error: The half-width of the interval, in the metric's units.
-        confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
-        unit: How many units of the metric 1 of [-1, 1] is: (high - low) / 2.
-        detect: A gap whose chance of being noticed shall be given too, in the metric's units.
-        designs: Which designs to compare; all of them unless given.
-        progress: Called with the name of each design before it is worked out.
-
-    Raises:
-        InvalidInput: If not exactly two of the three are given, or one is out of range.
-    """
-    kind, alpha = kind_of(interval), check_confidence(confidence)
-    given = {"epsilon": epsilon, "clients": clients, "error": error}
-    missing = [name for name, value in given.items() if value is None]
-    if len(missing) != 1:
-        names = ", ".join(name for name, value in given.items() if value is not None) or "none"
-        raise InvalidInput("given", names, "give exactly two of epsilon, clients and error: the plan finds the third")
-    if clients is not None and not 1 <= clients <= _MOST_CLIENTS:
-        raise InvalidInput("clients", clients, "must be from 1 to 10^15")
-    if error is not None and not 0 < error < math.inf:
-        raise InvalidInput("error", error, "must be above 0")
-    if detect is not None and not 0 <= detect < math.inf:
-        raise InvalidInput("detect", detect, "must be 0 or above")
-    rows = []
-    for design in designs or known_designs():
-        progress(design)
-        question = _Question(goal, kind, alpha, unit, design)
-        rows.append(_row(question, epsilon, clients, error, detect))
-    return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
-
-
-def _row(
-    question: _Question, epsilon: Decimal | None, clients: int | None, error: float | None, detect: float | None
-) -> PlanRow:
-    if epsilon is None and clients is not None and error is not None:
-        epsilon = _epsilon_for(question, clients, error)
-        if epsilon is None:
-            return PlanRow(question.design, None, clients, error, None, None, None)
-    elif clients is None and epsilon is not None and error is not None:
-        clients = _clients_for(question, epsilon, error)
-    if epsilon is None:  # pragma: no cover - plan() makes sure of this
-        raise InvalidInput("epsilon", None, "must be given")
-    channel = question.channel(epsilon)
-    if clients is None:
-        return PlanRow(
-            question.design, float(epsilon), None, error, question.goal.variance(channel),
-            channel.symbols, len(channel.levels),
-        )  # fmt: skip
-    reached = question.error(epsilon, clients)
-    power = None
-    if detect is not None:
-        gap = replace(question.goal, target="gap")
-        width = planned_width(gap, channel, clients, question.kind, question.alpha)
-        power = planned_power(gap, channel, clients, width, detect / question.unit)
-    return PlanRow(
-        design=question.design,
-        epsilon=float(epsilon),
-        clients=clients,
-        error=reached if error is None else error,
-        variance=question.goal.variance(channel),
-        symbols=channel.symbols,
-        levels=len(channel.levels),
-        power=power,
-    )
-
-
-def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | None:
-    """Return the least number of clients whose interval is narrow enough, to six digits."""
-    if question.error(epsilon, _MOST_CLIENTS) > error:
-        return None
-    low, high = 0, 1
-    while question.error(epsilon, high) > error:
-        low, high = high, 10 * high
-    while high - low > 1 + high // 10**6:
-        middle = (low + high) // 2
-        low, high = (low, middle) if question.error(epsilon, middle) <= error else (middle, high)
-    return high
-
-
-def _epsilon_for(question: _Question, clients: int, error: float) -> Decimal | None:
-    """Return the least epsilon, rounded up to three digits, whose interval is narrow enough."""
-
-    def excess(log_epsilon: float) -> float:
-        # A channel that cannot tell at all has an infinite error, which no search by numbers likes.
-        return math.log(min(question.error(_short(math.exp(log_epsilon)), clients) / error, 1e300))
-
-    # Channels for a large epsilon take longest to design, so look there last.
-    low = high = 1.0
-    least, most = float(_LEAST), float(_MOST)
-    while high < most and excess(math.log(high)) > 0:
-        low, high = high, min(2 * high, most)
-    if excess(math.log(high)) > 0:
-        return None
-    while low > least and excess(math.log(low)) <= 0:
-        low, high = max(low / 4, least), low
-    if excess(math.log(low)) <= 0:
-        return _LEAST
-    found = brentq(excess, math.log(low), math.log(high), xtol=1e-3, rtol=1e-6)
-    epsilon, enough = _short(math.exp(float(found))), _short(high)
-    while epsilon < enough and question.error(epsilon, clients) > error:
-        epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)
-    return min(epsilon, enough)
-
-
-def _short(epsilon: float) -> Decimal:
-    """Return the epsilon rounded up to three digits."""
-    exact = Decimal(epsilon)
-    return min(_MOST, exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING))
+__getattr__, __dir__ = lazily(
+    __name__,
+    {"Plan": "result", "PlanRow": "result", "design": "verbs", "plan": "verbs"},
+)

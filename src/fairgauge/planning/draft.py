@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fairgauge.designs import AUTO, make_channel
+from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.typed import Groups, read_epsilon, read_goal, read_groups, read_metric
-from fairgauge.study import Metric, Question, Study
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
+from fairgauge.planning.typed import as_epsilon, read_groups, read_metric
+from fairgauge.study import Study
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,13 @@ class Draft:
     design: str = AUTO
     abstain: bool = False
     expect: float | None = None
+    spread: str | None = None
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
 
-    def goals(self) -> list[tuple[Groups, Metric, Goal]]:
-        """Return what each question shall estimate.
+    def wishes(self) -> list[Wish]:
+        """Return what is asked for, one for each metric.
 
         Raises:
             InvalidInput: If something is typed wrong.
@@ -36,10 +38,11 @@ class Draft:
         groups = read_groups(self.groups, self.attribute)
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
-        metrics = [read_metric(typed) for typed in self.metrics]
         return [
-            (groups, metric, read_goal(groups, metric, self.target, abstain=self.abstain, expect=self.expect))
-            for metric in metrics
+            Wish(
+                read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, self.spread, groups.guess
+            )
+            for typed in self.metrics
         ]
 
     def study(self, *, progress: Callable[[str], object] = str) -> Study:
@@ -48,11 +51,10 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        loss, questions = read_epsilon(self.epsilon), []
-        for groups, metric, goal in self.goals():
-            progress(metric.name)
-            name, channel = make_channel(goal, loss, design=self.design)
-            questions.append(Question(metric, groups.attribute, goal.target, name, str(loss), channel))
-        study = Study(self.title, tuple(questions), opens=self.opens, closes=self.closes, contact=self.contact)
+        loss, questions = as_epsilon(self.epsilon), []
+        for wish in self.wishes():
+            progress(wish.metric.name)
+            questions.append(make_question(wish, loss, design=self.design))
+        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact)
         study.check_privacy()
         return study

@@ -7,10 +7,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from fairgauge.designs import known_designs
+from fairgauge.designs import designs_for, known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import plan
+from fairgauge.planning.search import plan_for
+from fairgauge.study import Metric
 
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
 KINDS = (".svg", ".png", ".pdf")
@@ -21,7 +22,7 @@ class Terms(TypedDict):
 
     confidence: float
     interval: str
-    unit: float
+    metric: Metric
 
 
 def check_kind(path: Path) -> str:
@@ -55,8 +56,9 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
         raise MissingExtra("drawing plots needs matplotlib", "lab") from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    for name, design in known_designs().items():
-        plans = [plan(goal, epsilon=e, clients=clients, designs=[name], **terms) for e in _EPSILONS]
+    for name in designs_for(goal):
+        design = known_designs()[name]
+        plans = [plan_for(goal, epsilon=e, clients=clients, designs=[name], **terms) for e in _EPSILONS]
         errors = np.array([found.rows[0].error for found in plans], dtype=float)
         epsilons = np.array(_EPSILONS, dtype=float)
         axes.plot(epsilons, errors, marker=design.marker, color=design.colour, label=name)

@@ -10,7 +10,7 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Question
+from fairgauge.study import Metric, Question
 
 _MOST = 1e15
 _START = 1e4
@@ -55,12 +55,15 @@ def aimed_error(question: Question, aim: float) -> float:
 
 
 def errors_for(
-    goal: Goal, epsilons: Sequence[Decimal], *, clients: int, unit: float = 1.0, confidence: float = 0.99
+    goal: Goal, metric: Metric, epsilons: Sequence[Decimal], *, clients: int, confidence: float = 0.99
 ) -> list[tuple[float, float]]:
-    """Return for each epsilon the half-width that so many clients give with the best design, watched at any time."""
+    """Return for each epsilon the half-width that so many clients give with the best design, watched at any time.
+
+    It is in the metric's units.
+    """
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
 
     def error(channel: Channel) -> float:
-        return unit * planned_width(goal, channel, clients, kind, alpha)
+        return metric.scale * planned_width(goal, channel, clients, kind, alpha)
 
     return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]

@@ -4,8 +4,8 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.study import Attribute, Metric
+from fairgauge.study import Attribute, Metric, Number
+from fairgauge.study.numbers import decimal_text
 
 MOST_CLIENTS = 10**15
 _MOST_DIGITS = 30
@@ -57,21 +57,6 @@ def read_metric(typed: str) -> Metric:
     return Metric(parts[0], low, high)
 
 
-def read_goal(groups: Groups, metric: Metric, target: str | None, *, abstain: bool, expect: float | None) -> Goal:
-    """Return the goal of a question; by default the gap for two groups with known shares, else the means."""
-    known = groups.attribute.shares is not None
-    if target not in ("gap", "means", None):
-        raise InvalidInput("target", target, "must be gap or means")
-    gap = target == "gap" or (target is None and known and len(groups.guess) == 2)
-    middle = None
-    if expect is not None:
-        middle = (expect - metric.to_metric(0.0)) / metric.scale
-        if not -1 <= middle <= 1:
-            raise InvalidInput("expect", expect, f"must be from {metric.low} to {metric.high}")
-    shares = groups.attribute.share_values or groups.guess
-    return Goal(shares, shares_known=known, target="gap" if gap else "means", abstain=abstain, expect=middle)
-
-
 def read_decimal(field: str, typed: str) -> Decimal:
     """Read a number exactly as typed."""
     try:
@@ -86,20 +71,42 @@ def read_decimal(field: str, typed: str) -> Decimal:
     return number
 
 
-def read_epsilon(typed: str) -> Decimal:
-    """Read an epsilon."""
-    epsilon = read_decimal("epsilon", typed)
+def as_epsilon(given: Number) -> Decimal:
+    """Return an epsilon exactly as it was given.
+
+    >>> as_epsilon(0.1), as_epsilon("1"), as_epsilon(2)
+    (Decimal('0.1'), Decimal('1'), Decimal('2'))
+    """
+    epsilon = _as_decimal("epsilon", given)
     if epsilon <= 0:
-        raise InvalidInput("epsilon", typed, "must be above 0")
+        raise InvalidInput("epsilon", given, "must be above 0")
     return Decimal(_plain(epsilon))
 
 
-def read_count(field: str, typed: str) -> int:
-    """Read a whole number, also as 1e6 or 1_000_000."""
-    number = read_decimal(field, typed)
+def as_count(field: str, given: Number) -> int:
+    """Return a whole number, which may be given as 1e6 or 1_000_000.
+
+    >>> as_count("clients", "1e6"), as_count("clients", 2e5)
+    (1000000, 200000)
+    """
+    number = _as_decimal(field, given)
     if number != number.to_integral_value() or not 1 <= number <= MOST_CLIENTS:
-        raise InvalidInput(field, typed, "must be a whole number from 1 to 10^15")
+        raise InvalidInput(field, given, "must be a whole number from 1 to 10^15")
     return int(number)
+
+
+def as_number(field: str, given: Number) -> float:
+    """Return a size, such as an error in the metric's units."""
+    return float(_as_decimal(field, given))
+
+
+def _as_decimal(field: str, given: Number) -> Decimal:
+    if isinstance(given, str):
+        return read_decimal(field, given)
+    try:
+        return Decimal(decimal_text(field, given))
+    except InvalidInput:
+        raise InvalidInput(field, given, "must be a number") from None
 
 
 def _share(name: str, typed: str) -> Decimal:

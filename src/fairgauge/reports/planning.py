@@ -6,9 +6,10 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.needed import errors_for
-from fairgauge.planning.typed import read_epsilon
+from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import unit_of
 
@@ -31,12 +32,12 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
     Raises:
         InvalidInput: If something in the draft is typed wrong.
     """
-    chosen = read_epsilon(draft.epsilon)
+    chosen = as_epsilon(draft.epsilon)
     epsilons = sorted({*_EPSILONS, chosen})
     found = []
-    for groups, metric, goal in draft.goals():
-        unit = unit_of(metric)
-        points = errors_for(goal, epsilons, clients=clients, unit=metric.scale)
+    for wish in draft.wishes():
+        metric, goal, unit = wish.metric, Goal.of(wish), unit_of(wish.metric)
+        points = errors_for(goal, metric, epsilons, clients=clients)
         error = dict(points)[float(chosen)]
         what = "the gap" if goal.target == "gap" else "each group's mean"
         sentence = (
@@ -46,6 +47,6 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
         drawn = [(epsilon, one * unit.factor) for epsilon, one in points]
         figure = trade_figure(drawn, float(chosen), description=sentence)
-        title = f"{metric.name} by {groups.attribute.name}"
+        title = f"{metric.name} by {wish.attribute.name}"
         found.append(PlanView(title, sentence, figure, f"{unit.word}s" if unit.word else "the metric's units"))
     return found

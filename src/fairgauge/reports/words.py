@@ -107,12 +107,12 @@ def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[s
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
-    """Return whether the counts look like honest answers."""
+    """Return whether the check of honesty sees a sign of forging; what it does not see may be there."""
     if found.fit is None:
         return "There is nothing to check yet."
     if found.fit < SUSPICIOUS:
-        return f"The counts do not look like honest answers to this study (p = {found.fit:.2g})."
-    return f"The counts look like honest answers to this study (p = {found.fit:.2g})."
+        return f"There are signs of forging: honest answers seldom give such counts (p = {found.fit:.2g})."
+    return f"No sign of forging that this check can see (p = {found.fit:.2g})."
 
 
 def privacy_sentence(question: Question) -> str:

@@ -1,4 +1,7 @@
-"""The command line as a whole."""
+"""The command line as a whole.
+
+Covers: fairgauge.cli.commands, fairgauge.cli.options, fairgauge.cli.overview.
+"""
 
 import subprocess
 import sys
@@ -71,10 +74,10 @@ def test_without_typer_it_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
         make_app()
 
 
-def test_a_missing_extra_exits_with_2(monkeypatch: pytest.MonkeyPatch, fairgauge: Run):
+def test_a_missing_extra_exits_with_1(monkeypatch: pytest.MonkeyPatch, fairgauge: Run):
     monkeypatch.setitem(sys.modules, "typer", None)
     done = fairgauge("plan", "--help")
-    assert done.status == 2
+    assert done.status == 1
     assert done.err == "fairgauge: the command line needs typer: pip install 'fairgauge[lab]'\n"
 
 

@@ -17,9 +17,10 @@ def test_json_is_as_promised(fairgauge: Run):
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
-    assert document["best"] == "uncentred"
-    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred"]
-    members = ["design", "epsilon", "clients", "error", "variance", "symbols", "levels"]
+    assert document["best"] == "centred"
+    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred", "centred"]
+    members = ["design", "epsilon", "clients", "error"]
+    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     assert all(list(row) == members for row in document["designs"])
     row = document["designs"][0]
     # In the metric's units: half of those of v.
@@ -32,9 +33,13 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     assert done.status == 0
     head, *rows = done.out.splitlines()
     assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
-    assert [row.split()[0] for row in rows[:3]] == ["randomized-response", "laplace", "uncentred"]
-    assert "With uncentred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
-    assert "(0.99 confidence, finite interval)" in done.out
+    assert [row.split()[0] for row in rows[:4]] == ["randomized-response", "laplace", "uncentred", "centred"]
+    assert "With centred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
+    assert "(0.99 confidence, population interval)" in done.out
+    assert rows[4] == (
+        "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
+        "the same in every group, with a standard deviation of at most 0.15."
+    )
 
 
 def test_clients_and_epsilon_can_be_asked_for(fairgauge: Run):
@@ -47,7 +52,7 @@ def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12", "--json")
     assert done.status == 1
     assert done.json["best"] is None
-    assert [row["clients"] for row in done.json["designs"]] == [None] * 3
+    assert [row["clients"] for row in done.json["designs"]] == [None] * 4
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
     assert done.status == 1
     assert "impossible" in done.out
@@ -84,7 +89,7 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of finite, anytime, normal, chebyshev"),
+        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of population, fixed, anytime, normal, chebyshev"),
         ([*TERMS, "--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
         ([*TERMS, "--target", "both"], "target=both: must be gap or means"),
         ([*TERMS, "--error", "0.01"], "given=epsilon, clients, error: give exactly two of"),

@@ -10,7 +10,8 @@ from fairgauge.collector import intake as module
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.refusals import Busy, Stopping
-from fairgauge.collector.stores.base import FRESH, Row, StoreAway, StoreFull
+from fairgauge.collector.stores.base import FRESH, Row
+from fairgauge.errors import StoreAway, StoreFull
 
 
 class MemoryStore:

@@ -1,4 +1,8 @@
-"""Pages about studies: who sees what, in which form, and nothing in them that could be turned against a reader."""
+"""Pages about studies: who sees what, in which form, and nothing in them that could be turned against a reader.
+
+Covers: fairgauge.collector.pages.catalogue, fairgauge.collector.pages.html, fairgauge.collector.pages.results,
+fairgauge.collector.pages.shelf, fairgauge.collector.pages.studies.
+"""
 
 import asyncio
 import json
@@ -230,7 +234,7 @@ def test_forged_answers_are_warned_of(ask):
         await publish(desk, STUDY, "results=public")
         lines = [answer_bytes(STUDY.digest, n.to_bytes(16), 0) for n in range(2000)]
         await desk.batch(STUDY, lines)
-        assert "The counts do not look like honest answers to this study" in words(await browse(desk, ONE))
+        assert "There are signs of forging" in words(await browse(desk, ONE))
 
     ask(scene)
 

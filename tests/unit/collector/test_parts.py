@@ -1,4 +1,8 @@
-"""The collector's settings, limits, log, migrations and group commit."""
+"""The collector's settings, limits, log, migrations and group commit.
+
+Covers: fairgauge.collector.config, fairgauge.collector.logs, fairgauge.collector.rates,
+fairgauge.collector.stores.base.
+"""
 
 import io
 import json
@@ -11,8 +15,8 @@ from fairgauge.collector.config import Config, Rates, read_config
 from fairgauge.collector.logs import log, log_fault, log_to
 from fairgauge.collector.rates import Rate, Turnstile
 from fairgauge.collector.refusals import TooMany
-from fairgauge.collector.stores.base import StoreError, check_version, migrations
-from fairgauge.errors import InvalidInput
+from fairgauge.collector.stores.base import check_version, migrations
+from fairgauge.errors import InvalidInput, StoreError
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,24 @@
-"""Tokens, tickets, keys and the folder that they are in."""
+"""Tokens, tickets, keys and the folder that they are in.
 
+Covers: fairgauge.collector.signing, fairgauge.collector.tickets, fairgauge.collector.tokens,
+fairgauge.collector.vault.
+"""
+
+import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.signing import Signer, signature_is_good
+from fairgauge.collector.keeping.keys import keys_in, refuse_other_keys, remember_keys
+from fairgauge.collector.signing import Signer, former_keys, rotate_key, signature_is_good
+from fairgauge.collector.stores import open_store
 from fairgauge.collector.tickets import Tickets
-from fairgauge.collector.tokens import Gatekeeper, new_token, read_tokens, revoke_token
+from fairgauge.collector.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
 from fairgauge.collector.vault import read_or_make_secret, read_secret, write_secret
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, StoreError
 
 STUDY, OTHER = "a" * 64, "b" * 64
 
@@ -100,3 +109,89 @@ def test_a_key_is_made_once(tmp_path: Path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.key"]
     with pytest.raises(InvalidInput, match="must be 16 bytes"):
         read_or_make_secret(tmp_path, "a.key", 16)
+
+
+RACE = """
+import sys
+from pathlib import Path
+from fairgauge.collector.tokens import new_token, revoke_token
+folder, me = Path(sys.argv[1]), sys.argv[2]
+for n in range(10):
+    new_token(folder, name=f"{me}-{n}", role="reader")
+    if n % 2:
+        revoke_token(folder, name=f"{me}-{n}")
+"""
+
+
+def test_processes_that_change_tokens_at_once_lose_nothing_and_revive_nothing(tmp_path: Path):
+    racers = [subprocess.Popen([sys.executable, "-c", RACE, str(tmp_path), str(me)]) for me in range(4)]
+    assert [racer.wait(60) for racer in racers] == [0] * 4
+    assert {token.name for token in read_tokens(tmp_path)} == {f"{me}-{n}" for me in range(4) for n in range(0, 10, 2)}
+
+
+def test_a_token_ends_when_it_expires(tmp_path: Path):
+    now = [0.0]
+    token = new_token(tmp_path, name="guest", role="reader", expires="1970-01-01T01:00:00Z")
+    gate = Gatekeeper(tmp_path, clock=lambda: now[0])
+    assert gate.role_of(token) == "reader"
+    now[0] = 3600.0
+    assert gate.role_of(token) is None
+
+
+def test_the_last_use_of_a_token_is_known_by_the_hour(tmp_path: Path):
+    now = [7300.0]
+    token = new_token(tmp_path, name="alice", role="reader")
+    new_token(tmp_path, name="bob", role="reader")
+    gate = Gatekeeper(tmp_path, clock=lambda: now[0])
+    gate.role_of("wrong")
+    assert read_uses(tmp_path) == {}
+    gate.role_of(token)
+    now[0] = 7900.0
+    gate.role_of(token)
+    assert read_uses(tmp_path) == {"alice": "1970-01-01T02:00:00Z"}
+    assert (tmp_path / "token-uses.json").stat().st_mode & 0o777 == 0o600
+    Gatekeeper(tmp_path, clock=lambda: 3600.0).role_of(token)  # a clock that went back
+    assert read_uses(tmp_path) == {"alice": "1970-01-01T02:00:00Z"}
+
+
+def test_a_rotated_key_stays_known(tmp_path: Path):
+    first = Signer.in_folder(tmp_path).public
+    old, second = rotate_key(tmp_path)
+    _, third = rotate_key(tmp_path)
+    assert old == first
+    assert len({first, second, third}) == 3
+    assert Signer.in_folder(tmp_path).public == third
+    assert former_keys(tmp_path) == [first, second]
+    with pytest.raises(InvalidInput, match="no signing key"):
+        rotate_key(tmp_path / "empty")
+
+
+def test_a_store_stays_with_its_keys(tmp_path: Path):
+    mine, other, empty = tmp_path / "mine", tmp_path / "other", tmp_path / "empty"
+    for folder in (mine, other):
+        Signer.in_folder(folder)
+        Tickets.in_folder(folder)
+
+    async def play() -> None:
+        store = await open_store(f"sqlite:///{tmp_path / 'gauge.db'}")
+        try:
+            await refuse_other_keys(store, other)  # a new store belongs to nobody
+            await remember_keys(store, mine, 0)
+            await refuse_other_keys(store, mine)
+            for wrong in (other, empty):
+                with pytest.raises(StoreError, match="fairgauge key adopt"):
+                    await refuse_other_keys(store, wrong)
+            assert not empty.exists()  # no key was made on the way
+            rotate_key(mine)
+            await refuse_other_keys(store, mine)  # the folder says which key came before
+            (mine / "tickets.key").write_bytes(bytes(32))
+            with pytest.raises(StoreError, match="another tickets key"):
+                await refuse_other_keys(store, mine)
+            await remember_keys(store, mine, 3600)
+            await refuse_other_keys(store, mine)
+            assert (mine / "tickets.key").read_bytes().hex() not in str(await store.keys())
+        finally:
+            await store.close()
+
+    asyncio.run(play())
+    assert {len(found) for found in keys_in(mine).values()} == {1, 2}

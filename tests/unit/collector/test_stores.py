@@ -1,4 +1,7 @@
-"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from."""
+"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from.
+
+Covers: fairgauge.collector.export, fairgauge.collector.stores.looks, fairgauge.collector.stores.postgres.
+"""
 
 import asyncio
 import sqlite3
@@ -12,8 +15,10 @@ import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, StoreAway, migrations
-from fairgauge.collector.stores.sqlite import APPLICATION_ID, SqliteStore
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, migrations
+from fairgauge.collector.stores.file import APPLICATION_ID
+from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreAway
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.samples import sample_study
 
@@ -68,7 +73,8 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path:
 
     async def as_it_was() -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(f"fairgauge.collector.stores.{module}.migrations", lambda _: every[:1])
+            home = "file" if kind == "sqlite" else module
+            patch.setattr(f"fairgauge.collector.stores.{home}.migrations", lambda _: every[:1])
             await (await open_store(address)).close()
         if kind == "sqlite":
             with closing(sqlite3.connect(tmp_path / "gauge.db")) as connection, connection:

@@ -19,7 +19,7 @@ def test_groups_do_not_disturb_each_other(d: int, epsilon: str):
     c = 1 / math.tanh(float(epsilon) / 2)
     shares = (*(0.5 / (d - 1) for _ in range(d - 1)), 0.5)
     goal = Goal(shares, target="means")
-    assert goal.variance(hadamard(goal, Decimal(epsilon))) == pytest.approx(c**2 / shares[0] ** 2, rel=1e-6)
+    assert goal.privacy_variance(hadamard(goal, Decimal(epsilon))) == pytest.approx(c**2 / shares[0] ** 2, rel=1e-6)
 
 
 def test_every_symbol_is_likely_for_one_sign_of_every_group():
@@ -34,8 +34,8 @@ def test_every_symbol_is_likely_for_one_sign_of_every_group():
 @pytest.mark.parametrize("goal", [Goal((0.1,) * 10, shares_known=False), Goal((0.125,) * 8, abstain=True)])
 def test_everything_can_be_told_where_shares_are_estimated_or_people_abstain(goal: Goal):
     channel = hadamard(goal, Decimal("0.5"))
-    assert math.isfinite(goal.variance(channel))
-    assert goal.variance(channel) < goal.variance(randomized_response(goal, Decimal("0.5")))
+    assert math.isfinite(goal.privacy_variance(channel))
+    assert goal.privacy_variance(channel) < goal.privacy_variance(randomized_response(goal, Decimal("0.5")))
 
 
 def test_the_gain_at_small_epsilon_grows_with_the_number_of_groups():
@@ -43,6 +43,6 @@ def test_the_gain_at_small_epsilon_grows_with_the_number_of_groups():
     for d in (4, 8, 16):
         goal = Goal((1 / d,) * d, target="means")
         simple, better = (design(goal, Decimal("0.1")) for design in (randomized_response, hadamard))
-        gains.append(goal.variance(simple) / goal.variance(better))
+        gains.append(goal.privacy_variance(simple) / goal.privacy_variance(better))
     assert gains[0] > 3
     assert gains[2] > 1.5 * gains[1] > 2 * gains[0]

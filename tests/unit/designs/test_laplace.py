@@ -50,13 +50,13 @@ def test_the_loss_is_that_of_the_sound_theorem(d: int, group: float, value: floa
 def test_it_is_better_than_as_published():
     """85.02 is the paper's figure for two equal groups at epsilon 1, with the tails kept and an even split."""
     goal = Goal((0.5, 0.5))
-    assert 44.30 < goal.variance(laplace(goal, Decimal(1))) < 85.02
+    assert 44.30 < goal.privacy_variance(laplace(goal, Decimal(1))) < 85.02
 
 
 def test_it_overtakes_randomized_response_where_values_can_be_told_well():
     goal = Goal((0.5, 0.5))
     channel = laplace(goal, Decimal(4))
-    assert goal.variance(channel) < 0.6 * goal.variance(randomized_response(goal, Decimal(4)))
+    assert goal.privacy_variance(channel) < 0.6 * goal.privacy_variance(randomized_response(goal, Decimal(4)))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_it_overtakes_randomized_response_where_values_can_be_told_well():
 )
 def test_it_serves_every_goal(goal: Goal):
     channel = laplace(goal, Decimal("1.5"))
-    assert math.isfinite(goal.variance(channel))
+    assert math.isfinite(goal.privacy_variance(channel))
     assert channel.symbols == goal.groups * len(channel.levels) + goal.abstain
 
 
@@ -80,4 +80,4 @@ def test_the_split_of_the_budget_is_the_best_one():
     inputs = Inputs.of(channel)
     for part in np.linspace(0.3, 1, 15):
         other = exact_channel(_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
-        assert goal.variance(channel) <= goal.variance(other) * (1 + 1e-4)
+        assert goal.privacy_variance(channel) <= goal.privacy_variance(other) * (1 + 1e-4)

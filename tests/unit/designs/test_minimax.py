@@ -87,8 +87,8 @@ def test_wider_choice_never_makes_it_worse():
     """A channel for both means also tells the gap, so the gap alone can only be told better."""
     gap, means = Goal((0.3, 0.7)), Goal((0.3, 0.7), target="means")
     for_gap, for_means = (uncentred._minimax(goal, Decimal(1)) for goal in (gap, means))
-    assert gap.variance(for_gap) <= 1.01 * gap.variance(for_means)
-    assert means.variance(for_means) < means.variance(for_gap)
+    assert gap.privacy_variance(for_gap) <= 1.01 * gap.privacy_variance(for_means)
+    assert means.privacy_variance(for_means) < means.privacy_variance(for_gap)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_wider_choice_never_makes_it_worse():
 def test_many_unequal_groups_leave_the_start(shares: tuple[float, ...], epsilon: str, part: float):
     """The gap's basis has a direction that no objective sees; following it, pricing found nothing at all."""
     goal = Goal(shares)
-    simple = goal.variance(randomized_response(goal, Decimal(epsilon)))
-    assert goal.variance(uncentred._minimax(goal, Decimal(epsilon))) < part * simple
+    simple = goal.privacy_variance(randomized_response(goal, Decimal(epsilon)))
+    assert goal.privacy_variance(uncentred._minimax(goal, Decimal(epsilon))) < part * simple
 
 
 def test_estimated_shares_leave_the_start():
     goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
-    simple = goal.variance(randomized_response(goal, Decimal("0.053")))
-    assert goal.variance(uncentred._minimax(goal, Decimal("0.053"))) < 0.9 * simple
+    simple = goal.privacy_variance(randomized_response(goal, Decimal("0.053")))
+    assert goal.privacy_variance(uncentred._minimax(goal, Decimal("0.053"))) < 0.9 * simple
 
 
 @pytest.mark.parametrize("solves", [1, 4])

@@ -91,7 +91,7 @@ def test_numbers_that_the_solver_would_refuse_are_an_error():
 
 
 def test_a_solver_that_goes_round_in_circles_is_stopped(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("fairgauge.designs.program._MOST_ITERATIONS", 1)
+    monkeypatch.setattr("fairgauge.designs.master._MOST_ITERATIONS", 1)
     stopped = program()
     stopped.add(columns(40))
     with pytest.raises(Impossible, match="kIterationLimit"):

@@ -30,7 +30,7 @@ def test_abstaining_is_one_more_pair():
 
 def test_the_gap_of_two_equal_groups_at_epsilon_1():
     goal = Goal((0.5, 0.5))
-    assert goal.variance(randomized_response(goal, Decimal(1))) == pytest.approx(44.30, abs=0.005)
+    assert goal.privacy_variance(randomized_response(goal, Decimal(1))) == pytest.approx(44.30, abs=0.005)
 
 
 def test_tiny_budgets_do_not_cancel():

@@ -16,7 +16,9 @@ from fairgauge.designs.rounding import exact_channel
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
-from fairgauge.planning import figure, plan
+from fairgauge.planning import figure
+from fairgauge.planning.search import plan_for
+from tests.samples import RECALL
 
 GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
 
@@ -41,12 +43,12 @@ def test_a_registered_design_is_planned_drawn_and_made(monkeypatch: pytest.Monke
     register(Design("cautious", cautious, colour="#009E73", marker="D"))
     assert list(known_designs())[-1] == "cautious"
     assert make_channel(GOAL, ONE, design="cautious") == ("cautious", cautious(GOAL, ONE))
-    found = plan(GOAL, epsilon=ONE, clients=1000, interval="normal")
+    found = plan_for(GOAL, RECALL, epsilon=ONE, clients=1000, interval="normal")
     errors = [found.row(name).error or 0.0 for name in ("cautious", "randomized-response")]
     assert errors[0] > errors[1] > 0
     monkeypatch.setattr(figure, "_EPSILONS", [ONE])
     monkeypatch.setitem(rcParams, "svg.fonttype", "none")
-    drawn = figure.picture("svg", GOAL, 1000, confidence=0.99, interval="normal", unit=0.5).decode()
+    drawn = figure.picture("svg", GOAL, 1000, confidence=0.99, interval="normal", metric=RECALL).decode()
     assert ">cautious<" in drawn
     assert "#009e73" in drawn
 

@@ -137,8 +137,8 @@ class TestImages:
     ],
 )
 def test_folding_symmetries_changes_nothing_but_the_time(goal: Goal, epsilon: str, monkeypatch: pytest.MonkeyPatch):
-    folded = goal.variance(_minimax(goal, Decimal(epsilon)))
+    folded = goal.privacy_variance(_minimax(goal, Decimal(epsilon)))
     monkeypatch.setattr(minimax, "candidates", lambda *_: [])
-    plain = goal.variance(_minimax(goal, Decimal(epsilon)))
+    plain = goal.privacy_variance(_minimax(goal, Decimal(epsilon)))
     # Each is within a fraction of a percent of the optimum.
     assert folded == pytest.approx(plain, rel=0.01)

@@ -126,9 +126,9 @@ def test_minus_a_ratio():
 
 
 def test_the_goal_of_a_question():
-    assert Goal.of(KNOWN) == Goal((0.3, 0.7), target="means")
-    assert Goal.of(UNKNOWN) == Goal((0.5, 0.5), shares_known=False, target="means")
-    assert Goal.of(sample_question(abstain=True)) == Goal((0.6, 0.4), target="gap", abstain=True)
+    assert Goal.of(KNOWN) == Goal((0.3, 0.7), target="means", design="sample")
+    assert Goal.of(UNKNOWN) == Goal((0.5, 0.5), shares_known=False, target="means", design="sample")
+    assert Goal.of(sample_question(abstain=True)) == Goal((0.6, 0.4), target="gap", abstain=True, design="sample")
 
 
 def test_a_real_design_for_the_gap_is_unbiased():

@@ -1,4 +1,7 @@
-"""From counts to estimates: numbers where they can be told, sentences where not."""
+"""From counts to estimates: numbers where they can be told, sentences where not.
+
+Covers: fairgauge.estimation.reading, fairgauge.estimation.telling.
+"""
 
 from dataclasses import replace
 
@@ -284,7 +287,7 @@ def test_forged_counts_are_said_to_be():
     counts = [0] * asked.symbols
     counts[0] = 10_000
     found = estimate(asked, Tally(asked.digest, tuple(counts))).questions[0]
-    assert any(w.startswith("The counts do not look like honest answers to this study (p = ") for w in found.warnings)
+    assert any(w.startswith("Honest answers to this study seldom give such counts (p = ") for w in found.warnings)
 
 
 def test_the_normal_interval_warns_where_answers_are_few():

@@ -1,19 +1,22 @@
-"""The check of honesty: what it must catch, and that its bound is the best mixture's likelihood."""
+"""The check of honesty: what it must catch, what it must not, and that its bets are fair, to the digit."""
+
+from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.stats import binom
 
+from fairgauge.estimation import fit
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.fit import SUSPICIOUS, _any_likelihood, _best_likelihood, fit_p_value
+from fairgauge.estimation.fit import LEAST, SUSPICIOUS, fit_p_value
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from tests.surveys import coin_question, designed, tells_all
 
-GAP = estimands_of(designed(Goal((0.5, 0.5)), "1")).decoder
-MEANS = estimands_of(designed(Goal((0.5, 0.5), shares_known=False, target="means"), "2")).decoder
+GAP = estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder
+MEANS = estimands_of(designed(Goal((0.5, 0.5), shares_known=False, target="means"), "2", design="uncentred")).decoder
 PICKED = estimands_of(tells_all("0.3", "0.7"), questions=3).decoder
+COIN = estimands_of(coin_question()).decoder
 DECODERS = pytest.mark.parametrize("decoder", [GAP, MEANS, PICKED], ids=["gap", "means", "one of three questions"])
 
 
@@ -23,17 +26,14 @@ def honest(decoder: Decoder, answers: int, seed: int) -> tuple[int, ...]:
     return tuple(rng.multinomial(answers, mixture @ decoder.rows).tolist())
 
 
-def forged(counts: tuple[int, ...], part: float, symbol: int) -> tuple[int, ...]:
-    """Replace a part of the answers by one symbol."""
-    kept = [round((1 - part) * n) for n in counts]
-    kept[symbol] += sum(counts) - sum(kept)
-    return tuple(kept)
+def p_value(decoder: Decoder, counts: tuple[int, ...]) -> float:
+    return fit_p_value(decoder.rows, counts, name="a study")
 
 
 @DECODERS
-@pytest.mark.parametrize("answers", [1, 30, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("answers", [1, 30, 1000, 10**6, 10**9, 10**15])
 def test_honest_counts_are_not_suspicious(decoder: Decoder, answers: int):
-    assert min(fit_p_value(decoder, honest(decoder, answers, seed)) for seed in range(8)) > SUSPICIOUS
+    assert min(p_value(decoder, honest(decoder, answers, seed)) for seed in range(8)) > SUSPICIOUS
 
 
 @DECODERS
@@ -41,25 +41,22 @@ def test_everyone_sending_one_symbol_is_caught(decoder: Decoder):
     for symbol in range(decoder.rows.shape[1]):
         counts = np.zeros(decoder.rows.shape[1], dtype=int)
         counts[symbol] = 300
-        assert fit_p_value(decoder, tuple(counts.tolist())) < SUSPICIOUS
+        assert p_value(decoder, tuple(counts.tolist())) < SUSPICIOUS
+
+
+def test_a_p_value_has_a_least():
+    assert p_value(GAP, (10**9, *(0,) * (GAP.rows.shape[1] - 1))) == pytest.approx(LEAST)
 
 
 def test_uniform_counts_are_caught_where_no_mixture_is_uniform():
     counts = (20_000 // GAP.rows.shape[1],) * GAP.rows.shape[1]
-    assert fit_p_value(GAP, counts) < SUSPICIOUS
+    assert p_value(GAP, counts) < SUSPICIOUS
 
 
 def test_the_counts_of_another_table_are_caught():
     other = GAP.rows[:, ::-1] if not np.allclose(GAP.rows, GAP.rows[:, ::-1]) else np.roll(GAP.rows, 1, axis=1)
     counts = np.round(20_000 * other.mean(axis=0)).astype(int)
-    assert fit_p_value(GAP, tuple(np.roll(counts, 1).tolist())) < SUSPICIOUS
-
-
-@pytest.mark.parametrize(("answers", "part"), [(10**4, 0.1), (10**6, 0.01)])
-def test_some_forged_answers_are_caught(answers: int, part: float):
-    counts = honest(GAP, answers, 1)
-    caught = [fit_p_value(GAP, forged(counts, part, symbol)) < SUSPICIOUS for symbol in range(len(counts))]
-    assert any(caught)
+    assert p_value(GAP, tuple(np.roll(counts, 1).tolist())) < SUSPICIOUS
 
 
 def test_a_coin_that_prefers_a_question_is_caught():
@@ -67,48 +64,62 @@ def test_a_coin_that_prefers_a_question_is_caught():
     fair = sum(counts[:-1])
     assert fair == pytest.approx(10_000, rel=0.05)
     often = (*(round(1.3 * n) for n in counts[:-1]), counts[-1])
-    assert fit_p_value(PICKED, often) < SUSPICIOUS
+    assert p_value(PICKED, often) < SUSPICIOUS
 
 
-@DECODERS
-@pytest.mark.parametrize("answers", [30, 10**5])
-def test_the_best_likelihood_is_a_tight_upper_bound(decoder: Decoder, answers: int):
-    seen = np.array(honest(decoder, answers, 4), dtype=float)
-
-    def minus(logits: np.ndarray) -> float:
-        weights = np.exp(logits - logits.max())
-        return -float(seen @ np.log(weights / weights.sum() @ decoder.rows)) / answers
-
-    start = np.log(np.full(len(decoder.rows), 1 / len(decoder.rows)))
-    reached = -answers * minimize(minus, start, method="L-BFGS-B", options={"maxiter": 3000}).fun
-    bound = _best_likelihood(decoder, seen)
-    assert bound >= reached - 1e-6 * abs(reached)
-    assert bound - reached < 0.5 + 1e-6 * abs(reached)
+def test_the_split_follows_from_the_name_alone():
+    counts = honest(GAP, 10_000, 1)
+    assert fit_p_value(GAP.rows, counts, name="a") == fit_p_value(GAP.rows, counts, name="a")
+    assert (fit._split(counts, "a") != fit._split(counts, "b")).any()
+    assert (fit._split(counts, "a").sum(axis=1) == counts).all()
 
 
-def test_likelihood_under_every_law_sums_to_one():
-    """Over all sequences of four answers with three symbols."""
-    from itertools import product
-    from math import exp
-
-    total = sum(
-        exp(_any_likelihood(np.bincount(sequence, minlength=3).astype(float)))
-        for sequence in product(range(3), repeat=4)
-    )
-    assert total == pytest.approx(1)
+def test_a_symbol_that_no_row_gives_is_caught():
+    rows = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0]])
+    assert fit_p_value(rows, (500, 500, 0), name="a") > SUSPICIOUS
+    assert fit_p_value(rows, (480, 480, 40), name="a") < SUSPICIOUS
 
 
-@pytest.mark.parametrize("answers", [5, 40, 1000])
-@pytest.mark.parametrize(("n", "one", "other"), [(1.0, 0.75, 0.25), (0.5, 0.75, 0.75), (0.3, 0.25, 0.75)])
-def test_the_p_value_is_exactly_conservative(answers: int, n: float, one: float, other: float):
-    """Counts of two symbols of clients of two kinds: no level is undercut with more probability than it says."""
-    decoder = estimands_of(coin_question()).decoder
-    first = round(n * answers)
-    law = np.convolve(
-        binom.pmf(np.arange(first + 1), first, one),
-        binom.pmf(np.arange(answers - first + 1), answers - first, other),
-    )
-    p_values = np.array([fit_p_value(decoder, (answers - ones, ones)) for ones in range(answers + 1)])
-    assert p_values.min() < SUSPICIOUS or answers == 5
-    for level in np.unique(p_values):
-        assert law[p_values <= level].sum() <= level + 1e-9
+# Six clients of two kinds who send one of two symbols, each in one of three parts: every case there is.
+KINDS = (0, 0, 0, 0, 1, 1)
+ROWS = np.array([[0.75, 0.25], [0.25, 0.75]])
+
+
+def expected_winnings(*, split: bool = True) -> float:
+    """What honest clients win on average."""
+    chances: Counter[tuple[int, ...]] = Counter()
+    for sent in product(range(2), repeat=len(KINDS)):
+        chance = float(np.prod([ROWS[kind, symbol] for kind, symbol in zip(KINDS, sent, strict=True)]))
+        for parts in product(range(3), repeat=len(KINDS)):
+            counts = np.zeros((3, 2), dtype=int)
+            np.add.at(counts, (list(parts), list(sent)), 1)
+            chances[tuple(counts.ravel().tolist())] += chance / 3 ** len(KINDS)
+    cases = np.array(list(chances)).reshape(-1, 3, 2)
+    if not split:
+        # A cheat who learns from the very answers that he bets on.
+        cases = np.stack([cases.sum(axis=1)] * 2, axis=1)
+    return float(np.exp(fit._log_winnings(cases, ROWS)) @ list(chances.values()))
+
+
+def nowhere_near(laws: np.ndarray, rows: np.ndarray, **_: object) -> np.ndarray:
+    """A bad way to find the nearest mixture."""
+    return np.tile(np.linspace(1, 2, len(rows)) / np.linspace(1, 2, len(rows)).sum(), (len(laws), 1))
+
+
+def test_bets_are_fair():
+    assert 0.5 < expected_winnings() <= 1 + 1e-9
+
+
+def test_bets_are_fair_however_badly_the_nearest_mixture_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
+    assert expected_winnings() <= 1 + 1e-9
+
+
+def test_a_mutant_without_the_price_is_unfair(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(fit, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
+    assert expected_winnings() > 1.01
+
+
+def test_a_mutant_that_does_not_split_is_unfair():
+    assert expected_winnings(split=False) > 1.01

@@ -88,9 +88,9 @@ def test_the_variance_of_randomized_response_is_the_one_of_its_formula(d: int):
     b = math.exp(bit) / (1 + math.exp(bit))
     each = (1 + (d - 1) * math.exp(-group)) / (a * (2 * b - 1) ** 2)
     channel = randomized_response(goal, Decimal(str(epsilon)))
-    assert goal.variance(channel) == pytest.approx(d * each, rel=1e-9)
+    assert goal.privacy_variance(channel) == pytest.approx(d * each, rel=1e-9)
     gap = Goal((1 / d,) * d)
-    assert gap.variance(channel) == pytest.approx(2 * d * each, rel=1e-9)
+    assert gap.privacy_variance(channel) == pytest.approx(2 * d * each, rel=1e-9)
 
 
 def test_the_variance_is_infinite_where_the_channel_cannot_tell():
@@ -109,11 +109,11 @@ def test_the_variance_is_that_of_the_worst_pair():
         score = decoder.score(functional)
         assert score is not None
         variances.append(decoder.variance(score))
-    assert goal.variance(channel) == max(variances) > 1.01 * min(variances)
+    assert goal.privacy_variance(channel) == max(variances) > 1.01 * min(variances)
 
 
 def test_those_who_abstain_cost_answers():
     """Scores grow by a factor 1/0.9 because only so many of the answers count, and the table has one more symbol."""
     goal, alone = Goal((0.5, 0.5), abstain=True, expect=0.0), Goal((0.5, 0.5))
-    with_abstaining = goal.variance(randomized_response(goal, Decimal(1)))
-    assert with_abstaining > alone.variance(randomized_response(alone, Decimal(1))) / (1 - ABSTAINING)
+    with_abstaining = goal.privacy_variance(randomized_response(goal, Decimal(1)))
+    assert with_abstaining > alone.privacy_variance(randomized_response(alone, Decimal(1))) / (1 - ABSTAINING)

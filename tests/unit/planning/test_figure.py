@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.designs import known_designs
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import figure
+from tests.samples import RECALL
 
 GOAL = Goal((0.5, 0.5))
-TERMS = figure.Terms(confidence=0.99, interval="normal", unit=0.5)
+TERMS = figure.Terms(confidence=0.99, interval="normal", metric=RECALL)
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
@@ -19,8 +19,7 @@ MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two epsilons and two designs are as good as thirty channels here."""
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal("0.5"), Decimal(1)])
-    few = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
-    monkeypatch.setattr(figure, "known_designs", lambda: few)
+    monkeypatch.setattr(figure, "designs_for", lambda _: ["randomized-response", "laplace"])
 
 
 @pytest.mark.parametrize("kind", MAGIC)

@@ -6,14 +6,14 @@ import pytest
 
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import plan
 from fairgauge.planning.needed import aimed_error, answers_needed, errors_for
+from fairgauge.planning.search import plan_for
 from fairgauge.study import Metric
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
 
-@pytest.mark.parametrize("interval", ["anytime", "finite"])
+@pytest.mark.parametrize("interval", ["anytime", "fixed"])
 @pytest.mark.parametrize(
     "question", [coin_question(RECALL), tells_all("0.5", "0.5", metric=RECALL)], ids=["gap", "all"]
 )
@@ -31,8 +31,8 @@ def test_so_many_answers_give_that_error(question, interval: str):
 def test_it_is_about_the_channel_that_the_study_has():
     goal = Goal((0.5, 0.5))
     for design in ("randomized-response", "uncentred"):
-        planned = plan(goal, epsilon=Decimal(1), error=0.01, unit=0.5, designs=[design]).row(design).clients
-        needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="finite")
+        planned = plan_for(goal, RECALL, epsilon=Decimal(1), error=0.01, designs=[design]).row(design).clients
+        needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="population")
         assert needed == pytest.approx(planned, rel=0.02)
 
 
@@ -53,7 +53,7 @@ def test_an_aim_is_a_part_of_the_range():
 
 
 def test_more_privacy_costs_precision():
-    found = errors_for(Goal((0.5, 0.5)), [Decimal("0.5"), Decimal(1)], clients=10**6, unit=0.5)
+    found = errors_for(Goal((0.5, 0.5)), RECALL, [Decimal("0.5"), Decimal(1)], clients=10**6)
     (small, large), (more, less) = found
     assert (small, more) == (0.5, 1.0)
     assert large > 1.5 * less > 0

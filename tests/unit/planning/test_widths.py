@@ -50,7 +50,9 @@ def printed_width(goal: Goal, question: Question, interval: str) -> float:
 def test_a_plan_keeps_what_it_promises(name: str, interval: str):
     goal, question = questions()[name]
     planned = planned_width(goal, question.channel, ANSWERS, KINDS[interval], 0.01)
-    assert printed_width(goal, question, interval) == pytest.approx(planned, rel=0.06)
+    # Tests cut an interval to what is possible, and pay for the band of shares, which a plan does not know.
+    tested = interval in {"population", "anytime"} and not goal.shares_known
+    assert printed_width(goal, question, interval) == pytest.approx(planned, rel=0.16 if tested else 0.06)
 
 
 def test_a_channel_that_cannot_tell_has_no_width():

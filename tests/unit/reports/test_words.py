@@ -129,8 +129,8 @@ def test_sensitivity_is_said_with_its_limits():
 
 
 def test_the_fit_check_is_said():
-    assert "look like honest" in words.fit_sentence(FOUND)
-    assert "do not look like honest" in words.fit_sentence(replace(FOUND, fit=1e-5))
+    assert words.fit_sentence(replace(FOUND, fit=0.5)) == "No sign of forging that this check can see (p = 0.5)."
+    assert words.fit_sentence(replace(FOUND, fit=1e-5)).startswith("There are signs of forging: honest answers seldom")
     assert words.fit_sentence(replace(FOUND, fit=None)) == "There is nothing to check yet."
 
 
@@ -161,7 +161,7 @@ def test_a_question_is_asked_in_words():
 
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
-    estimate = Estimate("0" * 64, 0.99, "finite", 0.02, (told,))
+    estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
     assert [sentence.split()[0] for sentence in words.sentences(QUESTION, told, estimate)] == [
         "The", "The", "That", "A", "Forging",
     ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong."""
+"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong.
+
+Covers: fairgauge.study.checks, fairgauge.study.format1.
+"""
 
 import json
 import math

@@ -2,13 +2,14 @@
 import {
   AnswerRefused,
   FairgaugeError,
+  LIMITS,
   Memory,
   answerBytes,
   deliver,
   loadStudy,
   roundedUp,
 } from "./fairgauge-client.js";
-import { groupField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
+import { groupField, limitField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
 
 const MOST_LISTED = 6; // more groups than this are only counted
 const PATIENCE = { tries: 4, first: 1, longest: 20 };
@@ -31,7 +32,7 @@ function show(id, visible = true) {
 }
 
 const MEANINGS = {
-  NotPrivate: "The study would reveal more about you than it says.",
+  NotPrivate: "The study would reveal more about you than it says, or than this browser allows.",
   BadStudy: "What came is not the study that this address names.",
   BadTable: "What came is not the study that this address names.",
   InvalidInput: "The study could not be loaded. Please try again later.",
@@ -128,6 +129,30 @@ function odds({ loss }) {
   return [make("figcaption", {}, spoken), picture];
 }
 
+// ---------------------------------------------------------------------------------------------- the limits
+/** Show what this browser will spend and has spent, and let the person lower it. */
+async function showLimits() {
+  const { study, lifetime } = await memory.limits();
+  const spent = roundedUp(await memory.spent(), 6);
+  get("limits-now").textContent =
+    `This browser answers a study only if that costs at most epsilon ${study}, and only as long as its answers about ` +
+    `any one attribute, all studies of this site together, cost at most ${lifetime}. So far they have cost ${spent}. ` +
+    "You may lower both limits.";
+  const fields = [
+    limitField("study", "The most that one study may cost", study, LIMITS.study),
+    limitField("lifetime", "The most that answers about one attribute may cost together", lifetime, LIMITS.lifetime),
+  ];
+  get("limit-fields").replaceChildren(...fields.map(({ element }) => element));
+  get("lower").onsubmit = async (event) => {
+    event.preventDefault();
+    const bad = fields.filter((field) => !field.check());
+    if (bad.length) return bad[0].focus();
+    await memory.lower(Object.fromEntries(fields.map((field) => [field.name, field.read()])));
+    await showLimits();
+    get("lowered").textContent = "This browser keeps to these limits from now on.";
+  };
+}
+
 // ------------------------------------------------------------------------------------------------ the form
 function ask(study) {
   const attributes = unique(
@@ -164,6 +189,7 @@ function ask(study) {
       event.target.reset();
       get("fields").replaceChildren();
       show("form", false);
+      await showLimits();
       review(study, answer, await memory.recall(study.digest));
       get("ready-title").focus();
     } catch (error) {
@@ -271,6 +297,7 @@ async function main() {
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
   const record = await memory.recall(study.digest);
   describe(study);
+  await showLimits();
   if (record) {
     review(study, record, record);
     get("status").textContent =

@@ -9,11 +9,11 @@ from starlette.types import Receive, Scope, Send
 from fairgauge.client import Answer
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.problems import URN, problem_of
-from fairgauge.collector.refusals import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, Refused, TooEarly
+from fairgauge.collector.refusals import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import BatchReceipt, Receipt, RefusedLine
 from fairgauge.collector.stores.base import CLOSED, FRESH, Row
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, Refused
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.

@@ -62,7 +62,7 @@ const fraction = (n, d = 1n) => ({ n, d });
 const compare = (a, b) => a.n * b.d - b.n * a.d; // its sign
 
 /** Return the fraction that a plain decimal such as "-0.25" is. */
-function decimal(text) {
+export function decimal(text) {
   const [whole, places = ""] = text.split(".");
   return fraction(BigInt(whole + places), 10n ** BigInt(places.length));
 }
@@ -184,6 +184,7 @@ const hexadecimal = (bytes) => Array.from(bytes, (byte) => byte.toString(16).pad
 const ROW_BITS = 53;
 const ROW_SUM = 1n << 53n;
 const LEVEL_UNIT = 1n << 30n;
+const NO_VALUE = fraction(-LEVEL_UNIT); // stands in for the value of someone who has none
 
 /** A validated table of integers, what it costs in privacy, and how to draw from it. */
 export class Channel {
@@ -206,24 +207,23 @@ export class Channel {
   /**
    * Draw the symbol to send; null for the group's index or for the position (v * 2^30, a fraction) abstains.
    *
-   * Everyone uses two draws of 53 bits in the same order: the first rounds the value to a level, also where it is on
-   * one or missing; the second picks the symbol, the first whose running sum exceeds it.
+   * Everyone takes the same steps, whoever abstains too, and uses two draws of 53 bits in the same order: the first
+   * rounds the value to a level, also where it is on one or missing; the second picks the symbol, the first whose
+   * running sum exceeds it.
    */
   draw(group, position, bits = secureBits) {
     const [below, above, threshold] = this.#neighbours(group, position);
-    const row = bits(ROW_BITS) < threshold ? above : below;
+    const row = [below, above][Number(bits(ROW_BITS) < threshold)];
     const drawn = bits(ROW_BITS);
     let sum = 0n;
     return row.findIndex((weight) => (sum += weight) > drawn);
   }
 
+  /** Nothing branches on what is private, unless it ends in a refusal: an index picks one of two outcomes. */
   #neighbours(group, position) {
-    if (group === null || position === null) {
-      if (!this.abstain) throw new CannotAnswer("the study does not allow abstaining");
-      const row = this.table.at(-1);
-      return [row, row, 0n];
-    }
-    const { n, d } = position;
+    const abstains = Number(group === null) | Number(position === null);
+    if (abstains > Number(this.abstain)) throw new CannotAnswer("the study does not allow abstaining");
+    const { n, d } = [position, NO_VALUE][abstains];
     if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) {
       throw new CannotAnswer("the value is outside the range of the study");
     }
@@ -233,7 +233,8 @@ export class Channel {
     const index = over < 0 ? size - 1 : over;
     const [low, high] = [this.levels[index - 1], this.levels[index]];
     const threshold = (ROW_SUM * (n - low * d)) / ((high - low) * d);
-    return [this.table[group * size + index - 1], this.table[group * size + index], threshold];
+    const [first, last] = [[group, 0][abstains] * size + index, this.table.length - 1];
+    return [this.table[[first - 1, last][abstains]], this.table[[first, last][abstains]], threshold];
   }
 }
 
@@ -653,17 +654,20 @@ export function position({ name, low, high }, value) {
 /**
  * Answer one question of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
  *
- * It remembers nothing: whoever calls it twice for one person spends twice.  `Memory.answer` answers each study once.
- * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
+ * It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that it
+ * keeps to.  `Memory.answer` answers each study once, and keeps to the limit for a lifetime too.  Every question is
+ * checked before the coin is tossed, so whether it refuses says nothing about the coin.
  *
  * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
  *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
  *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
+ * @param limits { study }: what one study may cost, "4" unless you say otherwise.
  * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
  */
-export function randomise(study, profile, { ticket = null, bits = secureBits } = {}) {
+export function randomise(study, profile, { limits = {}, ticket = null, bits = secureBits } = {}) {
   if (ticket !== null) checkTicket(ticket);
   checkPrivacy(study);
+  checkStudyLimit(study, allLimits(limits).study);
   checkProfile(profile);
   const groups = groupsByAttribute(study, profile.group);
   const inputs = study.questions.map((question) =>
@@ -735,27 +739,61 @@ export class Memory {
    * Answer a study, or return the answer that it got before; either way it is stored first.
    *
    * @param limits { study, lifetime }: decimals in strings; what one study may cost, and what all answers about an
-   *   attribute may cost together.
+   *   attribute may cost together.  What is left out is what `lower` set, or "4" and "8"; null is no limit.
    */
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
-    checkLimits(limits);
+    const allowed = allLimits({ ...(await this.limits()), ...limits });
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
           const found = past.find((record) => record.study === study.digest);
           if (found) return answerIn(found);
           checkProfile(profile);
-          checkStudyLimit(study, limits.study);
+          checkStudyLimit(study, allowed.study);
           const charges = chargesOf(study, profile);
           checkLifetime(
             charges,
             past.flatMap((record) => record.charges),
-            limits.lifetime,
+            allowed.lifetime,
           );
-          const fresh = randomise(study, profile, { ticket });
+          const fresh = randomise(study, profile, { limits: allowed, ticket });
           store.add({ ...fresh, state: "pending", charges });
           return fresh;
+        });
+    });
+  }
+
+  /** Return the limits that this memory keeps to: { study, lifetime }. */
+  async limits() {
+    return this.#change((store, done) => {
+      store.get(LOWERED).onsuccess = ({ target }) => done(() => allLimits(target.result?.limits ?? {}));
+    }, "settings");
+  }
+
+  /** Set limits for all studies to come, at most the usual ones: this is how a person allows less. */
+  async lower(limits) {
+    const wanted = allLimits(limits);
+    for (const [name, limit] of Object.entries(wanted)) {
+      if (limit === null || !atMost(decimal(limit), LIMITS[name])) {
+        throw new InvalidInput(name, limit, `must be at most ${LIMITS[name]}`);
+      }
+    }
+    return this.#change((store, done) => {
+      store.put({ name: LOWERED, limits: wanted }).onsuccess = () => done(() => wanted);
+    }, "settings");
+  }
+
+  /** Return the most that the answers so far have cost any one attribute, as a fraction. */
+  async spent() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          const charges = past.flatMap((record) => record.charges);
+          const costs = ["", ...charges.map(([name]) => name)].map((account) =>
+            total(charges.filter(([name]) => name === "" || name === account)),
+          );
+          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
         });
     });
   }
@@ -802,15 +840,15 @@ export class Memory {
   }
 
   /** Do everything or nothing; what `done` returns is handed out when it is stored. */
-  async #change(work) {
+  async #change(work, name = "answers") {
     const database = await this.#open();
     try {
       return await new Promise((resolve, reject) => {
-        const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
+        const transaction = database.transaction(name, "readwrite", { durability: "strict" });
         let [result, problem] = [undefined, null];
         transaction.oncomplete = () => resolve(result);
         transaction.onabort = () => reject(problem ?? forgetful());
-        work(transaction.objectStore("answers"), (finish) => {
+        work(transaction.objectStore(name), (finish) => {
           try {
             result = finish();
           } catch (error) {
@@ -826,8 +864,11 @@ export class Memory {
 
   #open() {
     return new Promise((resolve, reject) => {
-      const request = indexedDB.open(this.#name, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
+      const request = indexedDB.open(this.#name, 2);
+      request.onupgradeneeded = ({ oldVersion }) => {
+        if (oldVersion < 1) request.result.createObjectStore("answers", { keyPath: "study" });
+        request.result.createObjectStore("settings", { keyPath: "name" });
+      };
       request.onsuccess = () => resolve(request.result);
       request.onerror = () => reject(forgetful());
       request.onblocked = () => reject(forgetful());
@@ -853,28 +894,38 @@ function chargesOf(study, profile) {
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
 }
 
-function checkLimits(limits) {
+/** What is spent unless somebody says otherwise: epsilon 4 on one study, and 8 on an attribute over a lifetime. */
+export const LIMITS = Object.freeze({ study: "4", lifetime: "8" });
+const LOWERED = "limits";
+
+/** Return the limits that were given, and the usual ones for those that were not; null is no limit. */
+function allLimits(limits) {
   for (const [name, limit] of Object.entries(limits)) {
-    if (name !== "study" && name !== "lifetime") throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (!Object.hasOwn(LIMITS, name)) throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (limit === null || limit === undefined) continue;
     if (typeof limit !== "string" || limit.length > LONGEST_DECIMAL || !/^[0-9]+(?:\.[0-9]+)?$/.test(limit)) {
       throw new InvalidInput(name, limit, 'must be a number from 0 up in quotes, such as "2.5"');
     }
   }
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  return { ...LIMITS, ...Object.fromEntries(given) };
 }
 
-function checkStudyLimit(study, limit) {
+/** Refuse a study of which one question, exactly computed, spends more than any one study may. */
+export function checkStudyLimit(study, limit = LIMITS.study) {
   study.questions.forEach((question, index) => {
-    if (limit === undefined || question.channel.within(limit)) return;
+    if (limit === null || question.channel.within(limit)) return;
     const spent = roundedUp(question.channel.epsilon, 6);
     throw new NotPrivate(`${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`);
   });
 }
 
-function checkLifetime(charges, past, limit) {
-  if (limit === undefined) return;
+/** Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon]. */
+export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
+  if (limit === null) return;
   for (const [account, cost] of charges) {
     const met = past.filter(([name]) => account === "" || name === "" || name === account);
-    const before = met.reduce((sum, [, spent]) => add(sum, decimal(spent)), fraction(0n));
+    const before = total(met);
     const after = add(before, decimal(cost));
     if (!atMost(after, limit)) {
       throw new CannotAnswer(
@@ -886,6 +937,7 @@ function checkLifetime(charges, past, limit) {
 }
 
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
+const total = (charges) => charges.reduce((sum, [, cost]) => add(sum, decimal(cost)), fraction(0n));
 
 // ---------------------------------------------------------------------------------------------------- delivery
 const TRY_AGAIN = [408, 425, 429];

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 
-from fairgauge.errors import FairgaugeError
+from fairgauge.errors import StoreError
 
 FRESH = -1  # in the result of ``add``: the answer was not there before, and is now
 CLOSED = -2  # the answer is not there, and the study takes no more
@@ -22,18 +22,6 @@ PAGE = 10_000
 
 State = Literal["not open yet", "open", "closed", "sealed"]
 Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
-
-
-class StoreError(FairgaugeError):
-    """The store cannot do its work."""
-
-
-class StoreFull(StoreError):  # noqa: N818 - says what went wrong, as all names in fairgauge.errors do
-    """There is no room left; nothing was stored."""
-
-
-class StoreAway(StoreError):  # noqa: N818
-    """The store does not answer now; what was sent may or may not be stored, and may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +42,8 @@ class Published:
     aim: str | None = None  # the error that it aims at, as a part of the metric's range
     opens: int | None = None
     hourly: int | None = None  # how many answers it takes in an hour; any number if None
+    key: str = ""  # the public key that signed it; empty for studies of before there was a second one
+    dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
 
     def state(self, now: float) -> State:
         """Return what a study is doing at a moment: the one place that says so.
@@ -69,6 +59,16 @@ class Published:
         return "not open yet" if self.opens is not None and now < self.opens else "open"
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the audit log: who did what, to which study or token, in which hour."""
+
+    bucket: int
+    who: str
+    did: str
+    about: str = ""
+
+
 class Store(Protocol):
     """Keeps studies, answers, tallies and seals.  Times are buckets: the first second of the hour, by default."""
 
@@ -79,6 +79,16 @@ class Store(Protocol):
 
     async def check(self) -> None:
         """Raise ``StoreError`` unless the store can be read."""
+
+    async def commit_something(self) -> None:
+        """Raise ``StoreError`` unless the store can commit: write one row that means nothing."""
+
+    async def check_pages(self, seconds: float) -> bool:
+        """Look for damage; False if there was not enough time to look everywhere.
+
+        Raises:
+            StoreDamaged: If there is some.
+        """
 
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
@@ -125,6 +135,36 @@ class Store(Protocol):
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study; again is fine."""
 
+    async def latest(self) -> int:
+        """Return the latest time bucket in which anything is known to have happened, or 0."""
+
+    async def drop_answers(self, number: int, event: Event) -> bool:
+        """Remove the answers of a sealed study, and say so in the audit log; False unless there were any to remove.
+
+        Tally, arrivals, looks and the seal stay.
+        """
+
+    async def delete(self, number: int, event: Event) -> bool:
+        """Remove a closed study with all that belongs to it, and say so in the audit log; False unless it is closed."""
+
+    async def keys(self) -> list[tuple[str, str]]:
+        """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
+
+    async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
+        """Let the store belong to one more key; again is fine."""
+
+    async def record(self, event: Event) -> None:
+        """Add a line to the audit log."""
+
+    async def events(self, most: int) -> list[Event]:
+        """Return the latest lines of the audit log, the newest first."""
+
+    async def sign_out(self, session: str, until: int) -> None:
+        """Remember that a session is over, until it would have ended by itself."""
+
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time and would not have ended by now."""
+
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
 
@@ -132,14 +172,20 @@ class Store(Protocol):
         """Return the seal of a study."""
 
 
-def migrations(kind: str) -> list[str]:
-    """Return the numbered SQL files of a kind of store, in order: file ``NNN_*.sql`` makes schema version NNN."""
+def migration_names(kind: str) -> list[str]:
+    """Return the names of the numbered SQL files of a kind of store, in order: ``NNN_*`` makes schema version NNN."""
     folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
-    named = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    for version, file in enumerate(named, start=1):
-        if int(file.name[:3]) != version:
-            raise StoreError(f"the migration {file.name} should be number {version:03}")
-    return [file.read_text(encoding="utf-8") for file in named]
+    named = sorted(f.name for f in folder.iterdir() if f.name.endswith(".sql"))
+    for version, name in enumerate(named, start=1):
+        if int(name[:3]) != version:
+            raise StoreError(f"the migration {name} should be number {version:03}")
+    return [name.removesuffix(".sql") for name in named]
+
+
+def migrations(kind: str) -> list[str]:
+    """Return the SQL of these files."""
+    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    return [folder.joinpath(f"{name}.sql").read_text(encoding="utf-8") for name in migration_names(kind)]
 
 
 def check_version(found: int, known: int, what: str) -> None:
@@ -148,4 +194,13 @@ def check_version(found: int, known: int, what: str) -> None:
         raise StoreError(
             f"{what} has schema version {found}, and this fairgauge knows versions up to {known}: "
             "install a newer fairgauge, or restore the backup from before the upgrade"
+        )
+
+
+def need_version(found: int, kind: str, what: str) -> None:
+    """Refuse to read a schema that is not the one of this program."""
+    known = len(migrations(kind))
+    if found != known:
+        raise StoreError(
+            f"{what} has schema version {found}, and this fairgauge reads version {known}: run fairgauge store migrate"
         )

@@ -18,18 +18,20 @@ from fairgauge.collector.stores.base import (
     CLOSED,
     FRESH,
     PAGE,
+    Event,
     Published,
     Row,
-    StoreAway,
-    StoreError,
-    StoreFull,
     check_version,
     migrations,
+    need_version,
 )
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
-SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+# For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
+# own, and devices give up after 20 seconds of silence: both must have ended by then.
+SECONDS = 8
 MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
 TRIES = 5
 _MIGRATING = 0x46474155  # the key of the advisory lock
@@ -62,8 +64,10 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped FROM studies"
 )
+
+_RECORD = "INSERT INTO events (bucket, who, did, about) VALUES ($1, $2, $3, $4)"
 
 T = TypeVar("T")
 
@@ -80,7 +84,18 @@ class PostgresStore:
     @classmethod
     async def open(cls, address: str) -> "PostgresStore":
         """Connect, and bring the schema up to date."""
-        settings = {"application_name": "fairgauge", "synchronous_commit": "on"}
+        return await cls._connected(address, _migrate)
+
+    @classmethod
+    async def open_to_read(cls, address: str) -> "PostgresStore":
+        """Connect to a database as it is; nothing can be changed."""
+        return await cls._connected(address, _check_read, {"default_transaction_read_only": "on"})
+
+    @classmethod
+    async def _connected(
+        cls, address: str, prepare: Callable[[Any], Awaitable[None]], more: dict[str, str] | None = None
+    ) -> "PostgresStore":
+        settings = {"application_name": "fairgauge", "synchronous_commit": "on"} | (more or {})
         try:
             pool = await asyncpg.create_pool(
                 address,
@@ -96,7 +111,7 @@ class PostgresStore:
         try:
             async with pool.acquire() as connection:
                 await _check_durable(connection)
-                await _migrate(connection)
+                await prepare(connection)
         except BaseException:
             await pool.close()
             raise
@@ -114,16 +129,24 @@ class PostgresStore:
         """Raise unless the database can be read."""
         await self._ask(lambda: self._pool.fetchval("SELECT 1 FROM studies LIMIT 1"))
 
+    async def commit_something(self) -> None:
+        """Raise unless the database can be written."""
+        await self._ask(lambda: self._pool.execute("UPDATE pulse SET beat = beat + 1"))
+
+    async def check_pages(self, seconds: float) -> bool:  # noqa: ARG002 - a server looks after its own pages
+        """PostgreSQL's own tools look for damage (pg_amcheck, data checksums); nothing is looked for here."""
+        return False
+
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
             "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, "
-            "opens, hourly) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING "
+            "opens, hourly, key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING "
             "RETURNING number"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-            study.public, study.aim, study.opens, study.hourly,
+            study.public, study.aim, study.opens, study.hourly, study.key,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 
@@ -218,6 +241,75 @@ class PostgresStore:
         found: bytes | None = await self._ask(lambda: self._pool.fetchval(sql, number))
         return found
 
+    async def latest(self) -> int:
+        """Return the latest time bucket that is stored, or 0."""
+        sql = (
+            "SELECT greatest(0, (SELECT max(published) FROM studies), (SELECT max(closed) FROM studies),"
+            " (SELECT max(bucket) FROM arrivals), (SELECT max(bucket) FROM events))"
+        )
+        return int(await self._ask(lambda: self._pool.fetchval(sql)))
+
+    async def drop_answers(self, number: int, event: Event) -> bool:
+        """Remove the answers of a sealed study; tally and seal stay."""
+        sql = "UPDATE studies SET dropped = $1 WHERE number = $2 AND seal IS NOT NULL AND dropped IS NULL"
+
+        async def drop() -> bool:
+            async with self._pool.acquire() as connection, connection.transaction():
+                found = await connection.execute(sql, event.bucket, number) == "UPDATE 1"
+                if found:
+                    await connection.execute("DELETE FROM answers WHERE study = $1", number, timeout=MIGRATION_SECONDS)
+                    await connection.execute(_RECORD, *_values(event))
+                return found
+
+        return await self._ask(drop)
+
+    async def delete(self, number: int, event: Event) -> bool:
+        """Remove a closed study with all that belongs to it."""
+
+        async def delete() -> bool:
+            async with self._pool.acquire() as connection, connection.transaction():
+                sql = "DELETE FROM studies WHERE number = $1 AND closed IS NOT NULL"
+                found = await connection.execute(sql, number) == "DELETE 1"
+                if found:
+                    for table in ("answers", "tallies", "arrivals", "looks"):
+                        sql = f"DELETE FROM {table} WHERE study = $1"  # noqa: S608 - names of our own
+                        await connection.execute(sql, number, timeout=MIGRATION_SECONDS)
+                    await connection.execute(_RECORD, *_values(event))
+                return found
+
+        return await self._ask(delete)
+
+    async def keys(self) -> list[tuple[str, str]]:
+        """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
+        sql = "SELECT purpose, fingerprint FROM keys ORDER BY since, purpose, fingerprint"
+        return [(row[0], row[1]) for row in await self._ask(lambda: self._pool.fetch(sql))]
+
+    async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
+        """Let the store belong to one more key."""
+        sql = "INSERT INTO keys VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+        await self._ask(lambda: self._pool.execute(sql, purpose, fingerprint, bucket))
+
+    async def record(self, event: Event) -> None:
+        """Add a line to the audit log."""
+        await self._ask(lambda: self._pool.execute(_RECORD, *_values(event)))
+
+    async def events(self, most: int) -> list[Event]:
+        """Return the latest lines of the audit log, the newest first."""
+        sql = "SELECT bucket, who, did, about FROM events ORDER BY number DESC LIMIT $1"
+        return [Event(**row) for row in await self._ask(lambda: self._pool.fetch(sql, most))]
+
+    async def sign_out(self, session: str, until: int) -> None:
+        """Remember that a session is over."""
+        sql = "INSERT INTO signed_out VALUES ($1, $2) ON CONFLICT DO NOTHING"
+        await self._ask(lambda: self._pool.execute(sql, session, until))
+        # Those that would have ended a session's length before this one are over by any clock.
+        await self._ask(lambda: self._pool.execute("DELETE FROM signed_out WHERE until < $1", until - 86_400))
+
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time."""
+        sql = "SELECT session, until FROM signed_out WHERE until > $1"
+        return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, now))}
+
     async def _ask(self, query: Callable[[], Awaitable[T]]) -> T:
         """Run a query; try again where PostgreSQL says that nothing was done and another try may succeed."""
         for attempt in range(1, TRIES + 1):
@@ -234,11 +326,44 @@ class PostgresStore:
         raise AssertionError("the last try returns or raises")
 
 
+def _values(event: Event) -> tuple[int, str, str, str]:
+    return event.bucket, event.who, event.did, event.about
+
+
 async def _check_durable(connection: Any) -> None:
     """Refuse a server that would forget what it has acknowledged."""
     for setting in ("fsync", "full_page_writes"):
         if await connection.fetchval(f"SHOW {setting}") != "on":
             raise StoreError(f"PostgreSQL runs with {setting}=off and could lose answers: turn it on")
+
+
+async def version_at(address: str) -> int:
+    """Return the schema version of the database at an address, and change nothing.
+
+    Raises:
+        StoreError: If it cannot be reached, or has a later version than this program knows.
+    """
+    try:
+        connection = await asyncpg.connect(address, timeout=SECONDS, command_timeout=SECONDS)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+    try:
+        return await _schema_version(connection)
+    finally:
+        await connection.close()
+
+
+async def _schema_version(connection: Any) -> int:
+    """Return the schema version of a database; 0 for one that has none."""
+    if await connection.fetchval("SELECT to_regclass('fairgauge_schema')") is None:
+        return 0
+    found = int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema"))
+    check_version(found, len(migrations("postgres")), "this PostgreSQL database")
+    return found
+
+
+async def _check_read(connection: Any) -> None:
+    need_version(await _schema_version(connection), "postgres", "this PostgreSQL database")
 
 
 async def _migrate(connection: Any) -> None:

@@ -5,7 +5,6 @@ a second collector out, and everything else reads through connections that canno
 """
 
 import asyncio
-import fcntl
 import os
 import sqlite3
 import threading
@@ -18,33 +17,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from fairgauge.collector.stores.base import (
-    CLOSED,
-    FRESH,
-    PAGE,
-    Published,
-    Row,
-    StoreAway,
-    StoreError,
-    StoreFull,
-    check_version,
-    migrations,
-)
+from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, need_version
+from fairgauge.collector.stores.file import check_pages, connect, lock, migrate, read_only, schema_version
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.errors import StoreAway, StoreError, StoreFull
 
-APPLICATION_ID = 0x46474155  # "FGAU": tells our files from other programs'
 READERS = 2
-_WRITER_SETTINGS = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=FULL",
-    "PRAGMA wal_autocheckpoint=4000",  # pages: 16 MiB of log between checkpoints
-    "PRAGMA journal_size_limit=67108864",
-    "PRAGMA cache_size=-16384",  # 16 MiB; the system keeps the rest of the file in memory as long as there is some
-    "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
-)
+START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
-    "public, aim, opens, hourly "
+    "public, aim, opens, hourly, key, dropped "
     "FROM studies"
 )
 
@@ -57,9 +39,9 @@ class SqliteStore:
 
     kind = "sqlite"
 
-    def __init__(self, path: Path, lock: int) -> None:
+    def __init__(self, path: Path, held: int | None) -> None:
         self.path = path
-        self._lock = lock
+        self._lock = held  # None: open to read, beside a collector that may be writing
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
         self._local = threading.local()
@@ -69,28 +51,62 @@ class SqliteStore:
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
-        """Open or make the file, and bring its schema up to date."""
-        store = cls(path, _lock(path))
+        """Open or make the file, look whether it is damaged, and bring its schema up to date.
+
+        Raises:
+            StoreError: If another collector uses it, or it is of another program or a later version.
+            StoreDamaged: If it is damaged: it is left as it is.
+        """
+        store = cls(path, lock(path))
         try:
-            await store._write(_migrate)
+            if path.exists() and path.stat().st_size:
+                await store.check_pages(START_SECONDS)
+            await store._write(migrate)
         except BaseException:
             await store.close()
             raise
         return store
 
+    @classmethod
+    async def open_to_read(cls, path: Path) -> "SqliteStore":
+        """Open the file as it is, also beside a collector that writes it; nothing can be changed."""
+        if not path.is_file():
+            raise StoreError(f"{path} is not there")
+        store = cls(path, None)
+        try:
+            found = await store._read(schema_version)
+        except BaseException:
+            await store.close()
+            raise
+        need_version(found, "sqlite", str(path))
+        return store
+
     async def close(self) -> None:
-        """Finish what is being written, then close the file."""
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._writer, self._close_writer)
-        await asyncio.to_thread(self._writer.shutdown)
+        """Finish what is being written, then close the file: all of it is in the file, and none in a log beside it.
+
+        Readers go first.  SQLite moves the log into the file when the last connection closes, and one that may only
+        read cannot do that.
+        """
         await asyncio.to_thread(self._readers.shutdown)
         for connection in self._opened:
             connection.close()
-        os.close(self._lock)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writer, self._finish)
+        await asyncio.to_thread(self._writer.shutdown)
+        if self._lock is not None:
+            os.close(self._lock)
 
     async def check(self) -> None:
         """Raise unless the file can be read."""
         await self._read(lambda c: c.execute("SELECT 1 FROM studies LIMIT 1").fetchone())
+
+    async def commit_something(self) -> None:
+        """Raise unless the file can be written."""
+        await self._write(_change, "UPDATE pulse SET beat = beat + 1", ())
+
+    async def check_pages(self, seconds: float) -> bool:
+        """Look for damaged pages; False if there was not enough time to look everywhere."""
+        return await asyncio.to_thread(check_pages, self.path, seconds)
 
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
@@ -163,14 +179,64 @@ class SqliteStore:
         row = await self._read(lambda c: c.execute(sql, (number,)).fetchone())
         return None if row is None else row[0]
 
+    # ------------------------------------------------------------------ what operators do
+    async def latest(self) -> int:
+        """Return the latest time bucket that is stored, or 0."""
+        sql = (
+            "SELECT coalesce(max(bucket), 0) FROM (SELECT max(published) AS bucket FROM studies UNION "
+            "SELECT max(closed) FROM studies UNION SELECT max(bucket) FROM arrivals UNION "
+            "SELECT max(bucket) FROM events)"
+        )
+        return int((await self._read(lambda c: c.execute(sql).fetchone()))[0])
+
+    async def drop_answers(self, number: int, event: Event) -> bool:
+        """Remove the answers of a sealed study; tally and seal stay."""
+        return await self._write(_drop_answers, number, event)
+
+    async def delete(self, number: int, event: Event) -> bool:
+        """Remove a closed study with all that belongs to it."""
+        return await self._write(_delete, number, event)
+
+    async def keys(self) -> list[tuple[str, str]]:
+        """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
+        sql = "SELECT purpose, fingerprint FROM keys ORDER BY since, purpose, fingerprint"
+        return await self._read(lambda c: c.execute(sql).fetchall())
+
+    async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
+        """Let the store belong to one more key."""
+        sql = "INSERT INTO keys VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        await self._write(_change, sql, (purpose, fingerprint, bucket))
+
+    async def record(self, event: Event) -> None:
+        """Add a line to the audit log."""
+        await self._write(_record, event)
+
+    async def events(self, most: int) -> list[Event]:
+        """Return the latest lines of the audit log, the newest first."""
+        sql = "SELECT bucket, who, did, about FROM events ORDER BY number DESC LIMIT ?"
+        return [Event(*row) for row in await self._read(lambda c: c.execute(sql, (most,)).fetchall())]
+
+    async def sign_out(self, session: str, until: int) -> None:
+        """Remember that a session is over."""
+        await self._write(_change, "INSERT INTO signed_out VALUES (?, ?) ON CONFLICT DO NOTHING", (session, until))
+        # Those that would have ended a session's length before this one are over by any clock.
+        await self._write(_change, "DELETE FROM signed_out WHERE until < ?", (until - 86_400,))
+
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time."""
+        sql = "SELECT session, until FROM signed_out WHERE until > ?"
+        return dict(await self._read(lambda c: c.execute(sql, (now,)).fetchall()))
+
     # ------------------------------------------------------------------ threads
     async def _write(
         self, change: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         def run() -> T:
+            if self._lock is None:
+                raise StoreError(f"{self.path} is open to read only")
             try:
                 if self._connection is None:
-                    self._connection = _connect(self.path)
+                    self._connection = connect(self.path)
                 return change(self._connection, *args, **kwargs)
             except sqlite3.Error as error:
                 raise self._after(error) from None
@@ -189,6 +255,13 @@ class SqliteStore:
         self._close_writer()
         return StoreAway(f"{self.path.name}: {getattr(error, 'sqlite_errorname', type(error).__name__)}")
 
+    def _finish(self) -> None:
+        """Move the log into the file, and close it."""
+        with suppress(sqlite3.Error):
+            if self._connection is not None:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._close_writer()
+
     def _close_writer(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
@@ -200,8 +273,7 @@ class SqliteStore:
             try:
                 connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
                 if connection is None:
-                    address = f"{self.path.absolute().as_uri()}?mode=ro"
-                    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+                    connection = read_only(self.path)
                     self._local.connection = connection
                     self._opened.append(connection)
                 return query(connection)
@@ -212,45 +284,6 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
 
-def _lock(path: Path) -> int:
-    """Keep a second collector away from the file for as long as this process lives."""
-    try:
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise StoreError(
-            f"{path} is in use by another collector: one process per SQLite file, or several on PostgreSQL"
-        ) from None
-    return handle
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-    for setting in _WRITER_SETTINGS:
-        connection.execute(setting)
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    known = migrations("sqlite")
-    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if tables and application != APPLICATION_ID:
-        raise StoreError(f"{path} is a database of another program")
-    check_version(found, len(known), str(path))
-    for version, sql in enumerate(known[found:], start=found + 1):
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {sql}; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}; COMMIT;"
-        )
-    path.chmod(0o600)
-
-
 def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> int:
     return connection.execute(sql, values).rowcount
 
@@ -258,11 +291,11 @@ def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]
 def _publish(connection: sqlite3.Connection, study: Published) -> bool:
     sql = (
         "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
-        "hourly) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        "hourly, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
     values = (
         study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-        study.public, study.aim, study.opens, study.hourly,
+        study.public, study.aim, study.opens, study.hourly, study.key,
     )  # fmt: skip
     return connection.execute(sql, values).rowcount == 1
 
@@ -270,6 +303,33 @@ def _publish(connection: sqlite3.Connection, study: Published) -> bool:
 def _published(row: tuple[Any, ...]) -> Published:
     found = Published(*row)
     return replace(found, sealed=bool(found.sealed), public=bool(found.public))
+
+
+def _record(connection: sqlite3.Connection, event: Event) -> None:
+    sql = "INSERT INTO events (bucket, who, did, about) VALUES (?, ?, ?, ?)"
+    connection.execute(sql, (event.bucket, event.who, event.did, event.about))
+
+
+def _drop_answers(connection: sqlite3.Connection, number: int, event: Event) -> bool:
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "UPDATE studies SET dropped = ? WHERE number = ? AND seal IS NOT NULL AND dropped IS NULL"
+    found = connection.execute(sql, (event.bucket, number)).rowcount == 1
+    if found:
+        connection.execute("DELETE FROM answers WHERE study = ?", (number,))
+        _record(connection, event)
+    connection.execute("COMMIT")
+    return found
+
+
+def _delete(connection: sqlite3.Connection, number: int, event: Event) -> bool:
+    connection.execute("BEGIN IMMEDIATE")
+    found = connection.execute("DELETE FROM studies WHERE number = ? AND closed IS NOT NULL", (number,)).rowcount == 1
+    if found:
+        for table in ("answers", "tallies", "arrivals", "looks"):
+            connection.execute(f"DELETE FROM {table} WHERE study = ?", (number,))  # noqa: S608 - names of our own
+        _record(connection, event)
+    connection.execute("COMMIT")
+    return found
 
 
 def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:

@@ -1,11 +1,14 @@
-"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to."""
+"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to.
+
+Covers: fairgauge.collector.stores.file.
+"""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.stores import sqlite
+from fairgauge.collector.stores import file
 from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
 from tests.collecting.syncs import counted
@@ -49,7 +52,7 @@ def test_every_commit_is_put_onto_the_disk(tmp_path: Path):
 
 @pytest.mark.parametrize("setting", ["OFF", "NORMAL"])
 def test_a_store_that_only_promises_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str):
-    lax = tuple(text.replace("FULL", setting) for text in sqlite._WRITER_SETTINGS)
-    assert lax != sqlite._WRITER_SETTINGS
-    monkeypatch.setattr(sqlite, "_WRITER_SETTINGS", lax)
+    lax = tuple(text.replace("FULL", setting) for text in file._WRITER_SETTINGS)
+    assert lax != file._WRITER_SETTINGS
+    monkeypatch.setattr(file, "_WRITER_SETTINGS", lax)
     assert max(asyncio.run(syncs_for(tmp_path / "gauge.db", 20))) == 0

@@ -1,0 +1,72 @@
+"""``fairgauge key``: show, rotate and adopt the keys that a collector signs with."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.show import out, show_json
+from fairgauge.collector.buckets import bucket_of
+from fairgauge.collector.keeping.keys import remember_keys
+from fairgauge.collector.signing import former_keys, public_of, rotate_key
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import Event
+from fairgauge.errors import InvalidInput
+
+SECRETS = Path("fairgauge-secrets")
+HOUR = 3600
+
+key = typer.Typer(
+    help="Show, rotate and adopt the keys that a collector signs with.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@key.command()
+def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+    """Show the public key that signs now, and those of before."""
+    now, former = public_of(secrets), former_keys(secrets)
+    if now is None:
+        raise InvalidInput("secrets", secrets, "has no signing key: a collector makes one when it first starts")
+    if json:
+        show_json({"key": now, "former": former})
+        return
+    out.print(f"now     {now}")
+    for one in reversed(former):
+        out.print(f"before  {one}")
+
+
+@key.command()
+def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+    """Replace the signing key; what was signed before is served with the key that signed it."""
+    old, new = rotate_key(secrets)
+    if json:
+        show_json({"key": new, "former": old})
+        return
+    out.print(f"now     {new}")
+    out.print(f"before  {old}")
+    out.print("Restart the collector, and tell people the new key.")
+
+
+@key.command()
+def adopt(
+    store: Annotated[str, typer.Option(help="sqlite:///FILE or postgresql://...")],
+    secrets: options.Secrets = SECRETS,
+) -> None:
+    """Let a store belong to the keys of this folder from now on: tickets made with another key are void."""
+    if public_of(secrets) is None:
+        raise InvalidInput("secrets", secrets, "has no signing key")
+    asyncio.run(_adopt(store, secrets))
+    out.print("The store belongs to these keys now.")
+
+
+async def _adopt(address: str, folder: Path) -> None:
+    held = await open_store(address)
+    try:
+        hour = bucket_of(time.time(), HOUR)
+        await remember_keys(held, folder, hour)
+        await held.record(Event(hour, "command line", "adopted keys", folder.name))
+    finally:
+        await held.close()

@@ -1,0 +1,154 @@
+"""``fairgauge store``: check, back up, restore, upgrade and thin out what a collector keeps."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from fairgauge.cli import options
+from fairgauge.cli.show import err, out, show_json, show_table
+from fairgauge.collector.buckets import bucket_of, moment_of
+from fairgauge.collector.keeping import addresses
+from fairgauge.collector.keeping.check import Checked
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import Event
+from fairgauge.errors import InvalidInput
+
+WHO = "command line"
+HOUR = 3600
+
+store = typer.Typer(
+    help="Check, back up, restore, upgrade and thin out what a collector keeps.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Address = Annotated[str, typer.Option("--store", help="sqlite:///FILE or postgresql://...")]
+GAUGE = "sqlite:///gauge.db"
+
+
+@store.command()
+def check(address: Address = GAUGE, json: options.Json = False) -> None:
+    """Compare every tally with its answers and every seal with both, also while a collector runs."""
+    with err.status("Checking ...") as status:
+        found = asyncio.run(
+            addresses.check(address, progress=lambda title: status.update(Text(f"Checking {title} ...")))
+        )
+    _show(found, "What is stored agrees", json=json)
+    if found.faults:
+        raise typer.Exit(1)
+
+
+@store.command()
+def backup(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")],
+    address: Address = GAUGE,
+    json: options.Json = False,
+) -> None:
+    """Copy a store as it is at one moment, while it is used, and check the copy. Keys are not in it."""
+    with err.status("Copying ...") as status:
+        progress = lambda title: status.update(Text(f"Checking {title} ..."))  # noqa: E731 - a word for two calls
+        found = asyncio.run(addresses.back_up(address, output, progress=progress))
+    _show(found, f"{output} is a whole copy, checked", json=json)
+
+
+@store.command()
+def restore(
+    backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
+    address: Address = GAUGE,
+    json: options.Json = False,
+) -> None:
+    """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten."""
+    event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
+    with err.status("Restoring ..."):
+        found = asyncio.run(addresses.restore(backup, address, event))
+    _show(found, "The copy is in place, checked", json=json)
+    if not json:
+        out.print("Answers that came after the copy was made are gone: their devices can send them again with")
+        out.print("  fairgauge answer ... --again")
+
+
+@store.command()
+def migrate(
+    address: Address = GAUGE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+) -> None:
+    """Bring a store to this version's schema, as serve does when it starts."""
+    steps = asyncio.run(addresses.upgrade_steps(address))
+    if not steps:
+        out.print("The store has this version's schema: nothing to do.")
+        return
+    if not dry_run:
+        with err.status("Upgrading ..."):
+            asyncio.run(addresses.migrate(address))
+    for step in steps:
+        out.print(f"{'would run' if dry_run else 'ran'} {step}")
+
+
+@store.command()
+def forget(
+    study: Annotated[str, typer.Option(help="The study's digest.", show_default=False)],
+    what: Annotated[
+        str, typer.Option("--what", help="answers (of a sealed study; tally and seal stay) or study (all).")
+    ],
+    address: Address = GAUGE,
+) -> None:
+    """Remove the answers of a sealed study, or a closed study as a whole, and note it in the audit log."""
+    if what not in ("answers", "study"):
+        raise InvalidInput("what", what, "must be answers or study")
+    asyncio.run(_forget(address, study, what))
+    out.print(f"The {'answers are' if what == 'answers' else 'study is'} gone.")
+
+
+@store.command()
+def log(
+    address: Address = GAUGE,
+    lines: Annotated[int, typer.Option(help="How many lines, the newest first.")] = 50,
+    json: options.Json = False,
+) -> None:
+    """Show who did what: the audit log."""
+    events = asyncio.run(_events(address, lines))
+    if json:
+        show_json(
+            {"events": [{"hour": moment_of(e.bucket), "who": e.who, "did": e.did, "about": e.about} for e in events]}
+        )
+        return
+    show_table("hour", "who", "did", "about", rows=[[moment_of(e.bucket), e.who, e.did, e.about] for e in events])
+
+
+async def _forget(address: str, digest: str, what: str) -> None:
+    held = await open_store(address)
+    try:
+        kept = await held.study(digest)
+        if kept is None:
+            raise InvalidInput("study", digest, "is not in this store")
+        event = Event(bucket_of(time.time(), HOUR), WHO, f"removed {what}", digest)
+        if what == "answers" and not await held.drop_answers(kept.number, event):
+            raise InvalidInput("study", digest, "must be sealed, and have answers that are not removed yet")
+        if what == "study" and not await held.delete(kept.number, event):
+            raise InvalidInput("study", digest, "must be closed: close it first")
+    finally:
+        await held.close()
+
+
+async def _events(address: str, lines: int) -> list[Event]:
+    held = await addresses.open_to_read(address)
+    try:
+        return await held.events(lines)
+    finally:
+        await held.close()
+
+
+def _show(found: Checked, sentence: str, *, json: bool) -> None:
+    if json:
+        show_json(
+            {"studies": found.studies, "answers": found.answers, "seals": found.seals, "faults": list(found.faults)}
+        )
+        return
+    counted = f"{found.studies:,} studies, {found.answers:,} answers, {found.seals:,} seals"
+    for fault in found.faults:
+        out.print(Text.assemble(("fault ", "bold red"), fault))
+    out.print(f"{counted}: {len(found.faults)} faults." if found.faults else f"{sentence}: {counted}.")

@@ -1,0 +1,80 @@
+"""The same for every kind of store, by its address: check, back up, restore, upgrade."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from fairgauge.collector.keeping import postgres, sqlite
+from fairgauge.collector.keeping.check import Checked, check_store
+from fairgauge.collector.stores.base import Event, Store, migration_names
+from fairgauge.collector.stores.file import read_only, schema_version
+from fairgauge.collector.stores.postgres import PostgresStore, version_at
+from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import InvalidInput
+
+_FILE = "sqlite:///"
+
+
+async def open_to_read(address: str) -> Store:
+    """Open a store as it is, also beside a collector that writes it."""
+    path = _path(address)
+    return await (PostgresStore.open_to_read(address) if path is None else SqliteStore.open_to_read(path))
+
+
+async def check(address: str, *, progress: Callable[[str], object] = str) -> Checked:
+    """Look for contradictions in a store."""
+    store = await open_to_read(address)
+    try:
+        return await check_store(store, progress=progress)
+    finally:
+        await store.close()
+
+
+async def back_up(address: str, target: Path, *, progress: Callable[[str], object] = str) -> Checked:
+    """Copy a store as it is at one moment, and check the copy."""
+    path = _path(address)
+    if path is None:
+        return await postgres.back_up(address, target)
+    return await sqlite.back_up(path, target, progress=progress)
+
+
+async def restore(source: Path, address: str, event: Event, *, progress: Callable[[str], object] = str) -> Checked:
+    """Put a copy where a collector will use it, check it there, and say so in its audit log."""
+    path = _path(address)
+    if path is None:
+        await postgres.restore(source, address)
+    else:
+        await sqlite.restore(source, path, progress=progress)
+    store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
+    try:
+        await store.record(event)
+    finally:
+        await store.close()
+    return await check(address, progress=progress)
+
+
+async def upgrade_steps(address: str) -> list[str]:
+    """Return the names of the migrations that a collector would run at its next start."""
+    path = _path(address)
+    if path is None:
+        return migration_names("postgres")[await version_at(address) :]
+    if not path.exists():
+        return migration_names("sqlite")
+    with closing(read_only(path)) as connection:
+        return migration_names("sqlite")[schema_version(connection) :]
+
+
+async def migrate(address: str) -> None:
+    """Run them."""
+    path = _path(address)
+    store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
+    await store.close()
+
+
+def _path(address: str) -> Path | None:
+    """Return the file of a SQLite store, or None if the address is of PostgreSQL."""
+    if address.startswith(_FILE) and len(address) > len(_FILE):
+        return Path(address.removeprefix(_FILE))
+    if address.startswith(("postgresql://", "postgres://")):
+        return None
+    raise InvalidInput("store", address.partition(":")[0], "must be sqlite:///FILE or postgresql://...")

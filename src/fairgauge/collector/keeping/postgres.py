@@ -1,0 +1,151 @@
+"""Copies of a PostgreSQL store: pg_dump makes them from one moment, and every row in them is counted afterwards.
+
+The dump holds the answers as PostgreSQL writes them out, a line each.  Reading those lines back and counting them
+says that the copy holds what the database held, not only that a program ended well.
+"""
+
+import asyncio
+import os
+import shutil
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from fairgauge.collector.keeping.check import Checked
+from fairgauge.errors import StoreDamaged, StoreError
+
+_TALLIES = "SELECT study, symbol, sum(count)::bigint FROM tallies GROUP BY 1, 2"
+
+
+async def back_up(address: str, target: Path) -> Checked:
+    """Dump a database as it is at one moment, then count every answer in the dump.
+
+    Raises:
+        StoreError: If pg_dump is missing or fails, or the target exists.
+        StoreDamaged: If the dump does not hold what the database held; it is removed.
+    """
+    dump, tool = _program("pg_dump"), _program("pg_restore")
+    if target.exists():
+        raise StoreError(f"{target} exists: move it away first, nothing is overwritten")
+    temporary = target.with_name(f".{target.name}.part")
+    try:
+        connection = await asyncpg.connect(address)
+    except (OSError, asyncpg.PostgresError, ValueError) as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+    try:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
+            expected = {(study, symbol): count for study, symbol, count in await connection.fetch(_TALLIES)}
+            seals = await connection.fetchval("SELECT count(*) FROM studies WHERE seal IS NOT NULL")
+            kept = {row[0] for row in await connection.fetch("SELECT number FROM studies WHERE dropped IS NULL")}
+            await _run(
+                dump,
+                "--format=custom",
+                f"--snapshot={snapshot}",
+                f"--file={temporary}",
+                *_dsn(address),
+                address=address,
+            )
+        found = await _counted(tool, temporary)
+        wanted = Counter({key: count for key, count in expected.items() if key[0] in kept})
+        if found.answers != wanted or found.tallies != Counter(expected):
+            raise StoreDamaged("the dump does not hold what the database's tallies say, so there is no copy")
+        temporary.chmod(0o600)
+        os.link(temporary, target)
+        return Checked(found.studies, sum(found.answers.values()), int(seals), pages=False, faults=())
+    finally:
+        await connection.close()
+        temporary.unlink(missing_ok=True)
+
+
+async def restore(source: Path, address: str) -> None:
+    """Put a dump into an empty database, all of it or nothing.
+
+    Raises:
+        StoreError: If pg_restore is missing or fails, or the database holds tables.
+    """
+    tool = _program("pg_restore")
+    if not source.is_file():
+        raise StoreError(f"{source} is not there")
+    try:
+        connection = await asyncpg.connect(address)
+    except (OSError, asyncpg.PostgresError, ValueError) as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+    try:
+        used = await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+    finally:
+        await connection.close()
+    if used:
+        raise StoreError("this database holds tables already: make a new one with createdb, nothing is overwritten")
+    await _run(tool, "--single-transaction", "--no-owner", *_dsn(address), str(source), address=address)
+
+
+class _Rows:
+    """What a dump holds."""
+
+    def __init__(self) -> None:
+        self.studies = 0
+        self.answers: Counter[tuple[int, int]] = Counter()
+        self.tallies: Counter[tuple[int, int]] = Counter()
+
+
+async def _counted(tool: str, dump: Path) -> _Rows:
+    """Read the rows of a dump back, and count them."""
+    process = await asyncio.create_subprocess_exec(
+        tool, "--data-only", "--file=-", str(dump), stdout=PIPE, stderr=PIPE, limit=2**26
+    )
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    rows, table, columns = _Rows(), "", {}
+    async for raw in process.stdout:
+        line = raw.rstrip(b"\n")
+        if not table:
+            if line.startswith(b"COPY "):
+                name, _, rest = line.removeprefix(b"COPY ").partition(b" (")
+                table = name.decode().removeprefix("public.")
+                columns = {column.strip().decode(): i for i, column in enumerate(rest.partition(b")")[0].split(b","))}
+        elif line == rb"\.":
+            table = ""
+        elif table == "studies":
+            rows.studies += 1
+        elif table.startswith("answers") or table == "tallies":
+            fields = line.split(b"\t")
+            key = int(fields[columns["study"]]), int(fields[columns["symbol"]])
+            if table == "tallies":
+                rows.tallies[key] += int(fields[columns["count"]])
+            else:
+                rows.answers[key] += 1
+    await _ended(process, tool)
+    return rows
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise StoreError(f"{name} is not installed: it comes with PostgreSQL's client programs (postgresql-client)")
+    return found
+
+
+def _dsn(address: str) -> list[str]:
+    """Return the address without its password, which other users of the machine could see among the arguments."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")
+    user = host[0].partition(":")[0]
+    bare = parts._replace(scheme="postgresql", netloc=f"{user}@{host[2]}" if user else host[2])
+    return [f"--dbname={urlunsplit(bare)}"]
+
+
+async def _run(program: str, *arguments: str, address: str) -> None:
+    password = urlsplit(address).password
+    environment = os.environ | ({} if password is None else {"PGPASSWORD": password})
+    process = await asyncio.create_subprocess_exec(program, *arguments, stdout=PIPE, stderr=PIPE, env=environment)
+    await _ended(process, program)
+
+
+async def _ended(process: Process, program: str) -> None:
+    _, said = await process.communicate()
+    if process.returncode:
+        last = said.decode(errors="replace").strip().splitlines()
+        raise StoreError(f"{Path(program).name} failed: {last[-1] if last else f'status {process.returncode}'}")

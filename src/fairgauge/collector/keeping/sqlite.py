@@ -1,0 +1,110 @@
+"""Copies of a SQLite store: made while a collector writes, checked before they get their name."""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from fairgauge.collector.keeping.check import Checked, check_store
+from fairgauge.collector.stores.base import migration_names
+from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version
+from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreDamaged, StoreError
+
+
+async def back_up(source: Path, target: Path, *, progress: Callable[[str], object] = str) -> Checked:
+    """Write a copy of a store as it is at one moment, also while a collector writes it.
+
+    Guarantee: a file of the target's name is complete, durable and was checked; a crash leaves none of that name.
+
+    Raises:
+        StoreError: If there is nothing to copy, or the target exists.
+        StoreDamaged: If the copy does not agree with itself; it is removed.
+    """
+    if not source.is_file():
+        raise StoreError(f"{source} is not there")
+    _refuse_existing(target)
+    return await _copy(source, target, progress)
+
+
+async def restore(source: Path, target: Path, *, progress: Callable[[str], object] = str) -> Checked:
+    """Put a copy where a collector will look for it.
+
+    Raises:
+        StoreError: If a collector uses the target, or there is something already.
+        StoreDamaged: If the copy does not agree with itself; nothing is put there.
+    """
+    if not source.is_file():
+        raise StoreError(f"{source} is not there")
+    held = lock(target)
+    try:
+        for beside in (target, target.with_name(f"{target.name}-wal"), target.with_name(f"{target.name}-shm")):
+            _refuse_existing(beside)
+        return await _copy(source, target, progress)
+    finally:
+        os.close(held)
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise StoreError(f"{path} exists: move it away first, nothing is overwritten")
+
+
+async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -> Checked:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        _copy_file(source, temporary)
+        checked = await _check_copy(temporary, progress)
+        if checked.faults:
+            raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.link(temporary, target)  # unlike a rename, this never replaces a file that appeared meanwhile
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return checked
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written: {error.strerror}") from None
+    finally:
+        _remove(temporary)
+
+
+async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
+    """Check a copy as it is, or, if it has the schema of an older version, a copy of it that has ours."""
+    with closing(read_only(copy)) as connection:
+        old = schema_version(connection) < len(migration_names("sqlite"))
+    upgraded = copy.with_name(f"{copy.name}-upgraded") if old else copy
+    try:
+        if old:
+            _copy_file(copy, upgraded)
+            with closing(sqlite3.connect(upgraded, isolation_level=None)) as connection:
+                migrate(connection)
+        store = await SqliteStore.open_to_read(upgraded)
+        try:
+            return await check_store(store, progress=progress)
+        finally:
+            await store.close()
+    finally:
+        if old:
+            _remove(upgraded)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    try:
+        with closing(read_only(source)) as original, closing(sqlite3.connect(target)) as copy:
+            original.backup(copy)  # one step: one moment of the original, and no writer waits
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StoreDamaged(f"{source} cannot be copied: {name}") from None
+
+
+def _remove(path: Path) -> None:
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-journal"):
+        path.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,112 @@
+"""A SQLite file as a collector wants it: whose it is, how it is written, which schema it has, whether it is sound."""
+
+import fcntl
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from fairgauge.collector.stores.base import check_version, migrations
+from fairgauge.errors import StoreAway, StoreDamaged, StoreError
+
+APPLICATION_ID = 0x46474155  # "FGAU": tells our files from other programs'
+_WRITER_SETTINGS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA wal_autocheckpoint=4000",  # pages: 16 MiB of log between checkpoints
+    "PRAGMA journal_size_limit=67108864",
+    "PRAGMA cache_size=-16384",  # 16 MiB; the system keeps the rest of the file in memory as long as there is some
+    "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
+)
+
+
+def lock(path: Path) -> int:
+    """Keep a second collector away from the file for as long as this process lives."""
+    try:
+        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise StoreError(
+            f"{path} is in use by another collector: one process per SQLite file, or several on PostgreSQL"
+        ) from None
+    return handle
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the file to write, durably; make it if it is not there."""
+    try:
+        # The file is made with its permissions: SQLite gives those to the log and to the index beside it.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreAway(f"{path} cannot be opened to write: {error.strerror}") from None
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+    for setting in _WRITER_SETTINGS:
+        connection.execute(setting)
+    return connection
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open the file so that nothing can be changed through this connection."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the schema version of a file of ours; 0 for an empty one.
+
+    Raises:
+        StoreError: If it is a database of another program, or of a later version of this one.
+    """
+    path = connection.execute("PRAGMA database_list").fetchone()[2]
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables and application != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program")
+    check_version(found, len(migrations("sqlite")), str(path))
+    return int(found)
+
+
+def check_pages(path: Path, seconds: float) -> bool:
+    """Let SQLite look for damaged pages; False if there was not enough time to look everywhere.
+
+    Raises:
+        StoreDamaged: If there are some, or the file is no database.
+    """
+    ends = time.monotonic() + seconds
+    try:
+        with closing(read_only(path)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > ends, 10_000)
+            found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return False
+        raise _damaged(path, error.sqlite_errorname) from None
+    if found != ["ok"]:
+        raise _damaged(path, found[0] if found else "no result")
+    return True
+
+
+def _damaged(path: Path, what: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged ({what}): keep it, and put the last copy in a new place with fairgauge store restore; "
+        "devices can send again what came since"
+    )
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date, one version a transaction."""
+    found = schema_version(connection)
+    for version, sql in enumerate(migrations("sqlite")[found:], start=found + 1):
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {sql}; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}; COMMIT;"
+        )
+    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(name).chmod(0o600)

@@ -1,0 +1,112 @@
+"""A linear program kept in HiGHS, so that new columns start from the last solution."""
+
+from typing import NamedTuple
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.errors import Impossible
+from fairgauge.goals.inputs import Matrix, Vector
+
+INFINITY = highspy.kHighsInf
+_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+# Unperturbed, the simplex can go round in circles.  Programs that end at all end long before this.
+_MOST_ITERATIONS = 20_000
+
+
+class Rows(NamedTuple):
+    """The limits of each row."""
+
+    lower: Vector
+    upper: Vector
+
+
+class Variables(NamedTuple):
+    """Variables beside the weights: what a unit of each adds to each row, what it costs, and the least it may be."""
+
+    columns: Matrix
+    cost: Vector
+    least: Vector
+
+
+class Optimum(NamedTuple):
+    """The value, the variables, the weights of the columns, and what one unit of each row is worth."""
+
+    value: float
+    variables: Vector
+    weights: Vector
+    duals: Vector
+
+
+class Master:
+    """Weights of columns, 0 or above, within limits on rows, at the least cost of some other variables."""
+
+    def __init__(self, rows: Rows, variables: Variables) -> None:
+        self.rows = len(rows.lower)
+        self._others = len(variables.cost)
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,
+            "primal_feasibility_tolerance": 1e-9,
+            "dual_feasibility_tolerance": 1e-9,
+            # Each round starts from the last solution, and perturbing it doubles the iterations.
+            "primal_simplex_bound_perturbation_multiplier": 0.0,
+            "simplex_iteration_limit": _MOST_ITERATIONS,
+        }.items():
+            self._highs.setOptionValue(option, value)
+        none = np.array([], dtype=np.int32)
+        starts = np.zeros(self.rows, dtype=np.int32)
+        self._highs.addRows(self.rows, rows.lower, rows.upper, 0, starts, none, np.array([]))
+        self._add(variables)
+        self._solved = False
+
+    def add(self, columns: Matrix) -> None:
+        """Add columns, one per row, given by what a unit of each adds to the first rows of the program."""
+        padded = np.hstack([columns, np.zeros((len(columns), self.rows - columns.shape[1]))])
+        self._add(Variables(padded, np.zeros(len(columns)), np.zeros(len(columns))))
+
+    def drop(self, columns: NDArray[np.int_]) -> None:
+        """Remove columns, by number."""
+        numbers = np.sort(columns + self._others).astype(np.int32)
+        self._highs.deleteCols(len(numbers), numbers)
+
+    def _add(self, variables: Variables) -> None:
+        columns = variables.columns
+        where = [np.flatnonzero(column) for column in columns]
+        starts = np.cumsum([0, *(len(w) for w in where)])[:-1].astype(np.int32)
+        values = np.concatenate([column[w] for column, w in zip(columns, where, strict=True)])
+        status = self._highs.addCols(
+            len(columns),
+            variables.cost,
+            variables.least,
+            np.full(len(columns), INFINITY),
+            len(values),
+            starts,
+            np.concatenate(where).astype(np.int32),
+            values,
+        )
+        if status == highspy.HighsStatus.kError:
+            raise Impossible("the linear program of the design has numbers that are too large to solve")
+
+    def solve(self) -> Optimum:
+        """Return the optimum."""
+        # After new columns the last solution is still feasible, which is where the primal simplex starts.
+        self._highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX if self._solved else _DUAL_SIMPLEX)
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self._highs.clearSolver()
+            self._highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
+            self._highs.run()
+            if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                raise Impossible(f"the linear program of the design ended as {self._highs.getModelStatus().name}")
+        self._solved = True
+        solution = self._highs.getSolution()
+        values = np.array(solution.col_value)
+        return Optimum(
+            self._highs.getInfo().objective_function_value,
+            values[: self._others],
+            values[self._others :],
+            np.array(solution.row_dual),
+        )

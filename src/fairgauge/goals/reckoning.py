@@ -1,0 +1,122 @@
+r"""What is reckoned of the clients' values, and the most that a second moment can then average to.
+
+A score's second moment :math:`S(v)` is linear between levels.  If the values of a group average to :math:`\mu` with a
+standard deviation of at most :math:`\sigma`, its average is at most
+
+.. math:: \min_{l,\; k \ge 0}\; \max_v\; S(v) - l (v - \mu) - k ((v - \mu)^2 - \sigma^2),
+
+by taking averages on both sides; and it is no less, since that is the dual of a linear program.  For any l and k the
+value is a bound that holds, so the search for the best ones decides how close it is, never whether it is true.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairgauge.goals.inputs import Matrix, Vector
+
+# What is reckoned unless said otherwise: in v units, from -1 to 1.
+USUAL_SPREAD = 0.3
+# The two searches halve their range so often.  A slope or a curve off by one part in 10^9 moves the bound by no more.
+_HALVINGS, _CURVE_HALVINGS = 44, 32
+
+
+@dataclass(frozen=True)
+class Reckoning:
+    """What every group's values are reckoned to be: their mean, and the most that they spread about it.
+
+    Args:
+        mean: The mean, in [-1, 1].
+        spread: The largest standard deviation; None where any values will do.
+    """
+
+    mean: float
+    spread: float | None
+
+    @property
+    def widest(self) -> float:
+        """The largest standard deviation that values in [-1, 1] with this mean can have, or the spread if smaller."""
+        most = float(np.sqrt(max(0.0, 1 - self.mean**2)))
+        return most if self.spread is None else min(self.spread, most)
+
+    @property
+    def any_values(self) -> bool:
+        """Whether the spread rules nothing out."""
+        return self.spread is None or self.spread**2 >= 1 - self.mean**2
+
+
+def largest_averages(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:
+    """Return the most that each row of second moments, given at the levels, can average to under each reckoning.
+
+    Guarantee: an upper bound for every law of values that is reckoned with, and reached by one to eight digits.
+
+    Args:
+        levels: The levels.
+        second: A row of second moments for each group.
+        reckonings: What is reckoned of the values.
+
+    Returns:
+        A row for each reckoning, with a number for each group.
+    """
+    found = np.empty((len(reckonings), len(second)))
+    bounded = np.array([not r.any_values for r in reckonings])
+    for row, reckoning in zip(found, reckonings, strict=True):
+        if reckoning.any_values:
+            row[:] = _envelope(levels - reckoning.mean, second)
+    if bounded.any():
+        some = [r for r in reckonings if not r.any_values]
+        x = np.repeat([levels - r.mean for r in some], len(second), axis=0)
+        spread = np.repeat([r.widest for r in some], len(second))
+        found[bounded] = _bounded(x, np.tile(second, (len(some), 1)), spread).reshape(len(some), -1)
+    return found
+
+
+def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
+    """Return the bound for each row, by halving the range of the best curve."""
+    slope = np.diff(second, axis=1) / np.diff(x, axis=1)
+    start = second[:, :-1] - slope * x[:, :-1]
+    at_mean = np.array([np.interp(0.0, of, row) for of, row in zip(x, second, strict=True)])
+    bound: Vector = second.max(axis=1)
+    low = np.zeros(len(second))
+    # A larger curve than this bounds no better than a level line.
+    high = (bound - at_mean) / np.maximum(spread, 1e-9) ** 2 + 1e-12
+    for _ in range(_CURVE_HALVINGS):
+        curve = (low + high) / 2
+        top, moment = _tangent(x, slope, start, curve)
+        bound = np.minimum(bound, top + curve * spread**2)
+        wide = moment > spread**2
+        low, high = np.where(wide, curve, low), np.where(wide, high, curve)
+    return bound
+
+
+def _envelope(x: Vector, second: Matrix) -> Vector:
+    """Return the concave envelope at 0: the best mixture of two levels on either side."""
+    left, right = x <= 0, x >= 0
+    low, high = x[left][:, None], x[right][None, :]
+    part = np.where(high > low, -low / np.where(high > low, high - low, 1.0), 0.0)
+    mixed = (1 - part) * second[:, left][:, :, None] + part * second[:, right][:, None, :]
+    top: Vector = mixed.max(axis=(1, 2))
+    return top
+
+
+def _tangent(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector, Vector]:
+    """Return the envelope at 0 of S(x) - curve x^2, and the second moment of the values that reach it."""
+    reach = np.abs(slope).max(axis=1) + 4 * curve
+    low, high = -reach, reach
+    left, right = x[:, 0], x[:, -1]
+    best = np.full(len(curve), np.inf)
+    rows = np.arange(len(curve))
+    doubled = 2 * np.maximum(curve, 1e-300)[:, None]
+    for _ in range(_HALVINGS):
+        line = (low + high) / 2
+        tilted = slope - line[:, None]
+        at = np.clip(tilted / doubled, x[:, :-1], x[:, 1:])
+        value = start + tilted * at - curve[:, None] * at**2
+        cell = value.argmax(axis=1)
+        best, where = np.minimum(best, value[rows, cell]), at[rows, cell]
+        # The line shall touch on both sides of 0: where it touches to the right it is not steep enough.
+        rises = where > 0
+        low, high = np.where(rises, line, low), np.where(rises, high, line)
+        right, left = np.where(rises, where, right), np.where(rises, left, where)
+    return best, -left * right

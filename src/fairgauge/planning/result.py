@@ -1,0 +1,99 @@
+"""What a plan says: a row for each design, and which of them is best."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairgauge.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What one design needs or reaches; what was asked for is None where no value of it is enough.
+
+    Args:
+        design: The design's name.
+        epsilon: The privacy loss of one answer.
+        clients: How many answers there are.
+        error: The half-width of the interval, in the metric's units.
+        variance: K·Var, the variance of the estimate times the number of clients, in total: what randomising adds and
+            how clients differ.  It is in units of v, which is from -1 to 1 whatever the metric, so that designs can be
+            compared across metrics.  Times the square of half the metric's range it is in the metric's units.
+        symbols: How many symbols the channel has.
+        levels: How many levels values are rounded to.
+        power: The chance of noticing the gap that was asked about.
+        privacy_variance: The same for clients whose values and split are fixed: what randomising alone adds, at worst.
+        sampling_variance: The same if nothing were randomised.
+        assumes: What the total assumes of the clients, in words.
+    """
+
+    design: str
+    epsilon: float | None
+    clients: int | None
+    error: float | None
+    variance: float | None
+    symbols: int | None
+    levels: int | None
+    power: float | None = None
+    privacy_variance: float | None = None
+    sampling_variance: float | None = None
+    assumes: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row for JSON."""
+        variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
+        fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
+        found = {name: getattr(self, name) for name in fields}
+        return found if self.power is None else found | {"power": self.power}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A row for each design, and which of them is best."""
+
+    solved_for: str
+    confidence: float
+    interval: str
+    target: str
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def best(self) -> str | None:
+        """The design that needs the least, or None where none is enough."""
+        possible = [row for row in self.rows if getattr(row, self.solved_for) is not None]
+        least = min((getattr(row, self.solved_for) for row in possible), default=None)
+        if least is None:
+            return None
+        # Where a simpler design does as well, it comes first in the list and is the better choice.
+        return next(row.design for row in possible if getattr(row, self.solved_for) <= least * 1.0005)
+
+    def row(self, design: str) -> PlanRow:
+        """Return the row of a design.
+
+        Raises:
+            InvalidInput: If the plan has none of that name.
+        """
+        found = next((row for row in self.rows if row.design == design), None)
+        if found is None:
+            raise InvalidInput("design", design, f"must be one of {', '.join(row.design for row in self.rows)}")
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"{'design':<22}{'epsilon':>9}{'clients':>20}{'error ±':>12}"]
+        for row in self.rows:
+            loss, clients, error = (
+                "impossible" if value is None else f"{value:{form}}"
+                for value, form in ((row.epsilon, ".4g"), (row.clients, ","), (row.error, ".4g"))
+            )
+            lines.append(f"{row.design:<22}{loss:>9}{clients:>20}{error:>12}")
+        return "\n".join([*lines, f"({self.target}, {self.confidence:.4g} confidence, {self.interval} interval)"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        return {
+            "solved_for": self.solved_for,
+            "confidence": self.confidence,
+            "interval": self.interval,
+            "target": self.target,
+            "best": self.best,
+            "designs": [row.to_dict() for row in self.rows],
+        }

@@ -1,0 +1,166 @@
+"""Any two of clients, epsilon and error give the third, for every design."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+
+from scipy.optimize import brentq
+
+from fairgauge.channel import Channel
+from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.goals.assumption import assumption
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.result import Plan, PlanRow
+from fairgauge.planning.widths import planned_power, planned_width
+from fairgauge.study import Metric
+
+# A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
+_LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
+_MOST_CLIENTS = 10**15
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What stays the same while a plan is solved."""
+
+    goal: Goal
+    kind: IntervalKind
+    alpha: float
+    design: str
+    metric: Metric
+
+    def channel(self, epsilon: Decimal) -> Channel:
+        return make_channel(self.goal, epsilon, design=self.design)[1]
+
+    def error(self, epsilon: Decimal, clients: float) -> float:
+        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), clients, self.kind, self.alpha)
+
+
+def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
+    goal: Goal,
+    metric: Metric,
+    *,
+    epsilon: Decimal | None = None,
+    clients: int | None = None,
+    error: float | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    detect: float | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plan:
+    """Return what each design needs or reaches, given two of epsilon, clients and error.
+
+    Args:
+        goal: What is to be estimated.
+        metric: The metric, whose units errors are in.
+        epsilon: The privacy loss of one answer.
+        clients: How many answers there will be.
+        error: The half-width of the interval, in the metric's units.
+        confidence: How often the interval is to hold the truth.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        detect: A gap whose chance of being noticed shall be given too, in the metric's units.
+        designs: Which designs to compare; all that serve the goal unless given.
+        progress: Called with the name of each design before it is worked out.
+
+    Raises:
+        InvalidInput: If not exactly two of the three are given, or one is out of range.
+    """
+    kind, alpha = kind_of(interval), check_confidence(confidence)
+    given = {"epsilon": epsilon, "clients": clients, "error": error}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) != 1:
+        names = ", ".join(name for name, value in given.items() if value is not None) or "none"
+        raise InvalidInput("given", names, "give exactly two of epsilon, clients and error: the plan finds the third")
+    if clients is not None and not 1 <= clients <= _MOST_CLIENTS:
+        raise InvalidInput("clients", clients, "must be from 1 to 10^15")
+    if error is not None and not 0 < error < math.inf:
+        raise InvalidInput("error", error, "must be above 0")
+    if detect is not None and not 0 <= detect < math.inf:
+        raise InvalidInput("detect", detect, "must be 0 or above")
+    rows = []
+    for design in designs or designs_for(goal):
+        progress(design)
+        question = _Question(goal.by(design), kind, alpha, design, metric)
+        rows.append(_row(question, epsilon, clients, error, detect))
+    return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+
+
+def _row(
+    question: _Question, epsilon: Decimal | None, clients: int | None, error: float | None, detect: float | None
+) -> PlanRow:
+    if epsilon is None and clients is not None and error is not None:
+        epsilon = _epsilon_for(question, clients, error)
+        if epsilon is None:
+            return PlanRow(question.design, None, clients, error, None, None, None)
+    elif clients is None and epsilon is not None and error is not None:
+        clients = _clients_for(question, epsilon, error)
+    if epsilon is None:  # pragma: no cover - plan_for() makes sure of this
+        raise InvalidInput("epsilon", None, "must be given")
+    channel = question.channel(epsilon)
+    reached = question.error(epsilon, clients) if clients is not None and error is None else error
+    power = None
+    if detect is not None and clients is not None:
+        gap = replace(question.goal, target="gap")
+        width = planned_width(gap, channel, clients, question.kind, question.alpha)
+        power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
+    return PlanRow(
+        design=question.design,
+        epsilon=float(epsilon),
+        clients=clients,
+        error=reached,
+        variance=question.goal.variance(channel),
+        symbols=channel.symbols,
+        levels=len(channel.levels),
+        power=power,
+        privacy_variance=question.goal.privacy_variance(channel),
+        sampling_variance=question.goal.sampling_variance(),
+        assumes=assumption(question.goal, question.metric),
+    )
+
+
+def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | None:
+    """Return the least number of clients whose interval is narrow enough, to six digits."""
+    if question.error(epsilon, _MOST_CLIENTS) > error:
+        return None
+    low, high = 0, 1
+    while question.error(epsilon, high) > error:
+        low, high = high, 10 * high
+    while high - low > 1 + high // 10**6:
+        middle = (low + high) // 2
+        low, high = (low, middle) if question.error(epsilon, middle) <= error else (middle, high)
+    return high
+
+
+def _epsilon_for(question: _Question, clients: int, error: float) -> Decimal | None:
+    """Return the least epsilon, rounded up to three digits, whose interval is narrow enough."""
+
+    def excess(log_epsilon: float) -> float:
+        # A channel that cannot tell at all has an infinite error, which no search by numbers likes.
+        return math.log(min(question.error(_short(math.exp(log_epsilon)), clients) / error, 1e300))
+
+    # Channels for a large epsilon take longest to design, so look there last.
+    low = high = 1.0
+    least, most = float(_LEAST), float(_MOST)
+    while high < most and excess(math.log(high)) > 0:
+        low, high = high, min(2 * high, most)
+    if excess(math.log(high)) > 0:
+        return None
+    while low > least and excess(math.log(low)) <= 0:
+        low, high = max(low / 4, least), low
+    if excess(math.log(low)) <= 0:
+        return _LEAST
+    found = brentq(excess, math.log(low), math.log(high), xtol=1e-3, rtol=1e-6)
+    epsilon, enough = _short(math.exp(float(found))), _short(high)
+    while epsilon < enough and question.error(epsilon, clients) > error:
+        epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)
+    return min(epsilon, enough)
+
+
+def _short(epsilon: float) -> Decimal:
+    """Return the epsilon rounded up to three digits."""
+    exact = Decimal(epsilon)
+    return min(_MOST, exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING))

