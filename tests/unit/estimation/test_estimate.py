@@ -295,7 +295,7 @@ def test_the_normal_interval_warns_where_answers_are_few():
     few, many = (Tally(asked.digest, (n, n)) for n in (4999, 5000))
     sentence = "With 9,998 answers the normal interval is only roughly right: prefer population."
     assert sentence in estimate(asked, few, interval="normal").questions[0].warnings
-    assert sentence not in estimate(asked, few, interval="finite").questions[0].warnings
+    assert sentence not in estimate(asked, few, interval="fixed").questions[0].warnings
     assert not any("roughly" in w for w in estimate(asked, many, interval="normal").questions[0].warnings)
 
 
