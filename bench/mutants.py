@@ -45,7 +45,7 @@ TARGETS = {
         ["tests/unit/study", "tests/property/test_study.py", "tests/golden"],
     ),
     "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),
-    "intake": (["collector/intake.py"], ["tests/unit/collector/test_parts.py"]),
+    "intake": (["collector/intake.py"], ["tests/unit/collector/test_intake.py"]),
     "intervals": (["estimation/intervals.py", "estimation/spread.py"], ["tests/unit/estimation"]),
     "scores": (["goals/decoder.py", "goals/inputs.py"], ["tests/unit/goals", "tests/unit/estimation"]),
 }
@@ -175,12 +175,14 @@ def sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
 
 
 class Copy:
-    """A copy of the source in which one module at a time is a mutant."""
+    """A copy of the source and its tests, in which one module at a time is a mutant; editing goes on meanwhile."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        shutil.copytree(ROOT / "src" / "fairgauge", folder / "fairgauge", ignore=shutil.ignore_patterns("__pycache__"))
-        compileall.compile_dir(folder, quiet=2)
+        for name in ("bench", "examples", "src", "tests"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        compileall.compile_dir(folder / "src", quiet=2)
 
     def run(self, tests: Sequence[str], *, seconds: float) -> bool:
         """Run tests on the copy, in a child; tell whether they pass in time."""
@@ -205,7 +207,8 @@ class Copy:
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
             sys.dont_write_bytecode = True
-            sys.path.insert(0, str(self.folder))
+            sys.path[:] = [str(self.folder / "src"), *(path for path in sys.path if Path(path).resolve() != ROOT)]
+            os.chdir(self.folder)
             import pytest
 
             # Libraries that are loaded before pytest starts are not looked into by its assertions, which is fine.
@@ -233,7 +236,7 @@ class Copy:
 
     def survives(self, mutant: Mutant, tests: Sequence[str], *, seconds: float) -> bool:
         """Put a mutant in the place of its module, and run the tests."""
-        file = self.folder / "fairgauge" / mutant.module
+        file = self.folder / "src" / "fairgauge" / mutant.module
         before = file.read_bytes()
         cached = list((file.parent / "__pycache__").glob(f"{file.stem}.*"))
         for old in cached:
@@ -279,7 +282,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for library in LIBRARIES:
         __import__(library)
-    os.chdir(ROOT)
     tried, survived = 0, 0
     for name in options.targets:
         start = time.monotonic()

@@ -313,7 +313,7 @@ class TestOnce:
                 const client = await import("/static/fairgauge-client.js");
                 const study = await client.loadStudy(path);
                 const profile = { group: study.questions[0].attribute.groups[0], values: { recall: "0.5" } };
-                const all = Array.from({ length: 40 }, () => new client.Memory().answer(study, profile));
+                const all = Array.from({ length: 40 }, () => new client.Ledger().answer(study, profile));
                 return (await Promise.all(all)).map((answer) => JSON.stringify(answer));
             }""",
             path,
@@ -382,7 +382,7 @@ class TestRefusals:
             ('"wombat"', '"koala"', "this is another study"),
             ('"title":"', '"title":"Not ', "this is another study"),
             ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09 but its table has epsilon 1.098"),
-            ('"format":1', '"format":2', "format=2: must be 1"),
+            ('"format":1', '"format":3', "format=3: must be 1 or 2"),
             ('"format":1', '"format":1,"format":1', "must be given once"),
         ],
     )
@@ -460,12 +460,12 @@ class TestRefusals:
         found = page.evaluate(
             """async ([paths, limits]) => {
                 const client = await import("/static/fairgauge-client.js");
-                const memory = new client.Memory("limits");
+                const ledger = new client.Ledger("limits");
                 const [first, second] = await Promise.all(paths.map((path) => client.loadStudy(path)));
                 const profile = { group: { animal: "wombat" }, values: { recall: 0.5 } };
-                await memory.answer(first, profile);
-                const refused = await memory.answer(second, profile, { limits }).catch((error) => error.message);
-                return [refused, await memory.recall(second.digest), (await memory.pending()).length];
+                await ledger.answer(first, profile);
+                const refused = await ledger.answer(second, profile, { limits }).catch((error) => error.message);
+                return [refused, await ledger.recall(second.digest), (await ledger.pending()).length];
             }""",
             [[first, second], limits],
         )
@@ -480,16 +480,16 @@ class TestRefusals:
         found = page.evaluate(
             """async (paths) => {
                 const client = await import("/static/fairgauge-client.js");
-                const memory = new client.Memory("defaults");
+                const ledger = new client.Ledger("defaults");
                 const profile = { group: "wombat", values: { recall: 0.5 } };
                 const said = [];
                 for (const path of paths) {
                     const study = await client.loadStudy(path);
-                    said.push(await memory.answer(study, profile).then(() => "", (error) => error.message));
+                    said.push(await ledger.answer(study, profile).then(() => "", (error) => error.message));
                 }
                 const costly = await client.loadStudy(paths.at(-1));
                 const limits = { study: null, lifetime: null };
-                said.push(await memory.answer(costly, profile, { limits }).then(() => ""));
+                said.push(await ledger.answer(costly, profile, { limits }).then(() => ""));
                 return said;
             }""",
             [*paths, collector.publish(costly)],
@@ -527,7 +527,7 @@ class TestRefusals:
         expect(page.locator("#problem")).to_contain_text("spends epsilon 1.098613, and this device allows 0.5 a study.")
         assert remembered_nothing(page)
 
-    def test_a_memory_of_before_keeps_its_answers(self, collector: Collecting, visitor: OpenVisitor) -> None:
+    def test_a_ledger_of_before_keeps_its_answers(self, collector: Collecting, visitor: OpenVisitor) -> None:
         study = new_study("Of before")
         path = collector.publish(study)
         page = visitor().open(path + "/take-part")
@@ -546,9 +546,9 @@ class TestRefusals:
                         transaction.oncomplete = () => resolve(request.result.close());
                     };
                 });
-                const memory = new client.Memory("old");
-                const answer = await memory.answer(study, { group: "wombat", values: { recall: 0.5 } });
-                return [answer.id, client.roundedUp(await memory.spent(), 6), await memory.limits()];
+                const ledger = new client.Ledger("old");
+                const answer = await ledger.answer(study, { group: "wombat", values: { recall: 0.5 } });
+                return [answer.id, client.roundedUp(await ledger.spent(), 6), await ledger.limits()];
             }""",
             path,
         )
@@ -618,8 +618,8 @@ class TestTickets:
         # What was counted keeps its ticket.
         refused = page.evaluate(
             """async (answer) => {
-                const { Memory } = await import("/static/fairgauge-client.js");
-                return new Memory().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
+                const { Ledger } = await import("/static/fairgauge-client.js");
+                return new Ledger().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
             }""",
             {**first, "id": ticket},
         )

@@ -15,7 +15,7 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import BadTable, CannotAnswer
-from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel
+from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel, sample_joint_channel
 
 QUARTER, HALF = ROW_SUM // 4, ROW_SUM // 2
 THREE_TO_ONE = ((3 * QUARTER, QUARTER), (QUARTER, 3 * QUARTER))
@@ -77,7 +77,7 @@ class TestShape:
             sample_channel(abstain=True).row(group, level)
 
     def test_it_is_shown_without_its_table(self) -> None:
-        assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False)"
+        assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False, further=())"
 
     def test_no_abstain_row_unless_allowed(self) -> None:
         with pytest.raises(CannotAnswer, match="does not allow abstaining"):
@@ -278,3 +278,49 @@ def test_bad_tables_are_refused_with_the_place_at_fault(change: dict[str, Any], 
     with pytest.raises(BadTable) as caught:
         Channel(**(GOOD | change))
     assert str(caught.value).startswith(text)
+
+
+class TestJoint:
+    """A channel that takes two values: rows by group, then the first value's level, then the second's."""
+
+    channel = sample_joint_channel(groups=2, levels=(THREE_LEVELS, ENDS))
+
+    def test_rows_are_ordered_with_the_last_value_fastest(self) -> None:
+        order = [self.channel.row(g, a, b) for g in range(2) for a in range(3) for b in range(2)]
+        assert tuple(order) == self.channel.table
+
+    @pytest.mark.parametrize("place", [(0, 0), (0, 3, 0), (0, 0, 2), (2, 0, 0), (0, 0, 0, 0)])
+    def test_a_row_that_does_not_exist_is_not_some_other_row(self, place: tuple[int, ...]) -> None:
+        with pytest.raises(IndexError):
+            self.channel.row(*place)
+
+    def test_every_value_is_rounded_by_a_draw_of_its_own(self) -> None:
+        halves = Fraction(THREE_LEVELS[1] - LEVEL_UNIT, 2), Fraction(0)
+        for first, second, row in [(0, 0, (1, 1)), (0, HALF, (1, 0)), (HALF, 0, (0, 1)), (HALF, HALF, (0, 0))]:
+            index = 6 + 2 * row[0] + row[1]  # of group 1
+            start = sum(self.channel.table[index][:index])
+            assert self.channel.draw(1, *halves, bits=scripted(first, second, start)) == index
+
+    def test_the_law_is_a_product_of_roundings(self) -> None:
+        rows = self.channel.table
+        law = self.channel.mixture(0, Fraction(-LEVEL_UNIT), Fraction(LEVEL_UNIT, 2))
+        assert law == tuple(Fraction(down + 3 * up, 4 * ROW_SUM) for down, up in zip(rows[0], rows[1], strict=True))
+
+    def test_it_takes_as_many_values_as_it_has_levels_of(self) -> None:
+        with pytest.raises(CannotAnswer, match="the channel takes 2 values at once, and got 1"):
+            self.channel.draw(0, Fraction(0))
+
+    def test_any_value_that_is_missing_abstains(self) -> None:
+        table = ((HALF, HALF),) * 8 + ((3 * QUARTER, QUARTER),)
+        channel = Channel(table, ENDS, 2, abstain=True, further=(ENDS,))
+        for values in ((0, None, Fraction(0)), (0, Fraction(0), None), (None, Fraction(0), Fraction(0))):
+            assert channel.mixture(*values) == (Fraction(3, 4), Fraction(1, 4))
+            assert channel.draw(*values, bits=scripted(0, 0, 3 * QUARTER - 1)) == 0
+        with pytest.raises(CannotAnswer, match="the study does not allow abstaining"):
+            self.channel.draw(0, None, Fraction(0))
+
+    def test_its_rows_are_counted(self) -> None:
+        with pytest.raises(BadTable, match="table=12 rows: must have 8"):
+            Channel(self.channel.table, ENDS, 2, further=(ENDS,))
+        with pytest.raises(BadTable, match=r"levels=.*: must be at least 2"):
+            Channel(self.channel.table, ENDS, 2, further=((),))

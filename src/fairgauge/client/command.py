@@ -186,7 +186,7 @@ def _lines(stdin: TextIO) -> Iterator[str]:
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
     """Read ``female`` or ``sex=female``; the latter where the name is one of the study's attributes."""
-    attributes = {question.attribute.name for question in study.questions}
+    attributes = {factor.name for attribute in study.attributes for factor in attribute.factors}
     pairs = [text.partition("=") for text in typed]
     if pairs and all(mark and name in attributes for name, mark, _ in pairs):
         if len({name for name, _, _ in pairs}) < len(pairs):

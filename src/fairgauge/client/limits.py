@@ -100,8 +100,9 @@ def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
     named = isinstance(profile["group"], Mapping)
     found: dict[str, Decimal] = {}
     for question in study.questions:
-        account = question.attribute.name if named else UNNAMED
-        found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
+        for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them
+            account = factor.name if named else UNNAMED
+            found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
+from fairgauge.collector.drafts import check_takes, terms_of
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.logs import log, log_fault
@@ -123,7 +124,8 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        document = study.to_bytes()
+        check_takes(study, drafts=self.config.drafts)
+        terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
             document,

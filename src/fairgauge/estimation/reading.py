@@ -2,7 +2,7 @@
 
 import math
 
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
@@ -43,6 +43,8 @@ def estimate(
     if tolerance is not None and not 0 <= tolerance < math.inf:
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
+    if study.site is not None:
+        raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions)
@@ -70,7 +72,7 @@ def _question(
     # Of several questions each device answers one: an answer to another is one more symbol.
     counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
     estimands = estimands_of(question, questions=len(study.questions))
-    reader = kind.reader(estimands, counts_of(counts), getattr(study, "planned", None))
+    reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
     gaps = teller.gaps()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.errors import CannotEstimate
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
@@ -50,7 +51,13 @@ class Goal:
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
-        """Return what serves a question, or the wish for one: the one place where this is decided."""
+        """Return what serves a question, or the wish for one: the one place where this is decided.
+
+        Raises:
+            CannotEstimate: If the question is answered together with others.
+        """
+        if isinstance(asked, Question) and asked.channel.further:
+            raise CannotEstimate(f"{asked.metric.name} is answered together with others, which cannot be decoded yet")
         wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
             shares=wish.shares,

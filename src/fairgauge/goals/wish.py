@@ -4,12 +4,9 @@ from dataclasses import dataclass, replace
 
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.goals.reckoning import USUAL_SPREAD
-from fairgauge.study import Attribute, Metric, Number, Question, Target
+from fairgauge.study import ANY_VALUES, Attribute, Metric, Number, Question, Target
 from fairgauge.study.checks import check_is
 from fairgauge.study.numbers import exact
-
-# What stands for a spread where any values are to be reckoned with.
-ANY_VALUES = "max"
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,7 @@ class Wish:
     @property
     def shares(self) -> tuple[float, ...]:
         """The shares to reckon with: as known, as guessed, or else equal ones."""
-        count = len(self.attribute.groups)
-        return self.attribute.share_values or self.guess or (1 / count,) * count
+        return self.attribute.share_values or self.guess or self.attribute.reckoned_shares
 
     @property
     def expect_in_v(self) -> float | None:

@@ -34,7 +34,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     """Return what each design needs or reaches, given two of clients, epsilon and error.
 
     Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
-    (:class:`~fairgauge.planning.PlanRow`).
+    (:class:`~fairgauge.planning.result.PlanRow`).
 
     Args:
         metric: What is measured.

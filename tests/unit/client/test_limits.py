@@ -9,7 +9,7 @@ from fairgauge.client import Limits
 from fairgauge.client.limits import UNLIMITED, UNNAMED, add_up, charges, read_limit
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import RECALL, SEX, sample_question, sample_study, two_questions
+from tests.samples import RECALL, SEX, draft_study, sample_question, sample_study, two_questions
 
 NAMED = {"group": {"sex": "female", "age": "old"}, "values": {}}
 BARE = {"group": "female", "values": {}}
@@ -38,6 +38,14 @@ class TestCharges:
         assert loss is not None
         exact = Context(prec=80).divide(Decimal(loss.numerator), Decimal(loss.denominator)).ln(Context(prec=80))
         assert exact < charges(study, BARE)[UNNAMED] < exact + Decimal("1e-48")
+
+
+def test_crossed_attributes_are_charged_each() -> None:
+    study = draft_study()
+    cost = study.questions[0].channel.epsilon_bound
+    named = {"group": {"sex": "male"}, "values": {}}
+    assert charges(study, named) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
+    assert charges(study, {"group": None, "values": {}}) == {"": max(q.channel.epsilon_bound for q in study.questions)}
 
 
 class TestStudyLimit:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from fairgauge.cli import make_app
 from fairgauge.collector.tokens import new_token, revoke_token
 from fairgauge.errors import StoreFull
 from tests.collecting.desk import Desk, open_desk
@@ -130,3 +132,7 @@ def test_a_collector_with_other_keys_does_not_start_and_makes_none(tmp_path: Pat
     assert other.process.wait(30) != 0
     assert "fairgauge key adopt" in other.log.read_text()
     assert not (tmp_path / "two" / "secrets" / "signing.key").exists()
+    adopt = ["key", "adopt", "--store", store, "--secrets", str(tmp_path / "two" / "secrets")]
+    assert CliRunner().invoke(make_app(["key"]), adopt).exit_code == 0
+    with other:
+        assert other.stop() == 0

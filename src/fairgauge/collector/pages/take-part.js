@@ -3,9 +3,11 @@ import {
   AnswerRefused,
   FairgaugeError,
   LIMITS,
-  Memory,
+  Ledger,
   answerBytes,
+  checkAble,
   deliver,
+  factorsOf,
   loadStudy,
   roundedUp,
 } from "./fairgauge-client.js";
@@ -14,7 +16,7 @@ import { groupField, limitField, make, sentence, ticketField, valueField } from 
 const MOST_LISTED = 6; // more groups than this are only counted
 const PATIENCE = { tries: 4, first: 1, longest: 20 };
 
-const memory = new Memory();
+const ledger = new Ledger();
 const collector = new URL("../..", location.href).href;
 const digest = location.pathname.split("/").at(-2);
 const get = (id) => document.getElementById(id);
@@ -132,8 +134,8 @@ function odds({ loss }) {
 // ---------------------------------------------------------------------------------------------- the limits
 /** Show what this browser will spend and has spent, and let the person lower it. */
 async function showLimits() {
-  const { study, lifetime } = await memory.limits();
-  const spent = roundedUp(await memory.spent(), 6);
+  const { study, lifetime } = await ledger.limits();
+  const spent = roundedUp(await ledger.spent(), 6);
   get("limits-now").textContent =
     `This browser answers a study only if that costs at most epsilon ${study}, and only as long as its answers about ` +
     `any one attribute, all studies of this site together, cost at most ${lifetime}. So far they have cost ${spent}. ` +
@@ -147,7 +149,7 @@ async function showLimits() {
     event.preventDefault();
     const bad = fields.filter((field) => !field.check());
     if (bad.length) return bad[0].focus();
-    await memory.lower(Object.fromEntries(fields.map((field) => [field.name, field.read()])));
+    await ledger.lower(Object.fromEntries(fields.map((field) => [field.name, field.read()])));
     await showLimits();
     get("lowered").textContent = "This browser keeps to these limits from now on.";
   };
@@ -155,15 +157,13 @@ async function showLimits() {
 
 // ------------------------------------------------------------------------------------------------ the form
 function ask(study) {
-  const attributes = unique(
-    study.questions.map(({ attribute }) => attribute),
-    ({ name }) => name,
-  );
-  const metrics = unique(
-    study.questions.map(({ metric }) => metric),
-    ({ name }) => name,
-  );
-  const silent = (kind, name) => study.questions.filter((q) => q[kind].name === name).every((q) => q.channel.abstain);
+  const attributes = unique(study.attributes.flatMap(factorsOf), ({ name }) => name);
+  const { metrics } = study;
+  const asksFor = { attribute: (q) => factorsOf(q.attribute), metric: (q) => [q.metric] };
+  const silent = (kind, name) =>
+    study.questions
+      .filter((question) => asksFor[kind](question).some((one) => one.name === name))
+      .every((question) => question.channel.abstain);
   const groups = attributes.map((one, i) => groupField(one, i, silent("attribute", one.name)));
   const ranges = (name) => study.questions.map(({ metric }) => metric).filter((metric) => metric.name === name);
   const values = metrics.map((one, i) => valueField(ranges(one.name), i, silent("metric", one.name)));
@@ -185,12 +185,12 @@ function ask(study) {
       values: Object.fromEntries(values.map((field) => [field.name, field.read()])),
     };
     try {
-      const answer = await memory.answer(study, profile, { ticket: ticket?.read() ?? null });
+      const answer = await ledger.answer(study, profile, { ticket: ticket?.read() ?? null });
       event.target.reset();
       get("fields").replaceChildren();
       show("form", false);
       await showLimits();
-      review(study, answer, await memory.recall(study.digest));
+      review(study, answer, await ledger.recall(study.digest));
       get("ready-title").focus();
     } catch (error) {
       refuse(error);
@@ -237,9 +237,9 @@ function offerTicket(study, answer) {
   get("again").onsubmit = async (event) => {
     event.preventDefault();
     if (!field.check()) return field.focus();
-    const renewed = await memory.useTicket(answer, field.read());
+    const renewed = await ledger.useTicket(answer, field.read());
     get("sending").textContent = "";
-    review(study, renewed, await memory.recall(study.digest));
+    review(study, renewed, await ledger.recall(study.digest));
     get("ready-title").focus();
   };
 }
@@ -270,7 +270,7 @@ async function submit(study, answer) {
   get("send").disabled = true;
   get("sending").textContent = "Sending…";
   try {
-    await deliver(memory, answer, collector, PATIENCE);
+    await deliver(ledger, answer, collector, PATIENCE);
     get("sending").textContent = "";
   } catch (error) {
     const text = error instanceof FairgaugeError ? sentence(error.message) : "It could not be sent.";
@@ -278,7 +278,7 @@ async function submit(study, answer) {
     get("sending").textContent = `${text}${again}`;
   }
   get("send").disabled = false;
-  review(study, answer, await memory.recall(study.digest));
+  review(study, answer, await ledger.recall(study.digest));
   get("ready-title").focus();
 }
 
@@ -295,8 +295,8 @@ async function main() {
   get("unable").remove();
   get("status").textContent = "Checking the study on this device…";
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
-  const record = await memory.recall(study.digest);
-  describe(study);
+  const record = await ledger.recall(study.digest);
+  if (!study.site) describe(study);
   await showLimits();
   if (record) {
     review(study, record, record);
@@ -306,6 +306,7 @@ async function main() {
         : "Your answer was drawn on an earlier visit.";
     return;
   }
+  checkAble(study, ""); // before anything is asked; a ticket comes with the form
   get("status").textContent = closedNow(study);
   if (!closedNow(study)) ask(study);
 }
