@@ -39,7 +39,7 @@ def without_table(document: bytes) -> Any:
     """Return a study document with every channel's table left out."""
     study = json.loads(document)
     for question in study["questions"]:
-        question["channel"] = None
+        question["table"] = None
     return study
 
 

@@ -1,5 +1,6 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -7,12 +8,13 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, show_json, show_plan
+from fairgauge.cli.show import err, out, show_json, show_plan
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.figure import check_kind, picture
+from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_groups, read_metric
 
@@ -36,7 +38,7 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
     groups = read_groups(group, "group")
-    goal = Goal.of(Wish(read, groups.attribute, target, abstain, expect, spread, groups.guess))
+    goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
@@ -62,5 +64,8 @@ def plan(
         show_json(found.to_dict())
     else:
         show_plan(found)
+        best = found.row(found.best) if found.best else None
+        if best is not None and (saving := expectation_saves(goal, Decimal(str(best.epsilon)), read)):
+            out.print(saving)
     if found.best is None:
         raise typer.Exit(1)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+import msgspec
 import uvicorn
 
 from fairgauge import __version__
@@ -24,6 +25,7 @@ from fairgauge.collector.stores import open_store
 from fairgauge.errors import InvalidInput
 
 BACKLOG = 4096
+OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 
 
 class Server(uvicorn.Server):
@@ -52,7 +54,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
-    _allow_connections(config.limits.connections)
+    most = _allow_connections(config.limits.connections)
+    config = msgspec.structs.replace(config, limits=msgspec.structs.replace(config.limits, connections=most))
     listener = _listen(config)
     try:
         import uvloop
@@ -121,9 +124,14 @@ def _listen(config: Config) -> socket.socket:
         raise InvalidInput("port", address, f"cannot be used: {error.strerror or error}") from None
 
 
-def _allow_connections(most: int) -> None:
-    """Raise this process's own limit on open files to what the connections need, as far as the system lets it."""
+def _allow_connections(most: int) -> int:
+    """Return how many connections there is room for, after raising our own limit on open files as far as we may.
+
+    Beyond the system's limit a process cannot even open its database: it is better to turn connections away earlier.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = most + 256 if hard == resource.RLIM_INFINITY else min(most + 256, hard)
+    wanted = most + OWN_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return most if soft == resource.RLIM_INFINITY else max(1, min(most, soft - min(OWN_FILES, soft // 2)))

@@ -135,7 +135,7 @@ class Collector:
             None if study.closes is None else int(seconds_of(study.closes)),
             title=study.title,
             public=terms.results == "public",
-            aim=terms.aim,
+            aim=study.aim or terms.aim,  # what the document says, its digest covers
             opens=None if study.opens is None else int(seconds_of(study.opens)),
             key=self.signer.public,
         )

@@ -20,7 +20,6 @@ class Wish:
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
-        guess: Shares to reckon with where they are not known.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -32,7 +31,6 @@ class Wish:
     abstain: bool = False
     expect: Number | None = None
     spread: Number | None = None
-    guess: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)
@@ -54,11 +52,6 @@ class Wish:
         if self.target is None:
             return "gap" if self.attribute.shares is not None and len(self.attribute.groups) == 2 else "means"
         return "gap" if self.target == "gap" else "means"
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The shares to reckon with: as known, as guessed, or else equal ones."""
-        return self.attribute.share_values or self.guess or self.attribute.reckoned_shares
 
     @property
     def expect_in_v(self) -> float | None:

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.goals.goal import Goal
+from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.goals.wish import Wish
 from fairgauge.study import Question
 
@@ -18,4 +19,6 @@ def make_question(wish: Wish, epsilon: Decimal, *, design: str = AUTO) -> Questi
         Impossible: If no design reaches it.
     """
     name, channel = make_channel(Goal.of(wish), epsilon, design=design)
-    return Question(wish.metric, wish.attribute, wish.aim, name, epsilon, channel)
+    # What is usual need not be said, and a study that says nothing new stays in format 1.
+    spread = None if wish.spread_in_v == USUAL_SPREAD else wish.spread
+    return Question(wish.metric, wish.attribute, wish.aim, name, epsilon, channel, expect=wish.expect, spread=spread)

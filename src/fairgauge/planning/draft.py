@@ -28,6 +28,7 @@ class Draft:
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
+    aim: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -35,13 +36,11 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        groups = read_groups(self.groups, self.attribute)
+        attribute = read_groups(self.groups, self.attribute)
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
-            Wish(
-                read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, self.spread, groups.guess
-            )
+            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
             for typed in self.metrics
         ]
 
@@ -55,6 +54,6 @@ class Draft:
         for wish in self.wishes():
             progress(wish.metric.name)
             questions.append(make_question(wish, loss, design=self.design))
-        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact)
+        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact, aim=self.aim)
         study.check_privacy()
         return study

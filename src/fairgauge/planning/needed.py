@@ -63,7 +63,7 @@ def errors_for(
     """
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
 
-    def error(channel: Channel) -> float:
-        return metric.scale * planned_width(goal, channel, clients, kind, alpha)
+    def error(design: str, channel: Channel) -> float:
+        return metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
 
-    return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]
+    return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]

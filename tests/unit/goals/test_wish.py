@@ -10,20 +10,30 @@ from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
-from fairgauge.study import Attribute, Metric
+from fairgauge.study import Attribute, Metric, Study
 
 RECALL, DELAY = Metric("recall", 0, 1), Metric("delay", -10, 30)
 KNOWN = Attribute("sex", {"female": 0.3, "male": 0.7})
 UNKNOWN = Attribute("age", ("young", "middle", "old"))
+GUESSED = Attribute("age group", ("young", "old"), share_guess=(0.3, 0.7))
 
 
 @pytest.mark.parametrize("metric", [RECALL, DELAY], ids=lambda metric: metric.name)
-@pytest.mark.parametrize("attribute", [KNOWN, UNKNOWN], ids=lambda attribute: attribute.name)
-@pytest.mark.parametrize("more", [{}, {"target": "gap"}, {"target": "means"}, {"abstain": True}], ids=str)
+@pytest.mark.parametrize("attribute", [KNOWN, UNKNOWN, GUESSED], ids=lambda attribute: attribute.name)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"target": "gap"}, {"target": "means"}, {"abstain": True}, {"spread": "max"}, {"expect": 0.9},
+        {"expect": "0.25", "spread": 0.1},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_a_question_has_the_goal_of_its_wish(metric: Metric, attribute: Attribute, more: dict[str, Any]):
     wish = Wish(metric, attribute, **more)
     question = make_question(wish, Decimal(1), design="randomized-response")
     assert Goal.of(question) == Goal.of(wish).by("randomized-response")
+    published = Study.from_bytes(Study("Test", [question]).to_bytes())
+    assert Goal.of(published.questions[0]) == Goal.of(question)
 
 
 def test_what_is_known_beforehand_is_in_units_of_v():
@@ -35,7 +45,8 @@ def test_what_is_known_beforehand_is_in_units_of_v():
 
 def test_shares_are_the_known_ones_or_a_guess_or_equal():
     assert Goal.of(Wish(RECALL, KNOWN)).shares == (0.3, 0.7)
-    assert Goal.of(Wish(RECALL, UNKNOWN, guess=(0.25, 0.25, 0.5))).shares == (0.25, 0.25, 0.5)
+    guessed = Attribute("age", UNKNOWN.groups, share_guess=(0.25, 0.25, 0.5))
+    assert Goal.of(Wish(RECALL, guessed)).shares == (0.25, 0.25, 0.5)
     assert Goal.of(Wish(RECALL, UNKNOWN)).shares == (1 / 3,) * 3
 
 

@@ -18,23 +18,21 @@ from fairgauge.planning.typed import (
 
 def test_known_shares_are_those_of_the_study_and_of_the_design():
     found = read_groups(["female=0.30", "male=.7"], "sex")
-    assert (found.attribute.name, found.attribute.groups, found.attribute.shares) == (
-        "sex",
-        ("female", "male"),
-        ("0.3", "0.7"),
-    )
-    assert found.guess == pytest.approx((0.3, 0.7))
+    assert (found.name, found.groups, found.shares) == ("sex", ("female", "male"), ("0.3", "0.7"))
+    assert found.reckoned_shares == pytest.approx((0.3, 0.7))
 
 
-def test_guessed_shares_steer_the_design_and_are_not_in_the_study():
+def test_guessed_shares_steer_the_design_and_are_published_as_a_guess():
     found = read_groups(["female~0.3", "male~0.7005"], "sex")
-    assert found.attribute.shares is None
-    assert sum(found.guess) == pytest.approx(1)
-    assert found.guess == pytest.approx((0.3, 0.7), abs=1e-3)
+    assert (found.shares, found.share_guess) == (None, ("0.3", "0.7"))
+    assert found.reckoned_shares == (0.3, 0.7)
 
 
-def test_without_shares_the_guess_is_that_all_are_alike():
-    assert read_groups(["a", "b", "c"], "age").guess == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+@pytest.mark.parametrize("typed", [["a", "b", "c"], ["a~0.333", "b~0.333", "c~0.333"]])
+def test_without_shares_the_guess_is_that_all_are_alike(typed: list[str]):
+    found = read_groups(typed, "age")
+    assert found.reckoned_shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert found.share_guess is None  # which needs no new format
 
 
 @pytest.mark.parametrize(
