@@ -96,7 +96,7 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     ("change", "name"),
     [
         (("return row * levels.length + above", "return row * 2 + above"), "draw"),
-        (("before * length + place", "before + length * place"), "answer"),
+        (("before * length + place", "before + place"), "answer"),
         (("if (asked) throw new CannotAnswer", "if (false) throw new CannotAnswer"), "refusal"),
         (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
         (('"null", "must be left out', '"null", "may be left out'), "bad"),
