@@ -1,5 +1,6 @@
 """``fairgauge plan``."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def test_json_is_as_promised(fairgauge: Run):
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
-    assert document["best"] == "uncentred"
+    assert document["best"] == "centred"
     assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred", "centred"]
     members = ["design", "epsilon", "clients", "error"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
@@ -34,8 +35,8 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     head, *rows = done.out.splitlines()
     assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
     assert [row.split()[0] for row in rows[:4]] == ["randomized-response", "laplace", "uncentred", "centred"]
-    assert "With uncentred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
-    assert "(0.99 confidence, finite interval)" in done.out
+    assert "With centred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
+    assert "(0.99 confidence, population interval)" in done.out
     assert rows[4] == (
         "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
         "the same in every group, with a standard deviation of at most 0.15."
@@ -89,7 +90,7 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of finite, anytime, normal, chebyshev"),
+        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of population, fixed, anytime, normal, chebyshev"),
         ([*TERMS, "--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
         ([*TERMS, "--target", "both"], "target=both: must be gap or means"),
         ([*TERMS, "--error", "0.01"], "given=epsilon, clients, error: give exactly two of"),
@@ -145,3 +146,39 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run):
     done = fairgauge("plan", "--epsilon", 1, "--clients", 10)
     assert done.status == 2
     assert "--group" in done.err
+
+
+class TestCrowd:
+    TERMS = (*GROUPS, "--metric", "recall:0:1", "--clients", "1e4", "--crowd-epsilon", "0.5")
+
+    def test_it_finds_the_local_epsilon_and_says_both(self, fairgauge: Run):
+        done = fairgauge("plan", *self.TERMS)
+        assert done.status == 0
+        (local,) = [line for line in done.out.splitlines() if "who run the collector" in line]
+        (crowd,) = [line for line in done.out.splitlines() if "who reads the published counts" in line]
+        assert re.search(r"who see symbols: epsilon 3\.\d+, the local one\. Every device computes it", local)
+        assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on one release of all", crowd)
+        assert crowd.endswith(
+            "10,000 answers, of which a reader knows at most 5,000, and on nobody publishing symbols."
+        )
+
+    def test_json_and_what_is_typed(self, fairgauge: Run):
+        typed = ("--delta", "1e-6", "--observed", "0", "--local-limit", "1.5")
+        found = fairgauge("plan", *self.TERMS, *typed, "--json").json
+        assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "observed": 0, "delta": 1e-6, "local_limit": 1.5}
+        assert {row["epsilon"] for row in found["designs"]} == {1.5}
+        assert all(0 < row["crowd_epsilon"] < 0.2 for row in found["designs"])
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            ((*GROUPS, "--crowd-epsilon", "0.5"), "crowd-epsilon=0.5: needs --clients"),
+            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),
+            ((*GROUPS, "--clients", "9", "--local-limit", "4"), "local-limit=4: must be given with --crowd-epsilon"),
+            ((*GROUPS, "--clients", "9", "--crowd-epsilon", "0"), "crowd-epsilon=0: must be 0.0"),
+        ],
+    )
+    def test_what_makes_no_sense(self, fairgauge: Run, typed: tuple[str, ...], said: str):
+        assert refused(fairgauge("plan", *typed), said)
