@@ -30,7 +30,7 @@ from bench.simulated import (
     settings,
     watch,
 )
-from fairgauge.estimation.intervals import INTERVALS
+from fairgauge.estimation.kinds import KINDS as INTERVALS
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- coverage table: begin -->", "<!-- coverage table: end -->"

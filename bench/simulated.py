@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairgauge.designs import make_channel
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.anytime import AnytimeTest
+from fairgauge.estimation.by_test import TestReader
+from fairgauge.estimation.by_width import NormalReader, WidthReader
 from fairgauge.estimation.estimands import Estimands, Ratio, estimands_of
-from fairgauge.estimation.intervals import INTERVALS, anytime, normal
+from fairgauge.estimation.kinds import KINDS as INTERVALS
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question
@@ -124,7 +130,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Runs:
-    """Counts of many studies, read like :class:`fairgauge.estimation.solve.Counts` reads those of one."""
+    """Counts of many studies, read like a :class:`fairgauge.estimation.reader.Reader` reads those of one."""
 
     setting: Setting
     counts: Counts
@@ -145,12 +151,15 @@ class Runs:
         setting = self.setting
         estimands, means = setting.estimands, setting.means
         d = len(means)
+        if issubclass(self._reader, TestReader):
+            pairs = [(a, b) for a in range(d) for b in range(a + 1, d)]
+            return np.array([self._all_held(row, pairs, alpha) for row in self.counts])
         if estimands.gaps is not None:
             each = alpha / len(estimands.gaps)
             found = [self._holds(gap, means[a] - means[b], each) for (a, b), gap in estimands.gaps.items()]
         elif estimands.means is None:
             raise ValueError("the study tells nothing")
-        elif INTERVALS[self.interval] is normal:
+        elif self._reader is NormalReader:
             pairs = [(a, b) for a in range(d) for b in range(a + 1, d)]
             found = [self._difference_holds(a, b, alpha / len(pairs)) for a, b in pairs]
         else:
@@ -165,7 +174,26 @@ class Runs:
             raise ValueError("the study does not tell means")
         return self._holds(self.setting.estimands.means[group], self.setting.means[group], alpha)
 
+    @property
+    def _reader(self) -> type[Reader]:
+        return INTERVALS[self.interval].reader
+
+    def _all_held(self, row: Counts, pairs: list[tuple[int, int]], alpha: float) -> bool:
+        read, means = self._reader(self.setting.estimands, row.astype(float)), self.setting.means
+        try:
+            return all(read.believes_gap((a, b), means[a] - means[b], alpha) for a, b in pairs)
+        except CannotEstimate:
+            return True
+
+    def _believed(self, row: Counts, ratio: Ratio, truth: float, alpha: float) -> bool:
+        try:
+            return self._reader(self.setting.estimands, row.astype(float)).believes(ratio, truth, alpha)
+        except CannotEstimate:
+            return True
+
     def _holds(self, ratio: Ratio, truth: float, alpha: float) -> Flags:
+        if issubclass(self._reader, TestReader):
+            return np.array([self._believed(row, ratio, truth, alpha) for row in self.counts])
         if ratio.constant is not None:
             return self._within(ratio.over / ratio.constant, truth, alpha)[0]
         given = self._given(ratio, alpha)
@@ -179,12 +207,15 @@ class Runs:
     def _within(self, score: NDArray[np.float64], truth: float, alpha: float) -> tuple[Flags, Flags]:
         """Tell which averages are within their interval of the truth, and which are not above that."""
         spread = Spread(self.setting.estimands.decoder, score, self.setting.estimands.shares)
-        below, above = INTERVALS[self.interval](spread, self.setting.clients, alpha)
+        reader = self._reader
+        if not issubclass(reader, WidthReader):
+            raise TypeError(f"{reader.__name__} has no width")
+        below, above = reader.sides(spread, self.setting.clients, alpha)
         average = self.laws @ score
         part = np.ones(len(average))
-        if INTERVALS[self.interval] is normal:
+        if reader is NormalReader:
             seen = self.laws @ score**2 - average**2
-            part = np.sqrt(np.clip(seen, spread.least_variance, spread.variance) / spread.variance)
+            part = np.sqrt(np.maximum(seen, spread.least_variance) / spread.drawn_variance)
         not_above = average - part * below <= truth
         return not_above & (average + part * above >= truth), not_above
 
@@ -241,7 +272,9 @@ def watch(epsilon: str, arrival: str, runs: int, rng: np.random.Generator) -> Wa
     """Watch studies grow to 100,000 answers at 120 looks; everyone is at 1, so who comes first matters most."""
     setting = Setting(KINDS[0], epsilon, "all at 1", 100_000)
     score = (setting.estimands.gaps or {})[0, 1].over
-    spread = Spread(setting.estimands.decoder, score, setting.estimands.shares)
+    laws = Laws(setting.estimands.decoder, setting.estimands.shares)
+    # The tested value is the same at every look, so stakes and weights are too.
+    bets = AnytimeTest(laws, score, np.ones(len(score)), np.ones(len(score)), 0.5).bets(0.0)
     (first, first_law), (second, second_law) = setting.laws
     left = np.tile([first, second], (runs, 1))
     counts = np.zeros((runs, len(score)), dtype=np.int64)
@@ -256,11 +289,11 @@ def watch(epsilon: str, arrival: str, runs: int, rng: np.random.Generator) -> Wa
             left -= np.column_stack([firsts, coming - firsts])
         counts += rng.multinomial(firsts, first_law) + rng.multinomial(coming - firsts, second_law)
         average = counts @ score / look
-        seen = np.sqrt(np.minimum(1.0, (counts @ score**2 / look - average**2) / spread.variance))
+        deviation = np.sqrt((counts @ score**2 / look - average**2) / look)
         for confidence in CONFIDENCES:
-            below, above = anytime(spread, look, 1 - confidence)
-            missed["anytime", confidence] |= (average > below) | (average < -above)
-            missed["normal", confidence] |= np.abs(average) > seen * normal(spread, look, 1 - confidence).above
+            alpha = 1 - confidence
+            missed["anytime", confidence] |= np.max([b.log_money(counts.T) for b in bets], axis=0) >= np.log(2 / alpha)
+            missed["normal", confidence] |= np.abs(average) > -float(ndtri(alpha / 2)) * deviation
     return Watched(epsilon, arrival, {key: 1 - float(flags.mean()) for key, flags in missed.items()})
 
 

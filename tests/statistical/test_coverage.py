@@ -12,17 +12,17 @@ from scipy.stats import binom
 
 from bench.simulated import DRAWN, FIXED, Kind, Runs, Setting, watch
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.by_width import ChebyshevReader, FixedReader, WidthReader
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.intervals import INTERVALS, Method, Width
-from fairgauge.estimation.solve import Counts, law_of
+from fairgauge.estimation.intervals import Width
+from fairgauge.estimation.kinds import KINDS as INTERVALS
 from fairgauge.estimation.spread import Spread
-from fairgauge.estimation.telling import gap_interval
 from fairgauge.goals.goal import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 SEED = 20261115
 RUNS = 20_000
-EXACT = ("finite", "anytime", "chebyshev")
+EXACT = ("fixed", "chebyshev")
 HALF = (0.5, 0.5)
 SMALL = (
     Kind("gap", Goal(HALF), ("1",), ("0.5", "0.5")),
@@ -63,16 +63,15 @@ def test_normal_intervals_are_close_to_theirs(setting: Setting):
     assert not broken(held(setting, "normal", 0.01), 0.012)
 
 
-def narrowed(method: Method, factor: float) -> Method:
+@pytest.mark.parametrize(("reader", "factor"), [(FixedReader, 0.5), (ChebyshevReader, 0.4)])
+def test_narrow_mutants_are_caught(monkeypatch: pytest.MonkeyPatch, reader: type[WidthReader], factor: float):
+    wide = reader.sides
+
     def narrow(spread: Spread, answers: float, alpha: float) -> Width:
-        return Width(*(factor * side for side in method(spread, answers, alpha)))
+        return Width(*(factor * side for side in wide(spread, answers, alpha)))
 
-    return narrow
-
-
-@pytest.mark.parametrize(("interval", "factor"), [("finite", 0.5), ("anytime", 0.4), ("chebyshev", 0.4)])
-def test_narrow_mutants_are_caught(monkeypatch: pytest.MonkeyPatch, interval: str, factor: float):
-    monkeypatch.setitem(INTERVALS, interval, narrowed(INTERVALS[interval], factor))
+    monkeypatch.setattr(reader, "sides", staticmethod(narrow))
+    interval = next(kind.name for kind in INTERVALS.values() if kind.reader is reader)
     assert broken(held(SETTINGS[0], interval, 0.1), 0.1)
 
 
@@ -83,7 +82,7 @@ def test_a_mutant_that_forgets_the_coin_of_several_questions_is_caught():
     told = estimands_of(setting.question)
     score = (told.gaps or {})[0, 1].over
     answers = counts.sum(axis=1)
-    width = INTERVALS["finite"](Spread(told.decoder, score, told.shares), float(np.mean(answers)), 0.1)
+    width = FixedReader.sides(Spread(told.decoder, score, told.shares), float(np.mean(answers)), 0.1)
     assert broken(np.abs(counts @ score / answers) <= max(width), 0.1)
 
 
@@ -92,7 +91,7 @@ def test_a_mutant_that_takes_a_wrong_group_for_the_first_is_caught():
     counts = setting.counts(RUNS, np.random.default_rng(SEED))
     swapped = replace(setting)
     object.__setattr__(swapped, "__dict__", {**setting.__dict__, "means": setting.means[::-1]})
-    assert broken(Runs(swapped, counts, "finite").gaps(0.1), 0.1)
+    assert broken(Runs(swapped, counts, "fixed").gaps(0.1), 0.1)
 
 
 @pytest.mark.parametrize("arrival", [DRAWN, FIXED])
@@ -113,11 +112,11 @@ def test_the_shortcut_agrees_with_the_estimate(setting: Setting, interval: str):
     counts = setting.counts(6, np.random.default_rng(SEED))
     shortcut = Runs(setting, counts, interval).gaps(0.5)
     truth = setting.means[0] - setting.means[1]
-    joined = setting.estimands.gaps is None and interval != "normal"
+    joined = setting.estimands.gaps is None and not INTERVALS[interval].reader.one_score
     for row, says in zip(counts, shortcut, strict=True):
-        read = Counts(setting.estimands, law_of(tuple(row.tolist())), setting.clients, INTERVALS[interval])
+        read = INTERVALS[interval].reader(setting.estimands, row.astype(float))
         try:
-            found = gap_interval(read, (0, 1), 0.5)
+            found = read.gap((0, 1), 0.5)
         except CannotEstimate:
             assert says
             continue

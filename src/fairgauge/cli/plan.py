@@ -12,6 +12,7 @@ from fairgauge.cli.crowd_plan import promises, read_aim
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json, show_plan
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.crowd import plan_in_crowd
@@ -28,7 +29,7 @@ def plan(
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
     confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = "finite",
+    interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
     expect: options.Expect = None,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.estimation.intervals import check_confidence, check_interval
+from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
@@ -18,9 +18,9 @@ def errors_for(
 
     It is in the metric's units.
     """
-    method, alpha = check_interval("anytime"), check_confidence(confidence)
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
 
     def error(design: str, channel: Channel) -> float:
-        return metric.scale * planned_width(goal.by(design), channel, clients, method, alpha)
+        return metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
 
     return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]
