@@ -50,9 +50,9 @@ def test_known_answers_cost() -> None:
 
 def test_numbers_out_of_range() -> None:
     tiny = Decimal("0.0000001")
-    with pytest.raises(InvalidInput, match="crowd-epsilon=1E-7: must be .* or above"):
+    with pytest.raises(InvalidInput, match=r"crowd-epsilon=1E-7: must be .* or above"):
         CrowdAim(tiny, 100)
-    with pytest.raises(InvalidInput, match="local-limit=1E-7: must be .* or above"):
+    with pytest.raises(InvalidInput, match=r"local-limit=1E-7: must be .* or above"):
         CrowdAim(Decimal(1), 100, local_limit=tiny)
 
 
