@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fairgauge.collector import seal
-from fairgauge.collector.seal import Export, SealBroken, Sealed, check_sealed, read_sealed
+from fairgauge.collector.seal import Export, Sealed, check_sealed, read_sealed
+from fairgauge.errors import SealBroken
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
