@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from fairgauge.blanket import closeness
 from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, crowd_of, default_delta, factor_sentence, guess_sentence
 from fairgauge.crowd.words import shown_delta
 from fairgauge.planning.typed import as_count, read_decimal
@@ -40,8 +41,6 @@ class HiddenInCrowd:
     @classmethod
     def of(cls, study: Study, terms: CrowdTerms) -> "HiddenInCrowd":
         """Compute it for a study."""
-        from fairgauge.blanket import closeness
-
         crowd = crowd_of(study, terms.batch, observed=terms.observed, delta=terms.delta)
         found = closeness(study, crowd)
         return cls(crowd, found.tight, found.lower)

@@ -131,11 +131,11 @@ def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str
         return None
     if export is None:
         raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
-    from fairgauge.collector.seal import PURPOSE, check_sealed, read_answers, read_sealed
+    from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
     from fairgauge.errors import SealBroken
 
     document = read_sealed(read_bytes("sealed", sealed))
-    check_sealed(study, document, read_answers(export, study.digest))
+    check_sealed(study, document, Export(export, study.digest))
     if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
         raise SealBroken("the signature is not by the holder of this key")
     return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}

@@ -51,6 +51,10 @@ class Terms(Query, frozen=True):
             description="The error that the study aims at, as a part of the metric's range.",
         ),
     ] = "0.01"
+    hourly: Annotated[
+        int,
+        Meta(ge=0, le=10**9, description="How many answers the study takes in an hour; 0 for any number."),
+    ] = 0
 
 
 def parameters_of(shape: type[Query]) -> dict[str, dict[str, Any]]:

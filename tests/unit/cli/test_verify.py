@@ -1,4 +1,7 @@
-"""``fairgauge verify``."""
+"""``fairgauge verify``.
+
+Covers: fairgauge.cli.crowd.
+"""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong.
 
-Covers: fairgauge.study.checks, fairgauge.study.format1.
+Covers: fairgauge.study.rules.
 """
 
 import json
