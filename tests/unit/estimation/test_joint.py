@@ -25,7 +25,7 @@ def law(estimands: Estimands, share: float, means: tuple[float, float]) -> Vecto
     levels = estimands.decoder.inputs.levels
     parts = [np.array([np.interp(mean, levels, row) for row in np.eye(len(levels))]) for mean in means]
     found: Vector = np.concatenate([share * parts[0], (1 - share) * parts[1]]) @ estimands.decoder.rows
-    return found / found.sum()
+    return np.asarray(found / found.sum())
 
 
 def rejected(share: float, means: tuple[float, float], answers: int, alpha: float) -> int:

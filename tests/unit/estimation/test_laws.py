@@ -54,7 +54,7 @@ def solved(laws: Laws, values: np.ndarray, mean: np.ndarray | None) -> float:
         method="highs",
     )
     assert found.success
-    return float(-found.fun)
+    return -float(found.fun or 0.0)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -66,7 +66,7 @@ def law_of(decoder: Decoder, values: str) -> Vector:
         part = (0.8 - levels[at]) / (levels[at + 1] - levels[at])
         held[at], held[at + 1] = 1 - part, part
     law: Vector = np.concatenate([0.5 * held, 0.5 * held]) @ decoder.rows
-    return law / law.sum()
+    return np.asarray(law / law.sum())
 
 
 @pytest.mark.parametrize(("epsilon", "values", "clients", "alpha", "reference"), REFERENCES)

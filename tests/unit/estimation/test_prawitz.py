@@ -34,7 +34,8 @@ def bound_for(part: float, answers: int) -> float:
     variance, third, fourth = (float(abs(rows[0] @ score**power)) for power in (2, 3, 4))
     times = grid_of(answers).points / np.sqrt(answers * variance)
     heard = modulus(Laws(decoder, HALF), score, times)
-    known = Moments(*(np.array([x]) for x in (variance, variance, third, fourth)))
+    same = np.array([variance])
+    known = Moments(same, same, np.array([third]), np.array([fourth]))
     return float(distances(answers, times, heard, known)[0])
 
 
