@@ -43,7 +43,7 @@ def check(design, goal, epsilon):
     assert np.isfinite(goal.variance(channel))
 
 
-@settings(max_examples=355, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(goals(6), epsilons(8))
 def test_randomized_response(goal, epsilon):
     check("randomized-response", goal, epsilon)
@@ -64,7 +64,7 @@ def gaps_of_two(draw):
     return Goal((share, 1 - share), shares_known=known, expect=expect, spread=spread, design="centred")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(gaps_of_two(), epsilons(4))
 def test_centred(goal, epsilon):
     channel = known_designs()["centred"].make(goal, epsilon)

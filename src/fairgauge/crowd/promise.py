@@ -60,7 +60,7 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
     ``batch`` answers of which at most the part ``observed`` is known to the observer.  Never above the local epsilon.
 
     Args:
-        study: The study; its device answers one question, picked by its own fair coin.
+        study: The study; its device answers one table, picked by its own fair coin.
         batch: The least number of answers in a release.
         observed: The part of them whose symbols the observer knows or made up.
         delta: At most 1e-8, and at most a tenth of one in ``batch``, unless given.
@@ -69,7 +69,9 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
         InvalidInput: If a number is out of range.
         NotPrivate: If a symbol excludes an input.
     """
-    return crowd_of_channels([question.channel for question in study.questions], batch, observed=observed, delta=delta)
+    if study.site is not None:
+        raise InvalidInput("study", study.title, "must be for devices: the counts of sites have no crowd")
+    return crowd_of_channels([table[0].channel for table in study.tables], batch, observed=observed, delta=delta)
 
 
 def crowd_of_channels(

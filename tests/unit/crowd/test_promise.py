@@ -10,7 +10,16 @@ from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.crowd import Crowd, crowd_of, default_delta
 from fairgauge.crowd.promise import crowd_of_channels, hidden_among
 from fairgauge.errors import InvalidInput
-from tests.samples import ENDS, sample_channel, sample_question, sample_study, two_questions
+from fairgauge.study import Metric, Study
+from tests.samples import (
+    ENDS,
+    joint_questions,
+    sample_channel,
+    sample_question,
+    sample_study,
+    site_study,
+    two_questions,
+)
 
 NONE = Decimal(0)
 
@@ -86,3 +95,15 @@ def test_the_usual_delta(batch: int, delta: str) -> None:
 def test_numbers_out_of_range(batch: int, observed: str, delta: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         crowd_of(sample_study(), batch, observed=Decimal(observed), delta=Decimal(delta))
+
+
+def test_a_table_that_answers_several_questions_is_one_table():
+    joint, alone = joint_questions(), sample_question(Metric("f1", 0, 1))
+    found = crowd_of(Study("Mixed", [*joint, alone]), 10_000)
+    assert found == crowd_of_channels([joint[0].channel, alone.channel], 10_000)
+    assert found != crowd_of_channels([joint[0].channel, joint[0].channel, alone.channel], 10_000)
+
+
+def test_sites_have_no_crowd():
+    with pytest.raises(InvalidInput, match="study=Sites: must be for devices"):
+        crowd_of(site_study(), 10_000)

