@@ -57,7 +57,7 @@ def test_a_mutant_that_takes_an_answer_for_a_hundred_is_caught(kind: str, monkey
 
 
 def test_a_mutant_that_forgets_that_clients_are_drawn_is_caught():
-    """With everyone at 1 most of what is random at epsilon 4 is who comes; an interval about these clients forgets it."""
+    """At epsilon 4, with everyone at 1, most of what is random is who comes, and this interval forgets it."""
     setting = Setting("everyone at 1", 10**6, "4")
     found = [each for each in measure(setting, RUNS, seed=SEED, kinds=["fixed"]) if each.drawn]
     assert all(not each.promised for each in found)
