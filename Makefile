@@ -63,6 +63,9 @@ bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills"
 	$(PIP) '.[bench]'
 	$(BIN)/python -m bench.run $(ARGS)
 
+mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice; ARGS="channel --most 30" for some
+	$(BIN)/python -m bench.mutants $(ARGS)
+
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
 	$(BIN)/python -m bench.coverage --write $(ARGS)
 

@@ -26,6 +26,7 @@ from bench.collector import batches, crowd, durable_answers
 from bench.kills import killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
 from bench.scale import SCALE
+from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
 from fairgauge.designs import known_designs, make_channel
@@ -120,6 +121,7 @@ TOPICS: dict[str, Topic] = {
     "batches": batches,
     "crowd": crowd,
     "kills": killed_collectors,
+    "thousand": thousand,
     "client-kills": killed_clients,
     "every-instruction": killed_everywhere,
     **SCALE,

@@ -22,8 +22,9 @@ from rich.table import Table
 from service import Service, running_service
 
 from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
 from fairgauge.planning.figure import draw_plan
-from fairgauge.planning.wish import Wish
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
 
@@ -64,7 +65,7 @@ def make_plan(population: Population) -> float:
     with console.status("Designing channels ..."):
         planned = plan(RECALL, SEX, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE)
         picture = OUT / "plan.svg"
-        goal = Wish(RECALL, SEX).goal
+        goal = Goal.of(Wish(RECALL, SEX))
         draw_plan(picture, goal, population.clients, confidence=CONFIDENCE, interval=planned.interval, metric=RECALL)
     error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")

@@ -14,6 +14,7 @@ is what :attr:`fairgauge.channel.Channel.epsilon` is for.
 True
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,8 +22,9 @@ from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import answer
+from fairgauge.client.limits import UNLIMITED
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
-from fairgauge.study import Question, Study
+from fairgauge.study import Study, Table
 
 try:
     import numpy as np
@@ -245,40 +247,43 @@ def audit_study(
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
-    study = replace(study, opens=None, closes=None)  # people audit a study before it opens, and after it has closed
-    pairs = [(question, pair) for question in study.questions for pair in _worst_profiles(study, question)]
+    if study.site is not None:
+        raise CannotAnswer("the study is for sites that hold many people: there is no device to audit")
+    # People audit a study before it opens, after it has closed, and without a ticket.
+    study = replace(study, opens=None, closes=None, admission=None, issuer=None)
+    pairs = [(index, pair) for index, table in enumerate(study.tables) for pair in _worst_profiles(study, table)]
     each = 1 - (1 - confidence) / len(pairs)
 
     def symbol(profile: Mapping[str, Any]) -> int:
         progress(1 / (2 * samples * len(pairs)))
-        return answer(study, profile).symbol
+        return answer(study, profile, limit=UNLIMITED).symbol
 
     findings: dict[int, Finding] = {}
-    for question, (first, second) in pairs:
+    for index, (first, second) in pairs:
         finding = audit(symbol, first, second, samples=samples, confidence=each)
-        number = study.questions.index(question)
-        if number not in findings or finding.epsilon > findings[number].epsilon:
-            findings[number] = finding
+        if index not in findings or finding.epsilon > findings[index].epsilon:
+            findings[index] = finding
     return tuple(
-        QuestionAudit(q.metric.name, q.attribute.name, float(q.epsilon), q.channel.epsilon, findings[number])
-        for number, q in enumerate(study.questions)
+        QuestionAudit(q.metric.name, q.attribute.name, float(q.epsilon), q.channel.epsilon, findings[index])
+        for index, table in enumerate(study.tables)
+        for q in table
     )
 
 
-def _worst_profiles(study: Study, question: Question) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _worst_profiles(study: Study, table: Table) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return pairs of profiles to try, among those that the client answers."""
-    rows = range(question.channel.rows)
-    profiles = [_profile(study, question, row) for row in rows]
+    channel = table[0].channel
+    profiles = [_profile(study, table, row) for row in range(channel.rows)]
     # Who abstains here may be unable to abstain from another question.
-    answering = [row for row in rows if _answers(study, profiles[row])]
+    answering = [row for row in range(channel.rows) if _answers(study, profiles[row])]
     if len(answering) < 2:
         raise CannotAnswer("no two profiles fit every question of this study")
-    return [(profiles[x], profiles[z]) for x, z in _worst_rows(question.channel, np.array(answering))]
+    return [(profiles[x], profiles[z]) for x, z in _worst_rows(channel, np.array(answering))]
 
 
 def _answers(study: Study, profile: Mapping[str, Any]) -> bool:
     try:
-        answer(study, profile)
+        answer(study, profile, limit=UNLIMITED)
     except CannotAnswer:
         return False
     return True
@@ -291,7 +296,7 @@ def _worst_rows(channel: Channel, rows: Codes) -> set[tuple[int, int]]:
     """
     logs = np.log(np.maximum(np.array([channel.table[row] for row in rows], dtype=np.float64), 0.5))
     losses = np.array([(row - logs).max(axis=1) for row in logs])
-    group, level = np.divmod(rows, len(channel.levels))
+    group, level = np.divmod(rows, math.prod(map(len, channel.axes)))
     differ = (group[:, None] != group) & (level[:, None] != level)
     worst = [np.unravel_index(np.argmax(np.where(mask, losses, -1.0)), losses.shape) for mask in (losses >= 0, differ)]
     if losses[worst[1]] >= losses[worst[0]] * (1 - 1e-6):
@@ -299,16 +304,18 @@ def _worst_rows(channel: Channel, rows: Codes) -> set[tuple[int, int]]:
     return {(int(rows[x]), int(rows[z])) for x, z in worst}
 
 
-def _profile(study: Study, question: Question, row: int) -> dict[str, Any]:
-    """Return a profile that gives one row of a question's table; elsewhere a first group and a lowest value."""
-    groups = {q.attribute.name: q.attribute.groups[0] for q in study.questions}
-    values: dict[str, Any] = {q.metric.name: q.metric.low for q in study.questions}
-    levels, metric = question.channel.levels, question.metric
-    group, level = divmod(row, len(levels))
-    if group == question.channel.groups:
-        values[metric.name] = None
-    else:
-        groups[question.attribute.name] = question.attribute.groups[group]
-        low, high = Fraction(metric.low), Fraction(metric.high)
-        values[metric.name] = low + (high - low) * (Fraction(levels[level], LEVEL_UNIT) + 1) / 2
+def _profile(study: Study, table: Table, row: int) -> dict[str, Any]:
+    """Return a profile that gives one row of a table; elsewhere a first group and a lowest value."""
+    groups = {factor.name: factor.groups[0] for attribute in study.attributes for factor in attribute.factors}
+    values: dict[str, Any] = {metric.name: metric.low for metric in study.metrics}
+    channel, attribute = table[0].channel, table[0].attribute
+    if row == channel.rows - 1 and channel.abstain:
+        return {"group": groups, "values": {**values, table[0].metric.name: None}}
+    for question, levels in reversed(list(zip(table, channel.axes, strict=True))):
+        row, level = divmod(row, len(levels))
+        low, high = Fraction(question.metric.low), Fraction(question.metric.high)
+        values[question.metric.name] = low + (high - low) * (Fraction(levels[level], LEVEL_UNIT) + 1) / 2
+    for factor in reversed(attribute.factors):
+        row, group = divmod(row, len(factor.groups))
+        groups[factor.name] = factor.groups[group]
     return {"group": groups, "values": values}

@@ -5,6 +5,9 @@ sends each symbol.  Rows are ordered (group 0, level 0), (group 0, level 1), ...
 then one row for those who abstain if the channel allows it.  A value between two levels goes to one of them
 at random, which makes its law a convex mixture of two rows: what the rows guarantee covers every value.
 
+A joint channel takes several values at once.  Its rows are ordered by group, then by the level of each value, the
+last value fastest; each value is rounded on its own, so that its law is a mixture of rows again.
+
 No float touches anything private.  Weights are integers, values are fractions, randomness is 53 secure bits
 at a time, and the privacy loss is computed from the integers, never from a theorem about how they were made.
 """
@@ -17,7 +20,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
+from typing import cast
 
 from fairgauge.errors import BadTable, CannotAnswer
 
@@ -26,8 +30,11 @@ ROW_SUM = 2**ROW_BITS
 LEVEL_UNIT = 2**30
 
 Row = tuple[int, ...]
+Place = tuple[int, int, int]
 
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
+# What stands in for the value of someone who has none, so that everyone takes the same steps.
+_NO_VALUE = Fraction(-LEVEL_UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Channel:
         levels: The values with rows, times ``LEVEL_UNIT``: increasing from -``LEVEL_UNIT`` to ``LEVEL_UNIT``.
         groups: How many groups there are.
         abstain: Whether the last row is for those without a group or a value.
+        further: The levels of the second value and of those after it, where the channel takes several at once.
 
     Raises:
         BadTable: Naming the row and the column at fault.
@@ -53,16 +61,23 @@ class Channel:
     levels: tuple[int, ...]
     groups: int
     abstain: bool = False
+    further: tuple[tuple[int, ...], ...] = ()
     loss: Fraction | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_levels(self.levels)
+        for levels in self.axes:
+            check_levels(levels)
         if type(self.groups) is not int or self.groups < 1:
             raise BadTable("groups", self.groups, "must be an integer from 1 up")
         if type(self.abstain) is not bool:
             raise BadTable("abstain", self.abstain, "must be true or false")
-        _check_table(self.table, rows=self.groups * len(self.levels) + self.abstain)
+        _check_table(self.table, rows=self.groups * math.prod(map(len, self.axes)) + self.abstain)
         object.__setattr__(self, "loss", _loss(self.table))
+
+    @property
+    def axes(self) -> tuple[tuple[int, ...], ...]:
+        """The levels of every value that the channel takes, in order; one unless it is joint."""
+        return (self.levels, *self.further)
 
     @property
     def symbols(self) -> int:
@@ -81,11 +96,16 @@ class Channel:
             raise CannotAnswer("the study does not allow abstaining")
         return self.table[-1]
 
-    def row(self, group: int, level: int) -> Row:
-        """Return the weights of someone of this group whose value is on this level (both by index)."""
-        if not (0 <= group < self.groups and 0 <= level < len(self.levels)):
+    def row(self, group: int, *levels: int) -> Row:
+        """Return the weights of someone of this group whose values are on these levels (all by index)."""
+        sizes = tuple(map(len, self.axes))
+        inside = len(levels) == len(sizes) and all(0 <= at < size for at, size in zip(levels, sizes, strict=True))
+        if not (0 <= group < self.groups and inside):
             raise IndexError("the channel has no row for this group and level")
-        return self.table[group * len(self.levels) + level]
+        index = group
+        for level, size in zip(levels, sizes, strict=True):
+            index = index * size + level
+        return self.table[index]
 
     @property
     def epsilon(self) -> float:
@@ -109,47 +129,76 @@ class Channel:
         return self.loss is not None and self.epsilon_bound <= epsilon
 
     def draw(
-        self, group: int | None, position: Fraction | None, *, bits: Callable[[int], int] = secrets.randbits
+        self, group: int | None, *positions: Fraction | None, bits: Callable[[int], int] = secrets.randbits
     ) -> int:
-        """Draw the symbol to send; ``None`` for either input abstains.
+        """Draw the symbol to send; ``None`` for any input abstains.
 
-        Everyone uses two draws of 53 bits in the same order.  The first rounds the value to a level, also
-        where it is on one or missing; the second picks the symbol, the first whose running sum exceeds it.
+        Everyone takes the same steps, whoever abstains too, and uses the same draws of 53 bits in the same order.  One
+        for each value rounds it to a level, also where it is on one or missing; the last picks the symbol, the first
+        whose running sum exceeds it.
 
         Args:
             group: The group's index.
-            position: The value in [-1, 1] times ``LEVEL_UNIT``.
+            positions: The value in [-1, 1] times ``LEVEL_UNIT``; of a joint channel one for each value.
             bits: Gives a uniform integer of that many bits; only tests replace it.
 
         Raises:
-            CannotAnswer: If the position is outside the levels, or abstaining is not allowed.
+            CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
         """
-        below, above, threshold = self.neighbours(group, position)
-        row = above if bits(ROW_BITS) < threshold else below
+        abstains, member, places = self._places(group, positions)
+        picked = [(below, above)[bits(ROW_BITS) < threshold] for below, above, threshold in places]
+        row = (self.row(member, *picked), self.table[-1])[abstains]
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
-    def mixture(self, group: int | None, position: Fraction | None) -> tuple[Fraction, ...]:
+    def mixture(self, group: int | None, *positions: Fraction | None) -> tuple[Fraction, ...]:
         """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
-        below, above, threshold = self.neighbours(group, position)
-        return tuple(
-            Fraction(threshold * up + (ROW_SUM - threshold) * down, ROW_SUM**2)
-            for down, up in zip(below, above, strict=True)
-        )
+        abstains, member, places = self._places(group, positions)
+        law = [0] * self.symbols
+        for ups in product((False, True), repeat=len(places)):
+            picked = [(below, above)[up] for (below, above, _), up in zip(places, ups, strict=True)]
+            chance = math.prod((ROW_SUM - t, t)[up] for (*_, t), up in zip(places, ups, strict=True))
+            for symbol, weight in enumerate((self.row(member, *picked), self.table[-1])[abstains]):
+                law[symbol] += chance * weight
+        return tuple(Fraction(weight, ROW_SUM ** (len(places) + 1)) for weight in law)
 
     def neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
-        """Return the rows below and above, and how many of ``ROW_SUM`` draws go to the one above."""
-        if group is None or position is None:
-            return self.abstain_row, self.abstain_row, 0
-        if not -LEVEL_UNIT <= position <= LEVEL_UNIT:
-            raise CannotAnswer("the value is outside the range of the study")
-        numerator, denominator = position.as_integer_ratio()
-        index = min(bisect_right(self.levels, numerator // denominator), len(self.levels) - 1)
-        low, high = self.levels[index - 1], self.levels[index]
-        threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)
-        return self.row(group, index - 1), self.row(group, index), threshold
+        """Return the rows below and above a single value, and how many of ``ROW_SUM`` draws go to the one above."""
+        abstains, member, ((low, high, threshold),) = self._places(group, (position,))
+        below, above, last = self.row(member, low), self.row(member, high), self.table[-1]
+        return (below, last)[abstains], (above, last)[abstains], threshold
+
+    def _places(self, group: int | None, positions: tuple[Fraction | None, ...]) -> tuple[bool, int, list[Place]]:
+        """Return whether someone abstains, a group, and for each value where it is between its levels.
+
+        Nothing branches on what is private, unless it ends in a refusal: whoever abstains gets a group and values too,
+        which are not used.
+
+        Raises:
+            CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
+        """
+        if len(positions) != len(self.axes):
+            raise CannotAnswer(f"the channel takes {len(self.axes)} values at once, and got {len(positions)}")
+        abstains = (group is None) | (sum(position is None for position in positions) > 0)
+        if abstains > self.abstain:
+            raise CannotAnswer("the study does not allow abstaining")
+        member = cast("int", (group, 0)[abstains])
+        given = [cast("Fraction", (position, _NO_VALUE)[abstains]) for position in positions]
+        return abstains, member, [_place(levels, position) for levels, position in zip(self.axes, given, strict=True)]
 
 
-def _check_levels(levels: tuple[int, ...]) -> None:
+def _place(levels: tuple[int, ...], position: Fraction) -> Place:
+    """Return the levels below and above, by index, and how many of ``ROW_SUM`` draws go to the one above."""
+    numerator, denominator = position.as_integer_ratio()
+    if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator:
+        raise CannotAnswer("the value is outside the range of the study")
+    index = min(bisect_right(levels, numerator // denominator), len(levels) - 1)
+    low, high = levels[index - 1], levels[index]
+    threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)
+    return index - 1, index, threshold
+
+
+def check_levels(levels: tuple[int, ...]) -> None:
+    """Refuse levels that are not increasing integers from -2^30 to 2^30."""
     for index, level in enumerate(levels):
         if type(level) is not int:
             raise BadTable(f"levels[{index}]", level, "must be an integer")

@@ -5,6 +5,8 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,9 @@ from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
+from tests.vectors import limits
 from tests.vectors.make import FILE, SEED
+from tests.vectors.make_drafts import FILE as DRAFTS
 
 Change = tuple[str, str]
 OpenClient = Callable[..., Page]
@@ -41,6 +45,10 @@ SEEDED = """(seed) => {
 }"""
 
 
+def serve(source: str, route: Route) -> None:
+    route.fulfill(body=source, content_type="text/javascript")
+
+
 @pytest.fixture
 def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     """Give a page that can import the client, honest or with one change to its source."""
@@ -56,8 +64,8 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
 
         if change is not None:
             person.context.route("**/fairgauge-client.js", mutate)
-        check = FILE.with_name("check.js").read_text(encoding="utf-8")
-        person.context.route("**/check.js", lambda route: route.fulfill(body=check, content_type="text/javascript"))
+        for name in ("check.js", "limits.js"):
+            person.context.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
         person.context.route(
             "**/empty",
             lambda route: route.fulfill(body="<!doctype html><title>Empty</title>", content_type="text/html"),
@@ -67,26 +75,72 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     return new
 
 
-def missed(page: Page) -> list[str]:
+def missed(page: Page, script: str = "check.js", file: Path = FILE) -> list[str]:
     """Return the vectors that the JavaScript client does not meet."""
     found: list[str] = page.evaluate(
-        """async (text) => {
-            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import("/check.js")];
+        """async ([script, text]) => {
+            const [client, { check }] = [await import("/static/fairgauge-client.js"), await import(`/${script}`)];
             return check(client, JSON.parse(text));
         }""",
-        FILE.read_text(encoding="utf-8"),
+        [script, file.read_text(encoding="utf-8")],
     )
     return found
 
 
-def test_what_python_says_javascript_says(client: OpenClient) -> None:
-    assert missed(client()) == []
+@pytest.mark.parametrize("file", [FILE, DRAFTS], ids=["format 1", "format 2"])
+def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> None:
+    assert missed(client(), file=file) == []
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"), "draw"),
+        (("return row * levels.length + above", "return row * 2 + above"), "draw"),
+        (("before * length + place", "before + length * place"), "answer"),
+        (("if (asked) throw new CannotAnswer", "if (false) throw new CannotAnswer"), "refusal"),
+        (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
+        (('"null", "must be left out', '"null", "may be left out'), "bad"),
+        (("canonical(Object.fromEntries(value))", "canonical([...value])"), "canonical"),
+        (("Object.hasOwn(known, left)", "Object.hasOwn(known, tag)"), "spoken"),
+    ],
+    ids=["rows", "cells", "promises", "two ways", "null", "canonical", "languages"],
+)
+def test_a_client_with_a_mistake_misses_a_vector_of_drafts(client: OpenClient, change: Change, name: str) -> None:
+    assert [line for line in missed(client(change), file=DRAFTS) if name in line]
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "text"),
+    [
+        ("2999-01-01T00:00:00Z", None, "the study opens at 2999-01-01T00:00:00Z, and this device's clock says 20"),
+        (None, "2001-01-01T00:00:00Z", "the study closed at 2001-01-01T00:00:00Z, and this device's clock says 20"),
+        ("2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "a symbol"),
+    ],
+)
+def test_a_study_is_answered_while_it_is_open(
+    client: OpenClient, opens: str | None, closes: str | None, text: str
+) -> None:
+    study = Study("Timed", [sample_question()], opens=opens, closes=closes)
+    found = client().evaluate(
+        """async (text) => {
+            const client = await import("/static/fairgauge-client.js");
+            const study = await client.parseStudy(new TextEncoder().encode(text));
+            try {
+                client.answer(study, { group: "female", values: { recall: "0.5" } });
+            } catch (error) {
+                return error.message;
+            }
+            return "a symbol";
+        }""",
+        study.to_bytes().decode(),
+    )
+    assert found.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (("bits(ROW_BITS) >= threshold", "bits(ROW_BITS) < threshold"), "draw"),
         (("(sum += weight) > drawn", "(sum += weight) >= drawn"), "draw"),
         (("return toFraction({ c: below.c + 1n, e: below.e })", "return toFraction(below)"), "log"),
         (("const keys = Object.keys(value).sort()", "const keys = Object.keys(value)"), "canonical"),
@@ -96,6 +150,23 @@ def test_what_python_says_javascript_says(client: OpenClient) -> None:
 )
 def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Change, name: str) -> None:
     assert [line for line in missed(client(change)) if name in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (None, ""),
+        (('study: "4"', 'study: "5"'), "defaults"),
+        (('lifetime: "8"', 'lifetime: "9"'), "lifetimes"),
+        (("question.channel.within(limit)) return;", "true) return;"), "studies"),
+        (('account === "" || name === "" || name', "name"), "lifetimes"),
+        (("if (!atMost(after, limit)) {", "if (!atMost(before, limit)) {"), "lifetimes"),
+    ],
+    ids=["honest", "study", "lifetime", "above", "names", "before"],
+)
+def test_limits_bite_alike(client: OpenClient, change: Change | None, name: str) -> None:
+    found = missed(client(change), "limits.js", limits.FILE)
+    assert [line for line in found if name in line] if change else found == []
 
 
 def replayed(bits: list[str]) -> Callable[[int], int]:
@@ -144,10 +215,10 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
                     const bits = [below(2n ** 53n), below(2n ** 53n)];
                     const given = [...bits];
                     const place = value === null ? null : client.position(metric, value);
-                    const symbol = channel.draw(group, place, () => given.shift());
+                    const symbol = channel.draw(group, [place], () => given.shift());
                     return { group, value, bits: bits.map(String), symbol };
                 });
-                const answer = client.randomise(study, { group: groups[0], values: { m: 0 } });
+                const answer = client.answer(study, { group: groups[0], values: { m: 0 } });
                 const sent = new TextDecoder().decode(client.answerBytes(answer));
                 const epsilon = client.plain(channel.epsilon);
                 const bytes = new TextDecoder().decode(study.bytes);
@@ -230,7 +301,7 @@ def drawn(page: Page, study: Study, cell: Cell) -> list[int]:
             const client = await import("/static/fairgauge-client.js");
             const study = await client.parseStudy(new TextEncoder().encode(text));
             const counts = Array(symbols).fill(0);
-            for (let n = 0; n < people; n += 1) counts[client.randomise(study, profile).symbol] += 1;
+            for (let n = 0; n < people; n += 1) counts[client.answer(study, profile).symbol] += 1;
             return counts;
         }""",
         [study.to_bytes().decode(), {"group": cell.group, "values": values}, cell.count, study.symbols],
@@ -255,7 +326,7 @@ def test_a_hundred_thousand_draws_follow_the_table(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        ("bits(ROW_BITS) < threshold ? above : below", "bits(ROW_BITS) < threshold ? below : above"),
+        ("bits(ROW_BITS) >= threshold", "bits(ROW_BITS) < threshold"),
         ("number >> BigInt(8 * bytes.length - count)", "(number >> BigInt(8 * bytes.length - count)) & ~(1n << 51n)"),
         ("const size = limit.toString(2).length;", "const size = 1; return 0;"),
         ("offset + study.questions[picked]", "offset + 1 - 1 + study.questions[0]"),
@@ -289,18 +360,18 @@ def test_a_folded_coin_is_caught(client: OpenClient) -> None:
     assert not is_fair(client(("if (number < limit) return number;", "return number % limit;")))
 
 
-# --------------------------------------------------------------------------------------------------- memory
+# --------------------------------------------------------------------------------------------------- ledger
 def test_a_client_that_forgets_to_look_still_draws_no_second_answer(client: OpenClient) -> None:
-    """The memory takes one answer for each study, whatever the code before it does."""
+    """The ledger takes one answer for each study, whatever the code before it does."""
     first, second, kept = client(("if (found) return answerIn(found);", "")).evaluate(
         """async (text) => {
             const client = await import("/static/fairgauge-client.js");
             const study = await client.parseStudy(new TextEncoder().encode(text));
-            const memory = new client.Memory();
+            const ledger = new client.Ledger();
             const profile = { group: "female", values: { recall: "0.5", error: "0" } };
-            const first = await memory.answer(study, profile);
-            const second = await memory.answer(study, profile).catch((error) => error.name);
-            return [first, second, await memory.pending()];
+            const first = await ledger.answer(study, profile);
+            const second = await ledger.answer(study, profile).catch((error) => error.name);
+            return [first, second, await ledger.pending()];
         }""",
         TWO.to_bytes().decode(),
     )
@@ -317,9 +388,9 @@ def test_another_site_can_import_the_module(collector: Collecting, visitor: Open
         page = person.open("/app")
         answer = page.evaluate(
             """async ([url, text]) => {
-                const { loadStudy, Memory } = await import(`${url}/static/fairgauge-client.js`);
+                const { Ledger, loadStudy } = await import(`${url}/static/fairgauge-client.js`);
                 const study = await loadStudy(new TextEncoder().encode(text));
-                return new Memory().answer(study, { group: "female", values: { recall: 0.83, error: 1n } });
+                return new Ledger().answer(study, { group: "female", values: { recall: 0.83, error: 1n } });
             }""",
             [collector.url, TWO.to_bytes().decode()],
         )
@@ -351,7 +422,7 @@ def test_texts_of_errors_hold_neither_group_nor_value(client: OpenClient) -> Non
                 "zz-quokka",
             ];
             return profiles.map((profile) => {
-                try { client.randomise(study, profile); } catch (error) { return String(error.stack); }
+                try { client.answer(study, profile); } catch (error) { return String(error.stack); }
                 return "answered";
             });
         }""",

@@ -1,4 +1,7 @@
-"""Taking part in a real browser: what leaves it, what it remembers, and what it refuses."""
+"""Taking part in a real browser: what leaves it, what it remembers, and what it refuses.
+
+Covers: fairgauge.collector.pages.take_part.
+"""
 
 import json
 import os
@@ -79,7 +82,7 @@ def remembered(page: Page) -> list[dict[str, Any]]:
     """Everything that the page's site has in IndexedDB."""
     found: list[dict[str, Any]] = page.evaluate(
         """() => new Promise((resolve) => {
-            const opening = indexedDB.open("fairgauge", 1);
+            const opening = indexedDB.open("fairgauge");
             opening.onsuccess = () => {
                 const database = opening.result;
                 const reading = database.transaction("answers").objectStore("answers").getAll();
@@ -132,7 +135,7 @@ class TestEndToEnd:
         assert [mark for mark in MARKS if mark in json.dumps(record).encode()] == []
         assert page.url == f"{wire.url}/studies/{study.digest}/take-part"
         fields = page.eval_on_selector_all("input", "all => all.map((one) => one.value + one.checked)")
-        assert fields == []
+        assert fields == ["4false", "8false"], "the limits, and nothing that was typed"
         assert person.context.storage_state()["cookies"] == []
         assert page.evaluate("localStorage.length + sessionStorage.length") == 0
         person.check_quiet()
@@ -145,10 +148,8 @@ class TestEndToEnd:
 
         def leak(route: Route) -> None:
             source = route.fetch().text()
-            honest = (
-                "return this.#change((store, done) => {\n      store.getAll().onsuccess = ({ target: { result: past"
-            )
-            assert honest in source
+            honest = "const allowed = allLimits("
+            assert source.count(honest) == 1
             route.fulfill(
                 body=source.replace(honest, "fetch('/healthz?' + Object.values(profile.values));" + honest),
                 content_type="text/javascript",
@@ -166,7 +167,7 @@ class TestEndToEnd:
         collector.publish(study)
         person = visitor()
         page = open_form(person, study)
-        page.get_by_text("What this page has checked").focus()
+        page.get_by_text("What this browser will spend").focus()
         page.keyboard.press("Tab")  # the groups
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Tab")
@@ -312,7 +313,7 @@ class TestOnce:
                 const client = await import("/static/fairgauge-client.js");
                 const study = await client.loadStudy(path);
                 const profile = { group: study.questions[0].attribute.groups[0], values: { recall: "0.5" } };
-                const all = Array.from({ length: 40 }, () => new client.Memory().answer(study, profile));
+                const all = Array.from({ length: 40 }, () => new client.Ledger().answer(study, profile));
                 return (await Promise.all(all)).map((answer) => JSON.stringify(answer));
             }""",
             path,
@@ -381,7 +382,7 @@ class TestRefusals:
             ('"wombat"', '"koala"', "this is another study"),
             ('"title":"', '"title":"Not ', "this is another study"),
             ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09 but its table has epsilon 1.098"),
-            ('"format":1', '"format":2', "format=2: must be 1"),
+            ('"format":1', '"format":3', "format=3: must be 1 or 2"),
             ('"format":1', '"format":1,"format":1', "must be given once"),
         ],
     )
@@ -459,17 +460,99 @@ class TestRefusals:
         found = page.evaluate(
             """async ([paths, limits]) => {
                 const client = await import("/static/fairgauge-client.js");
-                const memory = new client.Memory("limits");
+                const ledger = new client.Ledger("limits");
                 const [first, second] = await Promise.all(paths.map((path) => client.loadStudy(path)));
                 const profile = { group: { animal: "wombat" }, values: { recall: 0.5 } };
-                await memory.answer(first, profile);
-                const refused = await memory.answer(second, profile, { limits }).catch((error) => error.message);
-                return [refused, await memory.recall(second.digest), (await memory.pending()).length];
+                await ledger.answer(first, profile);
+                const refused = await ledger.answer(second, profile, { limits }).catch((error) => error.message);
+                return [refused, await ledger.recall(second.digest), (await ledger.pending()).length];
             }""",
             [[first, second], limits],
         )
         assert reason in found[0]
         assert found[1:] == [None, 1]
+
+    def test_a_browser_that_was_told_nothing_has_limits(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        """Studies that differ in their title only: answered until 8 is spent, and a costly one is not answered."""
+        paths = [collector.publish(new_study(f"Again {i}")) for i in range(8)]
+        costly = replace(sample_study(sample_question(RECALL, ANIMAL, loss=60, epsilon="5")), title="Costly")
+        page = visitor().open(paths[0] + "/take-part")
+        found = page.evaluate(
+            """async (paths) => {
+                const client = await import("/static/fairgauge-client.js");
+                const ledger = new client.Ledger("defaults");
+                const profile = { group: "wombat", values: { recall: 0.5 } };
+                const said = [];
+                for (const path of paths) {
+                    const study = await client.loadStudy(path);
+                    said.push(await ledger.answer(study, profile).then(() => "", (error) => error.message));
+                }
+                const costly = await client.loadStudy(paths.at(-1));
+                const limits = { study: null, lifetime: null };
+                said.push(await ledger.answer(costly, profile, { limits }).then(() => ""));
+                return said;
+            }""",
+            [*paths, collector.publish(costly)],
+        )
+        assert found[:7] == [""] * 7
+        assert found[7] == (
+            "the group has cost epsilon 7.690287 on this device; an answer would make it 8.788899, and the limit is 8"
+        )
+        assert found[8].endswith("spends epsilon 4.094345, and this device allows 4 a study")
+        assert found[9] == "", "unless somebody says otherwise"
+
+    def test_a_person_lowers_the_limits(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Lowered")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        page.get_by_text("What this browser will spend").click()
+        now = page.locator("#limits-now")
+        expect(now).to_contain_text("only if that costs at most epsilon 4, and")
+        expect(now).to_contain_text("cost at most 8. So far they have cost 0.")
+        one = page.get_by_label("The most that one study may cost")
+        for wrong in ("5", "-1", "", "much", "4.01"):
+            one.fill(wrong)
+            page.get_by_role("button", name="Keep to these limits").click()
+            expect(page.get_by_text("A limit is a number from 0 to 4.")).to_be_visible()
+        one.fill("0,5")
+        page.get_by_role("button", name="Keep to these limits").click()
+        expect(now).to_contain_text("at most epsilon 0.5, and")
+        page = open_form(person, study)  # another visit remembers
+        expect(page.locator("#limits-now")).to_contain_text("at most epsilon 0.5, and")
+        fill(page)
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.get_by_role("heading", name="This page will not answer")).to_be_visible()
+        expect(page.locator("#problem")).to_contain_text("or than this browser allows. Nothing was sent.")
+        expect(page.locator("#problem")).to_contain_text("spends epsilon 1.098613, and this device allows 0.5 a study.")
+        assert remembered_nothing(page)
+
+    def test_a_ledger_of_before_keeps_its_answers(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Of before")
+        path = collector.publish(study)
+        page = visitor().open(path + "/take-part")
+        found = page.evaluate(
+            """async (path) => {
+                const client = await import("/static/fairgauge-client.js");
+                const study = await client.loadStudy(path);
+                const charges = [["", "7.5"]];
+                const old = { study: study.digest, id: "0".repeat(32), symbol: 1, state: "pending", charges };
+                await new Promise((resolve) => {
+                    const request = indexedDB.open("old", 1);
+                    request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
+                    request.onsuccess = () => {
+                        const transaction = request.result.transaction("answers", "readwrite");
+                        transaction.objectStore("answers").put(old);
+                        transaction.oncomplete = () => resolve(request.result.close());
+                    };
+                });
+                const ledger = new client.Ledger("old");
+                const answer = await ledger.answer(study, { group: "wombat", values: { recall: 0.5 } });
+                return [answer.id, client.roundedUp(await ledger.spent(), 6), await ledger.limits()];
+            }""",
+            path,
+        )
+        assert found == ["0" * 32, "7.5", {"study": "4", "lifetime": "8"}]
 
     def test_a_study_that_is_over_or_to_come_asks_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
         person = visitor()
@@ -535,8 +618,8 @@ class TestTickets:
         # What was counted keeps its ticket.
         refused = page.evaluate(
             """async (answer) => {
-                const { Memory } = await import("/static/fairgauge-client.js");
-                return new Memory().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
+                const { Ledger } = await import("/static/fairgauge-client.js");
+                return new Ledger().useTicket(answer, "1".repeat(32)).catch((error) => error.message);
             }""",
             {**first, "id": ticket},
         )

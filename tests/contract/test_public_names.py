@@ -1,4 +1,7 @@
-"""The names that users may import from ``fairgauge``: a change here is a decision, not an accident."""
+"""The names that users may import from ``fairgauge``: a change here is a decision, not an accident.
+
+Covers: fairgauge.lazy.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,7 @@
-"""``fairgauge audit`` from the command line."""
+"""``fairgauge audit`` from the command line.
+
+Covers: fairgauge.cli.audit.
+"""
 
 import json
 import sys

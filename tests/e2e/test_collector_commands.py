@@ -1,4 +1,7 @@
-"""The collector's commands as an operator and an auditor run them."""
+"""The collector's commands as an operator and an auditor run them.
+
+Covers: fairgauge.cli.key, fairgauge.cli.serve, fairgauge.cli.store, fairgauge.cli.ticket, fairgauge.cli.token.
+"""
 
 import asyncio
 import json

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
+from tests.collecting.lives import kill_backups, kill_lives, kill_migrations
 from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
@@ -64,3 +65,22 @@ def test_a_killed_database_loses_nothing(tmp_path: Path):
     server = new_postgres()
     store = new_database(server)
     check(*kill_database(tmp_path, store, sample_study(), kills=2, restart=lambda _: kill_postgres(server)))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_studies_live_their_whole_lives_through_kills(kind: str, tmp_path: Path):
+    found = kill_lives(tmp_path, new_store(kind, tmp_path), sample_study(), kills=4)
+    assert (found.lost, found.faults) == (0, [])
+    assert found.kills >= 4
+    assert found.acknowledged == 30 * found.studies > 0
+
+
+def test_a_killed_backup_leaves_a_whole_copy_or_none(tmp_path: Path):
+    store = new_store("sqlite", tmp_path)
+    kill_lives(tmp_path, store, sample_study(), kills=1)
+    assert kill_backups(tmp_path, store, kills=3).faults == []
+
+
+def test_a_killed_upgrade_loses_nothing(tmp_path: Path):
+    found = kill_migrations(tmp_path, sample_study(), kills=4)
+    assert (found.lost, found.faults) == (0, [])

@@ -120,6 +120,20 @@ def test_a_broken_client_is_caught(server: Recorder, folder: Path, client: str) 
     assert randomised_twice(server) != []
 
 
+def test_a_crash_while_the_ledger_is_made_leaves_none_or_a_whole_one(server: Recorder, folder: Path) -> None:
+    reports = drive(server, folder, how="file", points="instructions", stride=1 if EVERY else 19)
+    left = [report["left"] for report in reports]
+    assert left.count(None) > 8, "killed while it was made"
+    assert min(size for size in left if size is not None) > 4096
+    assert len(left) > 2 * left.count(None), "and after"
+    assert all(report["again"] == 0 for report in reports)
+
+
+def test_a_ledger_made_in_place_is_caught(server: Recorder, folder: Path) -> None:
+    reports = drive(server, folder, how="file", points="lines", client="makes it in place")
+    assert reports[-1]["left"] == 0
+
+
 def test_killed_at_random_moments(server: Recorder, folder: Path) -> None:
     """Also within SQLite and the operating system, where no line of Python is: by the clock."""
     lose_the_first_reply(server)

@@ -1,4 +1,7 @@
-"""Every engine counts the same: Polars, DuckDB, Dask and Spark on the same files, wrong ones among them."""
+"""Every engine counts the same: Polars, DuckDB, Dask and Spark on the same files, wrong ones among them.
+
+Covers: fairgauge.tallies.engines.
+"""
 
 import importlib
 from pathlib import Path

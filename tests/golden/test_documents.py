@@ -15,6 +15,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.client import Answer
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
+from tests.samples import draft_study
 
 HERE = Path(__file__).parent
 DIGEST = "eac6d7fab2fbf9bb4d4ee0588011b2ea74d9e6334814d21ec09341dbc6f52d14"
@@ -85,3 +86,14 @@ def test_the_same_bits_give_the_same_symbol(vector: dict[str, Any]) -> None:
 
 def test_the_draws_reach_every_symbol() -> None:
     assert {vector["symbol"] for vector in DRAWS} == set(range(golden_study().symbols))
+
+
+# Study format 2 is a draft: until it is frozen these bytes may change, and whoever changes them says so.
+DRAFT_DIGEST = "d0ca0ed0a0f4b5c41a22024b22b4b474294bc78ac02a44273dcf2a86a2c9cdb9"
+
+
+def test_the_draft_has_these_bytes_and_this_digest() -> None:
+    data = (HERE / "study-2-draft.json").read_bytes()
+    assert draft_study().to_bytes() == data
+    assert draft_study().digest == DRAFT_DIGEST
+    assert Study.from_bytes(data) == draft_study()

@@ -1,6 +1,8 @@
 """Seals verify for ever: these were made before 0.2.0, with the interval that was called finite then.
 
 The export is not kept: answer number i, in the order of the symbols, has the first 16 bytes of SHA-256(i) as its id.
+
+Covers: fairgauge.collector.seal, fairgauge.collector.seal_before.
 """
 
 import json

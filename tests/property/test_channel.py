@@ -95,3 +95,39 @@ def test_rounding_to_a_level_is_unbiased_to_the_last_bit(levels: tuple[int, ...]
     mean = sum(p * level for p, level in zip(law, levels, strict=True))
     assert 0 <= position - mean < Fraction(2 * LEVEL_UNIT, ROW_SUM)
     assert sum(p > 0 for p in law) <= 2
+
+
+@st.composite
+def joint_channels(draw: st.DrawFn) -> Channel:
+    axes = draw(st.lists(level_lists, min_size=2, max_size=2))
+    groups, abstain = draw(st.integers(1, 2)), draw(st.booleans())
+    count = groups * math.prod(map(len, axes)) + abstain
+    table = tuple(draw(rows(3)) for _ in range(count))
+    return Channel(table, axes[0], groups, abstain, (axes[1],))
+
+
+@given(joint_channels(), positions, positions, st.data())
+def test_a_joint_law_is_a_distribution_within_the_loss_of_every_row(
+    channel: Channel, first: Fraction, second: Fraction, data: st.DataObject
+) -> None:
+    law = channel.mixture(data.draw(st.integers(0, channel.groups - 1)), first, second)
+    assert sum(law) == 1
+    assert channel.loss is not None
+    for probability, column in zip(law, zip(*channel.table, strict=True), strict=True):
+        assert min(column) <= probability * ROW_SUM <= max(column)
+
+
+@given(joint_channels(), positions, positions, st.lists(st.integers(0, ROW_SUM - 1), min_size=3, max_size=3))
+def test_a_joint_draw_is_the_draw_of_the_row_that_rounding_picks(
+    channel: Channel, first: Fraction, second: Fraction, bits: list[int]
+) -> None:
+    """Rounding one value must not depend on the other: each axis alone, as a channel, picks the same level."""
+    picked = []
+    for levels, position, drawn in zip(channel.axes, (first, second), bits, strict=False):
+        alone = Channel(tuple((j + 1, ROW_SUM - j - 1) for j in range(len(levels))), levels, 1)
+        below, above, threshold = alone.neighbours(0, position)
+        picked.append((above if drawn < threshold else below)[0] - 1)
+    given_bits = iter(bits)
+    symbol = channel.draw(0, first, second, bits=lambda _: next(given_bits))
+    row = channel.row(0, *picked)
+    assert sum(row[:symbol]) <= bits[2] < sum(row[: symbol + 1])

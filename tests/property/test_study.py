@@ -2,19 +2,22 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Metric, Question, Study, parse
+from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Release, Site, Study, parse
+from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
-from tests.samples import two_questions
+from tests.samples import THREE_LEVELS, draft_study, sample_joint_channel, site_study, two_questions, unlinked_study
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20)
 names = texts.map(str.strip).filter(bool)
@@ -45,6 +48,108 @@ def studies(draw: st.DrawFn) -> Study:
     return Study(draw(names), draw(asked), opens=opens, closes=closes, contact=draw(st.none() | names))
 
 
+parts: st.SearchStrategy[str] = st.decimals("0.001", "0.999", places=3).map(lambda number: f"{number:f}")
+keys = st.text("ABCxyz019-_", min_size=1, max_size=20)
+languages = st.from_regex(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?", fullmatch=True)
+
+
+@st.composite
+def attributes(draw: st.DrawFn) -> Attribute:
+    sizes = draw(st.lists(st.integers(2, 4), min_size=1, max_size=2))
+    called = draw(st.lists(names, min_size=3, max_size=3, unique=True))
+    factors = [Attribute(called[k], [f"{k}{j}" for j in range(size)]) for k, size in enumerate(sizes)]
+    found = factors[0] if len(factors) == 1 else Attribute.crossed(*factors, name=called[-1])
+    many = len(found.groups)
+    shares = ("0.001",) * (many - 1) + (f"0.{1001 - many}",)
+    told: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares}, {"share_guess": shares}]))
+    if "shares" in told:
+        told = {**told, "share_error": draw(st.none() | parts), "share_source": draw(st.none() | names)}
+    weight: st.SearchStrategy[str | None] = st.none() | parts
+    comparison = st.builds(Comparison, st.just(found.groups[:1]), st.just(found.groups[1:]), weight)
+    comparisons = draw(st.none() | st.tuples(comparison))
+    return replace(found, **told, comparisons=comparisons, help=draw(st.none() | names))
+
+
+@st.composite
+def drafts(draw: st.DrawFn) -> Study:
+    """Studies that say something that needs format 2."""
+    attribute = draw(attributes())
+    called = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+    asked = [replace(draw(metrics()), name=name, help=draw(st.none() | names)) for name in called]
+    levels = draw(st.lists(st.sampled_from([THREE_LEVELS, THREE_LEVELS[::2]]), min_size=1, max_size=2))
+    channel = sample_joint_channel(groups=len(attribute.groups), levels=tuple(levels))
+    told = {"spread": draw(st.sampled_from([None, "max"])), "weight": draw(st.none() | parts)}
+    questions = [
+        Question(metric, attribute, "gap", "sample", "1.1", channel, expect=metric.low, **told)
+        for metric in asked[: len(levels)]
+    ]
+    sites = [
+        Site(attribute, "confusion", "0.5", person=draw(st.none() | names)),
+        Site(attribute, "levels", 1, metric=asked[0], levels=THREE_LEVELS),
+    ]
+    site = draw(st.none() | st.sampled_from(sites))
+    terms: dict[str, Any] = draw(
+        st.fixed_dictionaries(
+            {"language": languages},
+            optional={
+                "purpose": names,
+                "operator": names,
+                "retention": st.integers(0, 36525),
+                "planned": st.integers(1, 10**15),
+                "aim": parts,
+                "gateway": keys,
+                "epoch": st.integers(60, 86400),
+                "hourly": st.integers(1, 10**6),
+                "model": st.builds(Model, names, st.none() | names),
+                "release": st.builds(Release, st.integers(1, 10**6), parts, parts),
+            },
+        )
+    )
+    if issuer := draw(st.none() | st.builds(Issuer, names, keys)):
+        terms |= {"issuer": issuer, "admission": "blind"}
+    study = Study(draw(names), [] if site else questions, site=site, **terms)
+    others = draw(st.lists(languages.filter(lambda tag: tag != study.language), max_size=2, unique=True))
+    texts = {tag: {place: f"{tag} {text}" for place, text in texts_of(study).items()} for tag in others}
+    return replace(study, translations=texts or None)
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def replace_a_part(part: Any, data: st.DataObject) -> None:
+    while True:
+        key = data.draw(st.sampled_from(sorted(part) if isinstance(part, dict) else range(len(part))))
+        if not isinstance(part[key], dict | list) or not part[key] or data.draw(st.integers(0, 3)) == 0:
+            break
+        part = part[key]
+    part[key] = data.draw(junk)
+
+
+@given(drafts())
+def test_bytes_of_drafts_say_it_all(study: Study) -> None:
+    data = study.to_bytes()
+    assert Study.from_bytes(data) == study
+    assert Study.from_bytes(data).to_bytes() == data
+    document = json.loads(data)
+    assert document["format"] == 2
+    assert rfc8785.dumps(document) == data
+    assert parse(json.dumps(document, indent=1).encode()).digest == study.digest
+
+
+@given(st.data())
+def test_any_part_of_a_draft_replaced_by_junk_is_refused_or_kept(data: st.DataObject) -> None:
+    """Whatever is accepted is exactly what was sent: nothing can be said in two ways."""
+    study = data.draw(st.sampled_from([draft_study(), unlinked_study(), site_study("levels")]))
+    document = json.loads(study.to_bytes())
+    replace_a_part(document, data)
+    with suppress(InvalidInput, NotPrivate):
+        assert json.loads(Study.from_bytes(json.dumps(document).encode()).to_bytes()) == document
+
+
 @given(studies())
 def test_bytes_say_it_all(study: Study) -> None:
     data = study.to_bytes()
@@ -72,24 +177,11 @@ def test_a_position_is_exact_or_refused(metric: Metric, value: Any) -> None:
         assert low + (position / LEVEL_UNIT + 1) * (high - low) / 2 == Fraction(value)
 
 
-junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
-
-
 @given(st.data())
 def test_any_part_replaced_by_junk_is_refused_or_kept(data: st.DataObject) -> None:
     """Whatever is accepted is exactly what was sent, and a refusal is one of ours."""
     document = json.loads(two_questions().to_bytes())
-    part: Any = document
-    while True:
-        key = data.draw(st.sampled_from(sorted(part) if isinstance(part, dict) else range(len(part))))
-        if not isinstance(part[key], dict | list) or not part[key] or data.draw(st.integers(0, 3)) == 0:
-            break
-        part = part[key]
-    part[key] = data.draw(junk)
+    replace_a_part(document, data)
     with suppress(InvalidInput, NotPrivate):
         assert json.loads(Study.from_bytes(json.dumps(document).encode()).to_bytes()) == document
 

@@ -11,7 +11,7 @@ from fairgauge.audit import Finding, _worst_rows, audit, audit_study, lower_boun
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
+from tests.samples import THREE_LEVELS, draft_study, sample_question, sample_study, two_questions
 
 
 def test_bound_is_that_of_clopper_and_pearson():
@@ -133,7 +133,7 @@ def test_values_between_odd_bounds_are_answered():
 
 
 def test_no_profile_at_all(monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise CannotAnswer("no")
 
     monkeypatch.setattr("fairgauge.audit.answer", refuse)
@@ -156,3 +156,14 @@ def test_where_all_pairs_are_alike_one_that_differs_in_both_is_enough():
     ((x, z),) = _worst_rows(sample_question().channel, np.arange(4))
     assert x // 2 != z // 2
     assert x % 2 != z % 2
+
+
+def test_joint_tables_of_crossed_attributes_are_audited():
+    study = replace(draft_study(), closes="2001-01-01T00:00:00Z", opens=None)
+    audits = audit_study(study, samples=400)
+    assert [(found.metric, found.attribute) for found in audits] == [
+        ("understood", "sex by age"),
+        ("delay", "sex by age"),
+        ("understood", "region"),
+    ]
+    assert all(found.finding.epsilon <= found.exact for found in audits)

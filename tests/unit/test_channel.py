@@ -2,16 +2,20 @@
 
 import math
 import pickle
+import sys
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import BadTable, CannotAnswer
-from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel
+from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel, sample_joint_channel
 
 QUARTER, HALF = ROW_SUM // 4, ROW_SUM // 2
 THREE_TO_ONE = ((3 * QUARTER, QUARTER), (QUARTER, 3 * QUARTER))
@@ -31,6 +35,31 @@ def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:
     return Channel(table, ENDS, groups=1)
 
 
+EVERYONE = [(None, None), (0, None), (None, Fraction(1, 7))] + [
+    (group, position) for group in (0, 1) for position in (Fraction(-LEVEL_UNIT), Fraction(1, 7), Fraction(LEVEL_UNIT))
+]
+
+
+def steps(draw: Callable[..., int], group: int | None, position: Fraction | None) -> int:
+    """Return how many instructions a draw takes, in whatever function."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    bits = scripted(HALF, HALF)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        draw(group, position, bits=bits)
+    finally:
+        sys.settrace(before)
+    return count
+
+
 class TestShape:
     def test_rows_are_ordered_by_group_then_level_then_abstain(self) -> None:
         channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=True)
@@ -38,10 +67,17 @@ class TestShape:
         assert tuple(order) == channel.table
         assert (channel.rows, channel.symbols) == (10, 10)
 
+    def test_the_units_are_those_of_every_published_study(self) -> None:
+        assert (ROW_SUM, LEVEL_UNIT) == (9_007_199_254_740_992, 1_073_741_824)
+
     @pytest.mark.parametrize(("group", "level"), [(-1, 0), (2, 0), (0, -1), (0, 2)])
     def test_a_row_that_does_not_exist_is_not_some_other_row(self, group: int, level: int) -> None:
-        with pytest.raises(IndexError):
-            sample_channel().row(group, level)
+        # One past the last group would be the row of those who abstain.
+        with pytest.raises(IndexError, match="no row for this group and level"):
+            sample_channel(abstain=True).row(group, level)
+
+    def test_it_is_shown_without_its_table(self) -> None:
+        assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False, further=())"
 
     def test_no_abstain_row_unless_allowed(self) -> None:
         with pytest.raises(CannotAnswer, match="does not allow abstaining"):
@@ -145,6 +181,24 @@ class TestDraw:
         sample_channel(abstain=True).draw(group, position, bits=bits)
         assert asked == [53, 53]
 
+    def test_everyone_takes_the_same_steps(self) -> None:
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+        taken = {repr(given): steps(channel.draw, *given) for given in EVERYONE}
+        assert len(set(taken.values())) == 1, taken
+        assert min(taken.values()) > 50, "or nothing was counted"
+
+    def test_a_draw_that_spares_those_who_abstain_is_caught(self) -> None:
+        """As it was: who abstains takes a short cut."""
+        channel = sample_channel(levels=THREE_LEVELS, abstain=True)
+
+        def hasty(group: int | None, position: Fraction | None, *, bits: Callable[[int], int]) -> int:
+            if group is None or position is None:
+                bits(53)
+                return bisect_right(list(accumulate(channel.abstain_row)), bits(53))
+            return channel.draw(group, position, bits=bits)
+
+        assert len({steps(hasty, *given) for given in EVERYONE}) > 1
+
     @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
     def test_without_group_or_value_the_abstain_row_is_drawn(
         self, group: int | None, position: Fraction | None
@@ -224,3 +278,49 @@ def test_bad_tables_are_refused_with_the_place_at_fault(change: dict[str, Any], 
     with pytest.raises(BadTable) as caught:
         Channel(**(GOOD | change))
     assert str(caught.value).startswith(text)
+
+
+class TestJoint:
+    """A channel that takes two values: rows by group, then the first value's level, then the second's."""
+
+    channel = sample_joint_channel(groups=2, levels=(THREE_LEVELS, ENDS))
+
+    def test_rows_are_ordered_with_the_last_value_fastest(self) -> None:
+        order = [self.channel.row(g, a, b) for g in range(2) for a in range(3) for b in range(2)]
+        assert tuple(order) == self.channel.table
+
+    @pytest.mark.parametrize("place", [(0, 0), (0, 3, 0), (0, 0, 2), (2, 0, 0), (0, 0, 0, 0)])
+    def test_a_row_that_does_not_exist_is_not_some_other_row(self, place: tuple[int, ...]) -> None:
+        with pytest.raises(IndexError):
+            self.channel.row(*place)
+
+    def test_every_value_is_rounded_by_a_draw_of_its_own(self) -> None:
+        halves = Fraction(THREE_LEVELS[1] - LEVEL_UNIT, 2), Fraction(0)
+        for first, second, row in [(0, 0, (1, 1)), (0, HALF, (1, 0)), (HALF, 0, (0, 1)), (HALF, HALF, (0, 0))]:
+            index = 6 + 2 * row[0] + row[1]  # of group 1
+            start = sum(self.channel.table[index][:index])
+            assert self.channel.draw(1, *halves, bits=scripted(first, second, start)) == index
+
+    def test_the_law_is_a_product_of_roundings(self) -> None:
+        rows = self.channel.table
+        law = self.channel.mixture(0, Fraction(-LEVEL_UNIT), Fraction(LEVEL_UNIT, 2))
+        assert law == tuple(Fraction(down + 3 * up, 4 * ROW_SUM) for down, up in zip(rows[0], rows[1], strict=True))
+
+    def test_it_takes_as_many_values_as_it_has_levels_of(self) -> None:
+        with pytest.raises(CannotAnswer, match="the channel takes 2 values at once, and got 1"):
+            self.channel.draw(0, Fraction(0))
+
+    def test_any_value_that_is_missing_abstains(self) -> None:
+        table = ((HALF, HALF),) * 8 + ((3 * QUARTER, QUARTER),)
+        channel = Channel(table, ENDS, 2, abstain=True, further=(ENDS,))
+        for values in ((0, None, Fraction(0)), (0, Fraction(0), None), (None, Fraction(0), Fraction(0))):
+            assert channel.mixture(*values) == (Fraction(3, 4), Fraction(1, 4))
+            assert channel.draw(*values, bits=scripted(0, 0, 3 * QUARTER - 1)) == 0
+        with pytest.raises(CannotAnswer, match="the study does not allow abstaining"):
+            self.channel.draw(0, None, Fraction(0))
+
+    def test_its_rows_are_counted(self) -> None:
+        with pytest.raises(BadTable, match="table=12 rows: must have 8"):
+            Channel(self.channel.table, ENDS, 2, further=(ENDS,))
+        with pytest.raises(BadTable, match=r"levels=.*: must be at least 2"):
+            Channel(self.channel.table, ENDS, 2, further=((),))

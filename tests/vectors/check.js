@@ -17,32 +17,40 @@ export async function check(client, vectors) {
   };
 
   const studies = await Promise.all(vectors.studies.map(({ text }) => client.parseStudy(encode(text))));
-  vectors.studies.forEach(({ canonical, digest, epsilon, loss }, i) => {
-    const { questions, ...study } = studies[i];
+  vectors.studies.forEach(({ canonical, digest, epsilon, loss = [], offsets = null, spoken = [] }, i) => {
+    const study = studies[i];
     same(`studies[${i}] canonical`, new TextDecoder().decode(study.bytes), canonical);
     same(`studies[${i}] digest`, study.digest, digest);
-    questions.forEach(({ channel }, q) => {
-      same(`studies[${i}] epsilon`, Number(client.plain(channel.epsilon)), Number(epsilon[q]));
-      same(`studies[${i}] epsilon to 50 digits`, trimmed(client.plain(channel.epsilon)), trimmed(epsilon[q]));
-      same(`studies[${i}] loss`, channel.loss.n * BigInt(loss[q][1]) === channel.loss.d * BigInt(loss[q][0]), true);
+    if (offsets) same(`studies[${i}] offsets`, study.offsets, offsets);
+    study.tables.forEach(([{ channel }], t) => {
+      same(`studies[${i}] epsilon`, Number(client.plain(channel.epsilon)), Number(epsilon[t]));
+      same(`studies[${i}] epsilon to 50 digits`, trimmed(client.plain(channel.epsilon)), trimmed(epsilon[t]));
     });
+    loss.forEach(([n, d], t) => {
+      const [{ channel }] = study.tables[t];
+      same(`studies[${i}] loss`, channel.loss.n * BigInt(d) === channel.loss.d * BigInt(n), true);
+    });
+    for (const [wanted, tag, texts] of spoken) {
+      const [found, said] = client.spoken(study, wanted);
+      same(`studies[${i}] spoken ${wanted}`, [found, Object.entries(said).sort()], [tag, Object.entries(texts).sort()]);
+    }
   });
   for (const [i, { replace, hex, ...verdict }] of vectors.bad.entries()) {
     const text = replace && (replace[0] === "*" ? replace[1] : vectors.base.replace(replace[0], () => replace[1]));
     const found = await refusal(() => client.parseStudy(replace ? encode(text) : bytesOf(hex)));
     same(`bad[${i}] ${JSON.stringify(replace ?? hex).slice(0, 80)}`, found, verdict);
   }
-  for (const [high, low, bound] of vectors.logs) {
+  for (const [high, low, bound] of vectors.logs ?? []) {
     same(`log ${high}/${low}`, trimmed(client.plain(client.logBound(BigInt(high), BigInt(low)))), trimmed(bound));
   }
-  for (const [high, low, epsilon, wanted] of vectors.within) {
+  for (const [high, low, epsilon, wanted] of vectors.within ?? []) {
     same(
       `within ${high}/${low} ${epsilon}`,
       client.atMost(client.logBound(BigInt(high), BigInt(low)), epsilon),
       wanted,
     );
   }
-  for (const [low, high, value, wanted] of vectors.positions) {
+  for (const [low, high, value, wanted] of vectors.positions ?? []) {
     let found = null;
     try {
       found = client.position({ name: "m", low, high }, value);
@@ -56,13 +64,28 @@ export async function check(client, vectors) {
     const equal = found && wanted && found.n * BigInt(wanted[1]) === found.d * BigInt(wanted[0]);
     if (found || wanted) same(`position of ${value} in ${low}..${high}`, Boolean(equal), true);
   }
-  for (const { study, question, group, value, bits, symbol } of vectors.draws) {
-    const { metric, channel } = studies[study].questions[question];
+  for (const { study, question, table, group, value, values = [value], bits, symbol } of vectors.draws) {
+    const asked = studies[study].tables[table ?? question];
     const given = bits.map(BigInt);
-    const drawn = channel.draw(group, value === null ? null : client.position(metric, value), () => given.shift());
-    same(`draw in ${study}.${question} of ${group}, ${value}, ${bits}`, [drawn, given.length], [symbol, 0]);
+    const places = asked.map(({ metric }, i) => (values[i] === null ? null : client.position(metric, values[i])));
+    const drawn = asked[0].channel.draw(group, places, () => given.shift());
+    same(`draw in ${study}.${table ?? question} of ${group}, ${values}, ${bits}`, [drawn, given.length], [symbol, 0]);
   }
-  for (const { answer, bytes } of vectors.answers) {
+  for (const { study, profile, bits, symbol } of vectors.profiles ?? []) {
+    const given = bits.map(BigInt);
+    const sent = client.answer(studies[study], profile, { bits: () => given.shift() });
+    same(`answer of ${JSON.stringify(profile)}`, [sent.symbol, given.length], [symbol, 0]);
+  }
+  for (const { study, profile, error, text } of vectors.refusals ?? []) {
+    let found = null;
+    try {
+      found = client.answer(studies[study], profile);
+    } catch (problem) {
+      found = [problem.name, problem.message];
+    }
+    same(`refusal of ${study}`, found, [error, text]);
+  }
+  for (const { answer, bytes } of vectors.answers ?? []) {
     same("an answer's bytes", new TextDecoder().decode(client.answerBytes(answer)), bytes);
   }
   return missed;

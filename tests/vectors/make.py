@@ -211,7 +211,8 @@ def bad_changes() -> Iterator[tuple[str, str]]:
 BAD_BYTES = ["7b2261223a22ff227d", "efbbbf7b7d", "fffe7b007d00", "7b2261223a22eda080227d", "00"]
 
 
-def _verdict(data: bytes) -> Vector:
+def verdict(data: bytes) -> Vector:
+    """Return how a study is refused."""
     try:
         Study.from_bytes(data)
     except InvalidInput as error:
@@ -226,9 +227,9 @@ def _bad() -> Iterator[Vector]:
     for old, new in bad_changes():
         if old not in text:
             raise AssertionError(f"the base study has no {old}")
-        yield {"replace": ["*" if old == text else old, new], **_verdict(text.replace(old, new, 1).encode())}
+        yield {"replace": ["*" if old == text else old, new], **verdict(text.replace(old, new, 1).encode())}
     for data in BAD_BYTES:
-        yield {"hex": data, **_verdict(bytes.fromhex(data))}
+        yield {"hex": data, **verdict(bytes.fromhex(data))}
 
 
 def _ratios(rng: random.Random) -> list[tuple[int, int]]:
@@ -314,14 +315,14 @@ def make() -> Vector:
     }
 
 
-def written() -> str:
+def written(vectors: Vector) -> str:
     """Return the file: one vector a line, so that a change can be read."""
     parts = []
-    for name, value in make().items():
+    for name, value in vectors.items():
         lines = ",\n".join(json.dumps(one, ensure_ascii=True) for one in value) if isinstance(value, list) else ""
         parts.append(f'"{name}": ' + (f"[\n{lines}\n]" if lines else json.dumps(value)))
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(written(), encoding="utf-8")
+    FILE.write_text(written(make()), encoding="utf-8")

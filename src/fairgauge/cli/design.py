@@ -35,11 +35,14 @@ def design(
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
     closes: Annotated[str | None, typer.Option(help="When it closes.")] = None,
     contact: Annotated[str | None, typer.Option(help="Whom people can ask.")] = None,
+    aim: Annotated[
+        str | None, typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     draft = Draft(
-        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact
+        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact, aim
     )
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

@@ -11,9 +11,10 @@ from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.collector.buckets import bucket_of
 from fairgauge.collector.keeping.keys import remember_keys
-from fairgauge.collector.signing import former_keys, public_of, rotate_key
+from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event
+from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
 
 SECRETS = Path("fairgauge-secrets")
@@ -55,9 +56,12 @@ def adopt(
     store: Annotated[str, typer.Option(help="sqlite:///FILE or postgresql://...")],
     secrets: options.Secrets = SECRETS,
 ) -> None:
-    """Let a store belong to the keys of this folder from now on: tickets made with another key are void."""
-    if public_of(secrets) is None:
-        raise InvalidInput("secrets", secrets, "has no signing key")
+    """Let a store belong to the keys of this folder from now on; keys that are missing are made.
+
+    Tickets made with another key are void.
+    """
+    Signer.in_folder(secrets)
+    Tickets.in_folder(secrets)
     asyncio.run(_adopt(store, secrets))
     out.print("The store belongs to these keys now.")
 

@@ -9,10 +9,11 @@ from fairgauge.cli import options
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, show_json, show_plan
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_groups, read_metric
-from fairgauge.planning.wish import Wish
 
 
 def plan(
@@ -34,7 +35,7 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
     groups = read_groups(group, "group")
-    goal = Wish(read, groups.attribute, target, abstain, expect, groups.guess, spread).goal
+    goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")

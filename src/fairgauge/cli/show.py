@@ -58,6 +58,9 @@ def show_plan(plan: Plan) -> None:
         for row, found in zip(plan.rows, rows, strict=True):
             found[1] = "impossible" if row.epsilon is None else found[1]
     show_table(*columns, *(["power"] if power else []), rows=rows)
+    assumed = next((row.assumes for row in plan.rows if row.assumes is not None), None)
+    if assumed is not None:
+        out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
     what = "the gap" if plan.target == "gap" else "the worst group's mean"
     if plan.best is None:
         out.print("\nNo design reaches this error: allow a larger error, or find more clients.")

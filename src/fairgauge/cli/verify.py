@@ -12,7 +12,7 @@ from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, show_json
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Study, parse
+from fairgauge.study import DRAFT, Study, parse
 
 
 def verify(
@@ -68,13 +68,20 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
+    if found.format == DRAFT:
+        out.print(f"Format {DRAFT}, a draft: it may still change, and collectors take it only where they are set to.")
+    if found.site is not None:
+        out.print(f"For sites that hold many people: epsilon {found.site.epsilon} for each person, by noise in counts.")
     for q in found.questions:
         verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
         exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
         out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
         out.print(f"  In plain words: {privacy_sentence(q)}.")
-    if len(found.questions) > 1:
-        out.print("A device answers one of these questions, picked by its own coin: the largest epsilon counts.")
+    if len(found.tables) < len(found.questions):
+        out.print("Questions that share a table are answered together, by one symbol.")
+    if len(found.tables) > 1:
+        what = "questions" if len(found.tables) == len(found.questions) else "tables"
+        out.print(f"A device answers one of these {what}, picked by its own coin: the largest epsilon counts.")
 
 
 def _check_signature(study: Study, signature: str | None, key: str | None) -> None:

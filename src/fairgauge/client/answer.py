@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
 
@@ -55,45 +56,49 @@ class Answer:
         write_file(path, self.to_bytes(), field="answer")
 
 
-def answer(study: Study, profile: Mapping[str, Any], *, ticket: str | None = None) -> Answer:
-    """Answer one question of a study, picked by a secure coin, with one randomised symbol.
+def answer(
+    study: Study, profile: Mapping[str, Any], *, limit: Limits | None = None, ticket: str | None = None
+) -> Answer:
+    """Answer one table of a study, picked by a secure coin, with one randomised symbol.
 
-    It remembers nothing: whoever calls it twice for one person spends twice.  A
-    :class:`~fairgauge.client.ledger.Ledger` answers each study once.
+    It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that
+    it keeps to.  A :class:`~fairgauge.client.ledger.Ledger` answers each study once, and keeps to the limit for a
+    lifetime too.
 
     Whether the device refuses depends on the study and the profile, never on the coin: every question is
-    checked before the coin is tossed.
+    checked before the coin is tossed.  It also refuses a study that asks for what it cannot do.
 
     Guarantee: exact; the answer is epsilon-differentially private for the study's exact epsilon.
 
     Args:
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
-            for the group where the study has several attributes, and ``None`` for what the device lacks.
+            for the group where the study has several attributes, or crosses them, and ``None`` for what the device
+            lacks.
+        limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
     Raises:
         InvalidInput: If the ticket is not one.
-        NotPrivate: If a table spends more than the study declares.
+        NotPrivate: If a table spends more than the study declares, or than one study may.
         CannotAnswer: If the study is not open by this device's clock, or the profile does not fit the study; the
             text never holds the group or a value.
     """
     if ticket is not None:
         check_ticket(ticket)
+    _check_able(study, ticket)
     _check_open(study)
     study.check_privacy()
+    (limit or Limits()).check_study(study)
     check_profile(profile)
     groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
     if not isinstance(values, Mapping):
         raise CannotAnswer('"values" must give a value for each metric\'s name')
-    inputs = [
-        _channel_input(question, groups.get(question.attribute.name), values.get(question.metric.name))
-        for question in study.questions
-    ]
+    inputs = [_channel_input(table, groups, values) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
-    symbol = study.questions[picked].channel.draw(*inputs[picked])
+    symbol = study.tables[picked][0].channel.draw(*inputs[picked])
     name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
-    return Answer(study.digest, name, study.offset(picked) + symbol)
+    return Answer(study.digest, name, study.offsets[picked] + symbol)
 
 
 def check_profile(profile: object) -> None:
@@ -106,6 +111,22 @@ def check_ticket(ticket: str) -> None:
     """Refuse what cannot be a ticket, without showing it: a ticket is worth an answer to whoever reads it."""
     if not _is_hexadecimal(ticket, digits=2 * ID_BYTES):
         raise InvalidInput("ticket", "not shown", "must be 32 lower-case hexadecimal digits")
+
+
+def _check_able(study: Study, ticket: str | None) -> None:
+    """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
+    if study.site is not None:
+        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+    for what, asked in (
+        ("blind tickets", study.admission == "blind"),
+        ("a gateway that hides addresses", study.gateway is not None),
+        ("answers that wait for an epoch", study.epoch is not None),
+        ("a release in batches that devices check", study.release is not None),
+    ):
+        if asked:
+            raise CannotAnswer(f"the study asks for {what}, which this version cannot do yet")
+    if study.admission == "tickets" and ticket is None:
+        raise CannotAnswer("the study takes answers with a ticket only")
 
 
 def _check_open(study: Study) -> None:
@@ -121,28 +142,47 @@ def _groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
     """Return the group for each attribute's name; a study of one attribute needs no name."""
     if isinstance(group, Mapping):
         return group
-    attributes = sorted({question.attribute.name for question in study.questions})
-    if len(attributes) > 1 and group is not None:
-        raise CannotAnswer(f'"group" must give a group for each of {", ".join(attributes)}')
-    return dict.fromkeys(attributes, group)
+    names = sorted({factor.name for attribute in study.attributes for factor in attribute.factors})
+    if len(names) > 1 and group is not None:
+        raise CannotAnswer(f'"group" must give a group for each of {", ".join(names)}')
+    return dict.fromkeys(names, group)
 
 
-def _channel_input(question: Question, group: Any, value: Any) -> tuple[int | None, Fraction | None]:
-    """Return what the question's channel takes, or refuse without saying what was there."""
-    metric, attribute = question.metric, question.attribute
-    index = None if group is None else _group_index(attribute, group)
-    position = None if value is None else metric.position(value)
-    if not question.channel.abstain:
-        for name, missing in ((attribute.name, index is None), (metric.name, position is None)):
-            if missing:
+def _channel_input(
+    table: tuple[Question, ...], groups: Mapping[str, Any], values: Mapping[str, Any]
+) -> tuple[int | None, *tuple[Fraction | None, ...]]:
+    """Return what the channel of a table takes, or refuse without saying what was there."""
+    attribute = table[0].attribute
+    places = {factor.name: _group_index(factor, groups.get(factor.name)) for factor in attribute.factors}
+    positions = {question.metric.name: _position(question, values) for question in table}
+    if not table[0].channel.abstain:
+        for name, found in [*places.items(), *positions.items()]:
+            if found is None:
                 raise CannotAnswer(f"{name} has no value on this device and the study does not allow abstaining")
-    return index, position
+    return _cell(attribute, list(places.values())), *positions.values()
 
 
-def _group_index(attribute: Attribute, group: Any) -> int:
+def _position(question: Question, values: Mapping[str, Any]) -> Fraction | None:
+    value = values.get(question.metric.name)
+    return None if value is None else question.metric.position(value)
+
+
+def _group_index(attribute: Attribute, group: Any) -> int | None:
+    if group is None:
+        return None
     if not isinstance(group, str) or group not in attribute.groups:
         raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
     return attribute.groups.index(group)
+
+
+def _cell(attribute: Attribute, places: list[int | None]) -> int | None:
+    """Return the index of the cell of groups that are crossed, the last attribute fastest."""
+    cell = 0
+    for factor, place in zip(attribute.factors, places, strict=True):
+        if place is None:
+            return None
+        cell = cell * len(factor.groups) + place
+    return cell
 
 
 def _is_hexadecimal(value: object, *, digits: int) -> bool:

@@ -32,9 +32,10 @@ HELP = {
     "send": "The collector's address. The answer is sent until it is counted.",
     "to_file": "Write the answer at the end of this file instead.",
     "ledger": "The file that remembers what was answered and what it cost.",
-    "limit": "The most epsilon that all answers about one attribute may cost in sum.",
-    "study_limit": "The most epsilon that one study may cost.",
+    "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
+    "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
 }
@@ -59,6 +60,7 @@ class Request:
     study_limit: str | None = None
     ticket: str | None = field(default=None, repr=False)
     digest: str | None = None
+    again: bool = False
     json: bool = False
 
 
@@ -84,7 +86,8 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    parser.add_argument("--json", help=HELP["json"], action="store_true")
+    for name in ("again", "json"):
+        parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
 
@@ -109,20 +112,20 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.limits import Limits, read_limit
+    from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
     from fairgauge.client.load import load_study
 
     if request.send is not None and request.to_file is not None:
         raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
     limits = Limits(
-        None if request.limit is None else read_limit("limit", request.limit),
-        None if request.study_limit is None else read_limit("study-limit", request.study_limit),
+        LIFETIME_LIMIT if request.limit is None else read_limit("limit", request.limit),
+        STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
-    known = ledger.state(study.digest) == "delivered"
+    known = ledger.state(study.digest) == "delivered" and not request.again
     if not known:
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
@@ -183,7 +186,7 @@ def _lines(stdin: TextIO) -> Iterator[str]:
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
     """Read ``female`` or ``sex=female``; the latter where the name is one of the study's attributes."""
-    attributes = {question.attribute.name for question in study.questions}
+    attributes = {factor.name for attribute in study.attributes for factor in attribute.factors}
     pairs = [text.partition("=") for text in typed]
     if pairs and all(mark and name in attributes for name, mark, _ in pairs):
         if len({name for name, _, _ in pairs}) < len(pairs):

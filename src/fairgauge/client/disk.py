@@ -1,8 +1,42 @@
-"""What it takes for a file's name to last through a power cut: writing the file out does not write out its folder."""
+"""Names of files: that they last through a power cut, which takes writing out the folder, and that none is taken."""
 
 import errno
 import os
 from pathlib import Path
+
+
+def rename_to_free(old: Path, new: Path) -> None:
+    """Rename a file, unless the new name is taken; of several who try at once, one succeeds.
+
+    Raises:
+        FileExistsError: If the name is taken; the file keeps its old name.
+        OSError: If the file cannot be renamed.
+    """
+    if os.name != "posix":
+        old.rename(new)  # elsewhere this refuses a name that is taken
+        return
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:
+        _rename_alone(old, new)  # not every file system has links
+    else:
+        old.unlink()
+
+
+def _rename_alone(old: Path, new: Path) -> None:
+    """Rename a file while nobody else does so in its folder: whoever renames like this takes the folder's lock."""
+    import fcntl
+
+    handle = os.open(new.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if new.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new))
+        old.rename(new)
+    finally:
+        os.close(handle)
 
 
 def sync_folder(path: Path) -> None:

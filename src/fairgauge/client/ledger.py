@@ -8,15 +8,17 @@ The file is SQLite.  It holds the study's digest, the answer's id and symbol, wh
 cost which attribute.  It holds no group, no value, no address and no time.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from secrets import token_hex
 from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
 from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
-from fairgauge.client.disk import sync_folder
+from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, add_up, charges
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
@@ -50,10 +52,10 @@ class Ledger:
     """A device's memory of what it answered and what that cost; several processes may share one.
 
     Args:
-        path: The file.  One that is missing or empty becomes a new ledger, readable by its owner only.
+        path: The file.  One that is missing becomes a new ledger, readable by its owner only.
 
     Raises:
-        BadLedger: From every method, if the file is damaged, of another program or version, or out of reach.
+        BadLedger: From every method, if the file is empty, damaged, of another program or version, or out of reach.
             It is then left as it is.
     """
 
@@ -79,14 +81,15 @@ class Ledger:
         Args:
             study: The study.
             profile: As for :func:`fairgauge.client.answer`.
-            limit: What the device is willing to spend; a decimal is the lifetime limit.
+            limit: What the device is willing to spend; a decimal is the lifetime limit.  Unless it says otherwise,
+                epsilon 4 for a study and 8 for an attribute over its lifetime.
             ticket: Proof that the device may answer; it becomes the answer's id.
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.
             CannotAnswer: If the profile does not fit the study, or the lifetime limit forbids it.
         """
-        limits = limit if isinstance(limit, Limits) else Limits(limit)
+        limits = limit if isinstance(limit, Limits) else Limits() if limit is None else Limits(limit)
         if ticket is not None:
             check_ticket(ticket)
         with self._transaction() as connection:
@@ -96,7 +99,7 @@ class Ledger:
                 limits.check_study(study)
                 costs = charges(study, profile)
                 limits.check_lifetime(costs, self._charges(connection))
-                found = answer(study, profile, ticket=ticket)
+                found = answer(study, profile, limit=limits, ticket=ticket)
                 connection.execute(
                     "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
                 )
@@ -200,7 +203,10 @@ class Ledger:
             raise BadLedger("ledger", self.path, f"cannot be used: {problem}") from None
 
     def _open(self) -> Connection:
-        uri = f"{self.path.absolute().as_uri()}?mode=rwc"
+        if not self.path.exists():
+            self._make()
+        # Not "rwc": SQLite would make a file of no bytes first, and a crash would leave that.
+        uri = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = connect(uri, uri=True, timeout=LONGEST_WAIT, isolation_level=None)
         try:
             # FULL would let a power cut right after a commit bring the journal back and with it undo the commit:
@@ -213,15 +219,32 @@ class Ledger:
             raise
         return connection
 
+    def _make(self) -> None:
+        """Make an empty ledger under another name, write it out, and only then give it its own: whole or not at all."""
+        path = self.path.resolve()
+        new = path.with_name(f".{path.name}.{token_hex(8)}.new")
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o600))
+        try:
+            with closing(connect(new, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = MEMORY")  # a crash leaves this file for nobody
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute("PRAGMA fullfsync = ON")
+                connection.execute("BEGIN")
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+            with suppress(FileExistsError):  # another process was first: its ledger is as good
+                rename_to_free(new, path)
+            sync_folder(path)
+        finally:
+            new.unlink(missing_ok=True)
+
     def _identify(self, connection: Connection) -> None:
-        """Make sure, inside the transaction, that the file is a ledger of this version; make it one if it is empty."""
+        """Make sure, inside the transaction, that the file is a ledger of this version."""
         # SQLite takes a file of a few bytes for an empty database and would write over it; so ask the file system.
         if self.path.stat().st_size == 0:
-            with suppress(OSError):  # not every file system has owners
-                self.path.chmod(0o600)
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            return
+            rule = "is empty, as a ledger never is, so what it held is lost; delete it only if it never held an answer"
+            raise BadLedger("ledger", self.path, rule)
         if _pragma(connection, "application_id") != APPLICATION:
             raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")

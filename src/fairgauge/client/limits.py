@@ -13,6 +13,10 @@ UNNAMED = ""
 
 Charges = Mapping[str, Decimal]
 
+# What a device spends unless it says otherwise.
+STUDY_LIMIT = Decimal(4)
+LIFETIME_LIMIT = Decimal(8)
+
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
 
 
@@ -20,12 +24,17 @@ _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
 class Limits:
     """How much epsilon a device spends: on one attribute in its lifetime, and on one study.
 
+    A device that says nothing has both limits.  ``None`` is for one that wants no limit, and says so.
+
+    >>> Limits()
+    Limits(lifetime=Decimal('8'), study=Decimal('4'))
+
     Raises:
         InvalidInput: If a limit is not a number from 0 up.
     """
 
-    lifetime: Decimal | None = None
-    study: Decimal | None = None
+    lifetime: Decimal | None = LIFETIME_LIMIT
+    study: Decimal | None = STUDY_LIMIT
 
     def __post_init__(self) -> None:
         for field, limit in (("limit", self.lifetime), ("study limit", self.study)):
@@ -70,6 +79,9 @@ class Limits:
                 )
 
 
+UNLIMITED = Limits(None, None)
+
+
 def read_limit(field: str, typed: str) -> Decimal:
     """Read a limit exactly as typed."""
     try:
@@ -88,8 +100,9 @@ def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
     named = isinstance(profile["group"], Mapping)
     found: dict[str, Decimal] = {}
     for question in study.questions:
-        account = question.attribute.name if named else UNNAMED
-        found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
+        for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them
+            account = factor.name if named else UNNAMED
+            found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
     return found
 
 

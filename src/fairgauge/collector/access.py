@@ -47,6 +47,16 @@ def role_of(request: Request) -> str | None:
     return None if session is None else session.role
 
 
+def who(request: Request) -> str:
+    """Return the name of the token that a request shows, itself or by its session; empty if it shows none."""
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and text:
+        token = collector_of(request).gatekeeper.find(text.strip())
+        return "" if token is None else token.name
+    session = session_of(request)
+    return "" if session is None else session.name
+
+
 def session_of(request: Request) -> Session | None:
     """Return the session of the browser that a request comes from, if it is signed in."""
     cookie = request.cookies.get(COOKIE)

@@ -42,7 +42,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8642
     reuse_port: bool = False  # let several collectors of one PostgreSQL listen on one port
+    tls_cert: str | None = None  # a PEM file; with tls_key the collector speaks TLS itself
+    tls_key: str | None = None
     secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
+    drafts: bool = False  # take studies of a format that is not frozen yet
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
     shutdown_seconds: int = 20
@@ -55,12 +58,19 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise InvalidInput(
                 "reuse_port", self.reuse_port, "needs a port of your choice, and PostgreSQL: SQLite has one collector"
             )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise InvalidInput("tls_cert", self.tls_cert, "must be given together with tls_key")
         _check("bucket_seconds", self.bucket_seconds, least=1, most=86_400 * 31)
         _check("commit_milliseconds", self.commit_milliseconds, least=0, most=1000)
         for group in ("limits", "rates"):
             for field, value in msgspec.structs.asdict(getattr(self, group)).items():
                 if not value > 0:
                     raise InvalidInput(f"{group}.{field}", value, "must be above 0")
+
+    @property
+    def scheme(self) -> str:
+        """What addresses of this collector begin with."""
+        return "http" if self.tls_cert is None else "https"
 
 
 def read_config(path: Path | None, **given: object) -> Config:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from fairgauge.collector.logs import log
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row, Store
@@ -34,6 +35,7 @@ class Intake:
         self._wake = asyncio.Event()
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
+        self.failing = ""  # why the last commit failed; empty if it did not
 
     def start(self) -> None:
         """Begin to commit."""
@@ -100,11 +102,17 @@ class Intake:
             stored = await self._store.add(rows if unique is None else list(unique.values()), self._bucket())
         except Exception as error:  # noqa: BLE001 - whatever happens, nobody may wait for ever
             self._metrics.failures.labels(type(error).__name__).inc()
+            if self.failing != type(error).__name__:  # once, not for every group that fails
+                self.failing = type(error).__name__
+                log("commits fail", reason=self.failing)
             reason = error if isinstance(error, StoreError) else StoreAway(type(error).__name__)
             for _, done in group:
                 with contextlib.suppress(asyncio.InvalidStateError):
                     done.set_exception(reason)
             return
+        if self.failing:
+            self.failing = ""
+            log("commits succeed again")
         self._metrics.commit.observe(time.perf_counter() - started)
         self._metrics.group.observe(len(stored))
         results = iter(stored if unique is None else _with_repeats(rows, unique, stored))

@@ -35,8 +35,10 @@ def log_to(stream: Any = None, *, bucket_seconds: int = 3600) -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [_Relay()], False
         logger.setLevel(logging.ERROR)
-    logging.getLogger("asyncio").handlers = [_Relay()]
-    logging.getLogger("asyncio").propagate = False
+    # So are the tracebacks of a database driver, which may hold what was sent.
+    for name in ("asyncio", "asyncpg"):
+        logging.getLogger(name).handlers = [_Relay()]
+        logging.getLogger(name).propagate = False
 
 
 def log_fault(error: BaseException) -> None:

@@ -5,14 +5,19 @@ import contextlib
 import resource
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
+import msgspec
 import uvicorn
 
 from fairgauge import __version__
 from fairgauge.collector.app import Guard, make_app
+from fairgauge.collector.clock import SteadyClock
 from fairgauge.collector.config import Config
+from fairgauge.collector.keeping.keys import refuse_other_keys
 from fairgauge.collector.logs import log, log_to
 from fairgauge.collector.protocol import make_protocol
 from fairgauge.collector.service import Collector
@@ -20,6 +25,7 @@ from fairgauge.collector.stores import open_store
 from fairgauge.errors import InvalidInput
 
 BACKLOG = 4096
+OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 
 
 class Server(uvicorn.Server):
@@ -44,11 +50,12 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        StoreError: If the store cannot be opened, or is of an unknown version.
+        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys.
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
-    _allow_connections(config.limits.connections)
+    most = _allow_connections(config.limits.connections)
+    config = msgspec.structs.replace(config, limits=msgspec.structs.replace(config.limits, connections=most))
     listener = _listen(config)
     try:
         import uvloop
@@ -63,7 +70,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 async def _serve(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
     store = await open_store(config.store)
     try:
-        collector = Collector(config, store)
+        await refuse_other_keys(store, Path(config.secrets))
+        collector = Collector(config, store, clock=SteadyClock())
     except BaseException:
         await store.close()
         raise
@@ -81,12 +89,28 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
         backlog=BACKLOG,
         timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
         timeout_graceful_shutdown=config.shutdown_seconds,
+        ssl_certfile=config.tls_cert,
+        ssl_keyfile=config.tls_key,
     )
+    _load(settings)
     host, port = listener.getsockname()[:2]
-    announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    announce(f"{config.scheme}://{f'[{host}]' if ':' in host else host}:{port}")
     log("serving", store=store.kind, version=__version__, host=host, port=port)
     await Server(settings).serve(sockets=[listener])
     log("stopped")
+
+
+def _load(settings: uvicorn.Config) -> None:
+    """Read the certificate before anyone is told that we serve.
+
+    Raises:
+        InvalidInput: If it cannot be used.
+    """
+    try:
+        settings.load()
+    except (OSError, ssl.SSLError) as error:
+        reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+        raise InvalidInput("tls_cert", settings.ssl_certfile, f"cannot be used with its key: {reason}") from None
 
 
 def _listen(config: Config) -> socket.socket:
@@ -100,9 +124,14 @@ def _listen(config: Config) -> socket.socket:
         raise InvalidInput("port", address, f"cannot be used: {error.strerror or error}") from None
 
 
-def _allow_connections(most: int) -> None:
-    """Raise this process's own limit on open files to what the connections need, as far as the system lets it."""
+def _allow_connections(most: int) -> int:
+    """Return how many connections there is room for, after raising our own limit on open files as far as we may.
+
+    Beyond the system's limit a process cannot even open its database: it is better to turn connections away earlier.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = most + 256 if hard == resource.RLIM_INFINITY else min(most + 256, hard)
+    wanted = most + OWN_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return most if soft == resource.RLIM_INFINITY else max(1, min(most, soft - min(OWN_FILES, soft // 2)))

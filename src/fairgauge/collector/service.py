@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
+from fairgauge.collector.drafts import check_takes, terms_of
 from fairgauge.collector.intake import Intake
+from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.queries import Terms
@@ -20,7 +22,7 @@ from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores.base import Published, Store
+from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.errors import StoreAway, StoreError
@@ -30,6 +32,7 @@ from fairgauge.tallies import Tally
 
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
+COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
@@ -60,7 +63,7 @@ class Collector:
         self.store = store
         self.clock = clock
         self.metrics = Metrics()
-        self.gatekeeper = Gatekeeper(folder)
+        self.gatekeeper = Gatekeeper(folder, clock=clock)
         self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
@@ -77,9 +80,12 @@ class Collector:
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
+        self._tokens: set[str] | None = None
+        self._committed = float("-inf")
 
     async def start(self) -> None:
         """Begin to take answers, and to seal studies whose time is over."""
+        await remember_keys(self.store, self.secrets, self.bucket())
         self.intake.start()
         self._watching = asyncio.get_running_loop().create_task(self._watch())
         self.ready = True
@@ -98,6 +104,17 @@ class Collector:
         """Return the time as it may be stored."""
         return bucket_of(self.clock(), self.config.bucket_seconds)
 
+    async def record(self, who: str, did: str, about: str = "") -> None:
+        """Add a line to the audit log: the name of a token, or ``clock``, or ``command line``; never a secret."""
+        await self.store.record(Event(self.bucket(), who, did, about))
+
+    async def check_commits(self) -> None:
+        """Raise ``StoreError`` unless the store can commit: as the last commit showed, or by trying."""
+        now = time.monotonic()
+        if self.intake.failing or now - self._committed > COMMIT_SECONDS:
+            await self.store.commit_something()
+            self._committed = now
+
     # ------------------------------------------------------------------ studies
     async def publish(self, data: bytes, terms: Terms) -> tuple[Published, bool]:
         """Check, sign and keep a study; the second value is False if it was there already.
@@ -107,7 +124,8 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        document = study.to_bytes()
+        check_takes(study, drafts=self.config.drafts)
+        terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
             document,
@@ -117,8 +135,9 @@ class Collector:
             None if study.closes is None else int(seconds_of(study.closes)),
             title=study.title,
             public=terms.results == "public",
-            aim=terms.aim,
+            aim=study.aim or terms.aim,  # what the document says, its digest covers
             opens=None if study.opens is None else int(seconds_of(study.opens)),
+            key=self.signer.public,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
@@ -218,15 +237,42 @@ class Collector:
     async def _watch(self) -> None:
         while True:
             try:
-                for digest in await self.store.due(int(self.clock())):
-                    await self._close_when_due(digest)
+                await self.close_what_is_due()
+                await self._note_tokens()
+                self.sessions.remember_ended(await self.store.ended_sessions(int(self.clock())))
             except StoreError as error:
                 log("waiting", reason=type(error).__name__)
             await asyncio.sleep(LOOK_SECONDS)
 
+    async def close_what_is_due(self) -> None:
+        """Close and seal the studies whose time is over, unless the clock contradicts what is stored."""
+        now = int(self.clock())
+        due = await self.store.due(now)
+        if due and await self.store.latest() > now:
+            log("waiting", reason="the clock is behind what is stored")
+            return
+        for digest in due:
+            await self._close_when_due(digest)
+
+    async def _note_tokens(self) -> None:
+        """Put into the audit log which tokens came and went without the page: with a command, on this machine."""
+        now = {token.name for token in self.gatekeeper.kept()}
+        before, self._tokens = now if self._tokens is None else self._tokens, now
+        for did, names in (("made a token", now - before), ("revoked a token", before - now)):
+            for name in sorted(names):
+                await self.record("command line", did, name)
+
+    async def note_token(self, who: str, did: str, name: str) -> None:
+        """Put into the audit log that a token was made or revoked on the page."""
+        self._tokens = {token.name for token in self.gatekeeper.kept()}
+        await self.record(who, did, name)
+
     async def _close_when_due(self, digest: str) -> None:
         try:
+            closed = (await self.document(digest)).closed
             await self.close(digest)
+            if closed is None:
+                await self.record("clock", "closed", digest)
         except StoreAway:
             raise
         except Exception as error:  # noqa: BLE001 - a study that cannot be sealed must not keep others from it

@@ -124,6 +124,11 @@ class Gatekeeper:
         now = self._clock()
         return [token for token in self._tokens if token.good_at(now)]
 
+    def kept(self) -> list[Token]:
+        """Return all tokens that are kept, also those that have expired."""
+        self._refresh()
+        return self._tokens
+
     def find(self, text: str) -> Token | None:
         """Return what is kept of a token, or None if it is not good."""
         hashed, found = _hash(text), None

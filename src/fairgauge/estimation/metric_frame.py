@@ -44,7 +44,7 @@ class PrivateMetricFrame:
         study: The study.
         tally: The count of every symbol.
         confidence: How often an interval is to hold the truth.
-        interval: The kind of interval, as for :func:`fairgauge.estimation.estimate`.
+        interval: The kind of interval, as for :func:`fairgauge.estimation.reading.estimate`.
         attribute: The attribute to group by, where the study asks about several.
 
     Raises:

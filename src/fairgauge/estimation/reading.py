@@ -2,7 +2,7 @@
 
 import math
 
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.intervals import INTERVALS, check_confidence, check_interval
@@ -45,6 +45,8 @@ def estimate(
     if tolerance is not None and not 0 <= tolerance < math.inf:
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
+    if study.site is not None:
+        raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
     asked = (1 - confidence, interval, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, interval, tolerance, questions)

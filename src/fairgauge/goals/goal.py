@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.errors import CannotEstimate
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
+from fairgauge.goals.wish import Wish
 from fairgauge.study import Question, Target
 
 CENTRED = "centred"
-# What a document says where any values are to be reckoned with.
-ANY_VALUES = "max"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -50,18 +50,23 @@ class Goal:
     design: str = ""
 
     @classmethod
-    def of(cls, question: Question) -> "Goal":
-        """Return the goal that a question serves; where shares are unknown, equal ones are a harmless guess."""
-        known = question.attribute.share_values
-        d = len(question.attribute.groups)
+    def of(cls, asked: Question | Wish) -> "Goal":
+        """Return what serves a question, or the wish for one: the one place where this is decided.
+
+        Raises:
+            CannotEstimate: If the question is answered together with others.
+        """
+        if isinstance(asked, Question) and asked.channel.further:
+            raise CannotEstimate(f"{asked.metric.name} is answered together with others, which cannot be decoded yet")
+        wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
-            shares=known or (1 / d,) * d,
-            shares_known=known is not None,
-            target=question.target,
-            abstain=question.channel.abstain,
-            expect=None if question.expect is None else question.metric.to_v(question.expect),
-            spread=_spread_of(question),
-            design=question.design,
+            shares=wish.attribute.reckoned_shares,
+            shares_known=wish.attribute.shares is not None,
+            target=wish.aim,
+            abstain=wish.abstain,
+            expect=wish.expect_in_v,
+            spread=wish.spread_in_v,
+            design=asked.design if isinstance(asked, Question) else "",
         )
 
     def by(self, design: str) -> "Goal":
@@ -242,12 +247,6 @@ def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence
     of_groups = np.array([second[block] for block in inputs.blocks[: inputs.groups]])
     found = largest_averages(inputs.levels, of_groups, reckonings) @ weights[: inputs.groups]
     return found + weights[-1] * second[-1] if inputs.abstain else found
-
-
-def _spread_of(question: Question) -> float | None:
-    if question.spread is None:
-        return USUAL_SPREAD
-    return None if question.spread == ANY_VALUES else float(question.spread) / question.metric.scale
 
 
 class Wanted(NamedTuple):

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
 from fairgauge.planning.typed import as_epsilon, read_groups, read_metric
-from fairgauge.planning.wish import Wish
 from fairgauge.study import Study
 
 
@@ -27,6 +28,7 @@ class Draft:
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
+    aim: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -34,13 +36,11 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        groups = read_groups(self.groups, self.attribute)
+        attribute = read_groups(self.groups, self.attribute)
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
-            Wish(
-                read_metric(typed), groups.attribute, self.target, self.abstain, self.expect, groups.guess, self.spread
-            )
+            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
             for typed in self.metrics
         ]
 
@@ -53,7 +53,7 @@ class Draft:
         loss, questions = as_epsilon(self.epsilon), []
         for wish in self.wishes():
             progress(wish.metric.name)
-            questions.append(wish.question(loss, design=self.design))
-        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact)
+            questions.append(make_question(wish, loss, design=self.design))
+        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact, aim=self.aim)
         study.check_privacy()
         return study

@@ -77,6 +77,16 @@ class Plan:
             raise InvalidInput("design", design, f"must be one of {', '.join(row.design for row in self.rows)}")
         return found
 
+    def __str__(self) -> str:
+        lines = [f"{'design':<22}{'epsilon':>9}{'clients':>20}{'error ±':>12}"]
+        for row in self.rows:
+            loss, clients, error = (
+                "impossible" if value is None else f"{value:{form}}"
+                for value, form in ((row.epsilon, ".4g"), (row.clients, ","), (row.error, ".4g"))
+            )
+            lines.append(f"{row.design:<22}{loss:>9}{clients:>20}{error:>12}")
+        return "\n".join([*lines, f"({self.target}, {self.confidence:.4g} confidence, {self.interval} interval)"])
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
         return {

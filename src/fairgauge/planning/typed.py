@@ -1,7 +1,6 @@
 """What people type, read into what the library takes, with errors that say what to type instead."""
 
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Number
@@ -11,14 +10,7 @@ MOST_CLIENTS = 10**15
 _MOST_DIGITS = 30
 
 
-class Groups(NamedTuple):
-    """Groups as typed: names, known shares if given, and shares to aim the design at."""
-
-    attribute: Attribute
-    guess: tuple[float, ...]
-
-
-def read_groups(typed: list[str], attribute: str) -> Groups:
+def read_groups(typed: list[str], attribute: str) -> Attribute:
     """Read ``female=0.5`` (a known share), ``female~0.3`` (a guess; the share is estimated) or ``female``."""
     names, marks, numbers = [], set(), []
     for text in typed:
@@ -38,12 +30,16 @@ def read_groups(typed: list[str], attribute: str) -> Groups:
             "group", ", ".join(typed) or "none", "give at least two, such as --group female --group male"
         )
     mark = marks.pop()
-    found = Attribute(attribute, tuple(names), tuple(map(_plain, numbers)) if mark == "=" else None)
-    total = sum(numbers)
-    if mark == "~" and not Decimal("0.999") <= total <= Decimal("1.001"):
+    shares = tuple(map(_plain, numbers))
+    if mark == "=":
+        return Attribute(attribute, names, shares)
+    if mark == "~" and not Decimal("0.999") <= sum(numbers) <= Decimal("1.001"):
         raise InvalidInput("group", ", ".join(typed), "guessed shares must sum to 1")
-    guess = tuple(float(n / total) for n in numbers) if mark else (1 / len(names),) * len(names)
-    return Groups(found, guess)
+    if mark == "" or len(set(numbers)) == 1:
+        # Equal shares are reckoned with unless something else is said.
+        return Attribute(attribute, names)
+    # A guess may be rounded, and the last group makes up for it.
+    return Attribute(attribute, names, share_guess=(*shares[:-1], _plain(1 - sum(numbers[:-1], Decimal(0)))))
 
 
 def read_metric(typed: str) -> Metric:

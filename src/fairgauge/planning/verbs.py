@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 from fairgauge.designs import AUTO
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number
-from fairgauge.planning.wish import Wish
 from fairgauge.study import Attribute, Metric, Number, Question
 
 
@@ -31,7 +33,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     """Return what each design needs or reaches, given two of clients, epsilon and error.
 
     Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
-    (:class:`~fairgauge.planning.PlanRow`).
+    (:class:`~fairgauge.planning.result.PlanRow`).
 
     Args:
         metric: What is measured.
@@ -58,7 +60,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     0.0202
     """
     return plan_for(
-        Wish(metric, attribute, target, abstain, expect, spread=spread).goal,
+        Goal.of(Wish(metric, attribute, target, abstain, expect, spread)),
         metric,
         epsilon=None if epsilon is None else as_epsilon(epsilon),
         clients=None if clients is None else as_count("clients", clients),
@@ -131,8 +133,6 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     """
     loss = as_epsilon(epsilon)
     if isinstance(metric, list | tuple):
-        return [
-            Wish(each, attribute, target, abstain, expect, spread=spread).question(loss, design=design)
-            for each in metric
-        ]
-    return Wish(metric, attribute, target, abstain, expect, spread=spread).question(loss, design=design)
+        wishes = [Wish(each, attribute, target, abstain, expect, spread) for each in metric]
+        return [make_question(wish, loss, design=design) for wish in wishes]
+    return make_question(Wish(metric, attribute, target, abstain, expect, spread), loss, design=design)

@@ -29,7 +29,7 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, *, over: bool 
     Args:
         study: What was asked.
         tally: The counts.
-        estimate: What they say, from :func:`fairgauge.estimation.estimate`.
+        estimate: What they say, from :func:`fairgauge.estimation.reading.estimate`.
         over: Whether no more answers will come.
     """
     shown = views(study, estimate, over=over)

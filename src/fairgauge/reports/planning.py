@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.needed import errors_for
 from fairgauge.planning.typed import as_epsilon
@@ -35,7 +36,7 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
     epsilons = sorted({*_EPSILONS, chosen})
     found = []
     for wish in draft.wishes():
-        metric, goal, unit = wish.metric, wish.goal, unit_of(wish.metric)
+        metric, goal, unit = wish.metric, Goal.of(wish), unit_of(wish.metric)
         points = errors_for(goal, metric, epsilons, clients=clients)
         error = dict(points)[float(chosen)]
         what = "the gap" if goal.target == "gap" else "each group's mean"

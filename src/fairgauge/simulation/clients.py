@@ -38,7 +38,12 @@ class Clients:
 
         Raises:
             InvalidInput: If the population does not fit the study.
+            CannotAnswer: If the study is for sites, or a table of it answers several questions at once.
         """
+        if study.site is not None:
+            raise CannotAnswer("the study is for sites that hold many people, which cannot be simulated yet")
+        if any(len(table) > 1 for table in study.tables):
+            raise CannotAnswer("a table of the study answers several questions at once, which cannot be simulated yet")
         columns = [
             [(channel_input(question, cell), cell.count) for cell in population.cells_of(question.metric.name)]
             for question in study.questions

@@ -4,24 +4,40 @@ Its name is the SHA-256 digest of its canonical bytes, so a device, a collector 
 digest hold the same study.  The meaning of a field never changes: a new meaning is a new format number, and
 unknown fields are refused.  Numbers are integers, or decimals written as strings ("0.25"), never floats; whoever
 makes a study in Python may give numbers of any kind.
+
+A study is written in format 1 unless it says something that format 1 cannot.  Format 2 is a draft.
 """
 
+from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
-from fairgauge.study.document import MOST_QUESTIONS, Study, parse
+from fairgauge.study.document import Study, Table, parse
+from fairgauge.study.format2 import FORMAT as DRAFT
+from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
-from fairgauge.study.values import MOST_GROUPS, MOST_SYMBOLS, Attribute, Metric, Question, Target
+from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
+from fairgauge.study.rules import MOST_QUESTIONS
+from fairgauge.study.site import Site
+from fairgauge.study.terms import Issuer, Model, Release
 
 __all__ = [
+    "ANY_VALUES",
+    "DRAFT",
     "LONGEST_DECIMAL",
     "LONGEST_TEXT",
     "MOST_GROUPS",
     "MOST_QUESTIONS",
     "MOST_SYMBOLS",
     "Attribute",
+    "Comparison",
+    "Issuer",
     "Metric",
+    "Model",
     "Number",
     "Question",
+    "Release",
+    "Site",
     "Study",
+    "Table",
     "Target",
     "parse",
 ]

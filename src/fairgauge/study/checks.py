@@ -10,11 +10,14 @@ from fairgauge.canonical import members
 from fairgauge.errors import BadStudy, InvalidInput
 
 LONGEST_TEXT = 200
+LONGEST_PROSE = 2000
 LONGEST_DECIMAL = 32
+LARGEST_INTEGER = 2**53 - 1  # what every JSON reader takes for an exact integer
 
 _DECIMAL = re.compile(r"(?!-0(?:\.0+)?\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 # Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
 _NOT_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_LANGUAGE = re.compile("[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?")
 _VOWELS = "AEIOU"
 
 
@@ -48,6 +51,23 @@ def check_text(field: str, value: object, *, longest: int = LONGEST_TEXT) -> Non
         raise BadStudy(field, value, f"must be text of 1 to {longest} characters")
     if value != value.strip() or _NOT_TEXT.search(value):
         raise BadStudy(field, value, "must be on one line, without space around it or control characters")
+
+
+def check_prose(field: str, value: object) -> None:
+    """Refuse what is no text of one line, which may be longer than a name."""
+    check_text(field, value, longest=LONGEST_PROSE)
+
+
+def check_integer(field: str, value: object, *, least: int, most: int = LARGEST_INTEGER) -> None:
+    """Refuse what is no integer of this range."""
+    if type(value) is not int or not least <= value <= most:
+        raise BadStudy(field, value, f"must be an integer from {least} to {most}")
+
+
+def check_language(field: str, value: object) -> None:
+    """Refuse what is no language tag (BCP 47) of a language, a script and a region, in their usual letters."""
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise BadStudy(field, value, "must be a language tag such as en, pt-BR or zh-Hant")
 
 
 def check_decimal(field: str, value: object) -> None:

@@ -2,8 +2,8 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
-from fairgauge.study import format1
-from fairgauge.study.checks import check_is, check_moment, check_text, listed
-from fairgauge.study.values import Question
+from fairgauge.study import format1, format2
+from fairgauge.study.attribute import Attribute
+from fairgauge.study.checks import check_text, listed
+from fairgauge.study.metric import Metric
+from fairgauge.study.numbers import Number, decimal_text
+from fairgauge.study.question import Question
+from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
+from fairgauge.study.site import Site
+from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.wording import Texts, check_translations, spoken
 
-MOST_QUESTIONS = 64
+Table = tuple[Question, ...]
 
 
 class Fields(TypedDict, total=False):
@@ -25,20 +32,53 @@ class Fields(TypedDict, total=False):
     opens: str | None
     closes: str | None
     contact: str | None
+    language: str | None
+    purpose: str | None
+    operator: str | None
+    retention: int | None
+    model: Model | None
+    planned: int | None
+    aim: Number | None
+    admission: str | None
+    issuer: Issuer | None
+    gateway: str | None
+    epoch: int | None
+    hourly: int | None
+    release: Release | None
+    site: Site | None
+    translations: Mapping[str, Texts] | None
 
 
 @dataclass(frozen=True)
 class Study:
-    """The published document: a device answers one of its questions, picked by its own secure coin.
+    """The published document: a device answers one of its tables, picked by its own secure coin.
 
-    Symbols are numbered through the study: those of question 0 first, then those of question 1, and so on.
+    A table answers one question, or several at once; those stand next to each other and have the same channel.  Symbols
+    are numbered through the study: those of table 0 first, then those of table 1, and so on.
+
+    What comes after ``contact`` needs study format 2, which is a draft.
 
     Args:
         title: What the study is about, for people.
-        questions: One or more questions.
+        questions: One or more questions; none in a study for sites.
         opens: From when answers are taken, such as ``2026-11-15T00:00:00Z``.
         closes: Until when.
         contact: Whom to ask.
+        language: The language of the texts, such as ``en``.
+        purpose: Why it is asked, and what happens with the answers.
+        operator: Who asks.
+        retention: For how many days after closing single answers are kept.
+        model: The model that the study is about.
+        planned: How many answers are planned.
+        aim: The error that the study aims at, as a part of the metric's range.
+        admission: Who may answer: ``open`` to everyone, with ``tickets``, or with ``blind`` tickets.
+        issuer: Who gives out blind tickets.
+        gateway: The key configuration of the collector's gateway (RFC 9458), in base64url.
+        epoch: For how many seconds answers are held back, so that their moment tells nothing.
+        hourly: How many answers the collector takes in an hour.
+        release: What of the tally others get to see.
+        site: What sites count that hold many people.
+        translations: For each further language every text of the study, by its place.
     """
 
     title: str
@@ -47,6 +87,21 @@ class Study:
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
+    language: str | None = None
+    purpose: str | None = None
+    operator: str | None = None
+    retention: int | None = None
+    model: Model | None = None
+    planned: int | None = None
+    aim: str | None = None
+    admission: str | None = None
+    issuer: Issuer | None = None
+    gateway: str | None = None
+    epoch: int | None = None
+    hourly: int | None = None
+    release: Release | None = None
+    site: Site | None = None
+    translations: Mapping[str, Texts] | None = field(default=None, hash=False)
 
     if TYPE_CHECKING:  # any list of questions will do; the field is a tuple
 
@@ -55,21 +110,14 @@ class Study:
     def __post_init__(self) -> None:
         check_text("title", self.title)
         object.__setattr__(self, "questions", listed("questions", self.questions, "questions"))
-        for index, question in enumerate(self.questions):
-            check_is(f"questions[{index}]", question, Question)
-        if not 1 <= len(self.questions) <= MOST_QUESTIONS:
-            raise BadStudy("questions", f"{len(self.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
-        asked = [(question.metric.name, question.attribute.name) for question in self.questions]
-        for index, pair in enumerate(asked):
-            if pair in asked[:index]:
-                raise BadStudy(f"questions[{index}]", " by ".join(pair), "must be asked once")
-        for field, moment in (("opens", self.opens), ("closes", self.closes)):
-            if moment is not None:
-                check_moment(field, moment)
-        if self.opens is not None and self.closes is not None and self.opens >= self.closes:
-            raise BadStudy("closes", self.closes, f"must be after opens, which is {self.opens}")
-        if self.contact is not None:
-            check_text("contact", self.contact)
+        if self.aim is not None:
+            object.__setattr__(self, "aim", decimal_text("aim", self.aim))
+        check_questions(self)
+        check_moments(self)
+        check_terms(self)
+        if self.format == format2.FORMAT:
+            check_names(self)
+            check_translations(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":
@@ -91,41 +139,85 @@ class Study:
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
-        return encode(format1.write(self))
+        return encode(format2.write(self) if self.format == format2.FORMAT else format1.write(self))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the canonical bytes to a file, whole or not at all."""
         write_file(path, self.to_bytes(), field="study")
 
     @cached_property
+    def format(self) -> int:
+        """The number of the document's format: 1, unless the study says something that format 1 cannot."""
+        return format2.FORMAT if format2.needed(self) else format1.FORMAT
+
+    @cached_property
     def digest(self) -> str:
         """The study's name: SHA-256 of its canonical bytes, in hexadecimal."""
         return sha256(self.to_bytes()).hexdigest()
 
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that are asked for, each name once."""
+        asked = [question.metric for question in self.questions]
+        if self.site is not None and self.site.metric is not None:
+            asked.append(self.site.metric)
+        return tuple({metric.name: metric for metric in reversed(asked)}[name] for name in _names(asked))
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that people are asked for, each name once."""
+        asked = [question.attribute for question in self.questions]
+        if self.site is not None:
+            asked.append(self.site.attribute)
+        return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The questions, those together that one table answers at once."""
+        ends = (*self._starts[1:], len(self.questions))
+        return tuple(self.questions[start:end] for start, end in zip(self._starts, ends, strict=False))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The index of the first question of each table."""
+        starts, index = [], 0
+        while index < len(self.questions):
+            starts.append(index)
+            index += len(self.questions[index].channel.axes)
+        return tuple(starts)
+
     @property
     def epsilon(self) -> float:
-        """The exact privacy loss of an answer: the largest over the questions, since only one is answered."""
+        """The exact privacy loss of an answer: the largest over the tables, since only one is answered."""
+        if self.site is not None:
+            return float(self.site.epsilon)
         return max(question.channel.epsilon for question in self.questions)
 
     @property
     def symbols(self) -> int:
-        """How many different symbols an answer can hold."""
-        return self._offsets[-1]
+        """How many different symbols an answer can hold, or how many counts if it is of a site."""
+        return self.offsets[-1] if self.site is None else self.site.cells
 
     def offset(self, question_index: int) -> int:
-        """Return the number that a question's first symbol has in the study."""
-        return self._offsets[range(len(self.questions))[question_index]]
+        """Return the number that the first symbol of a question's table has in the study."""
+        table = bisect_right(self._starts, range(len(self.questions))[question_index]) - 1
+        return self.offsets[table]
 
     def question_of(self, symbol: int) -> tuple[int, int]:
-        """Return the index of the question that a symbol answers, and the symbol's number within it."""
+        """Return the index of the first question that a symbol answers, and the symbol's number within its table."""
         if not 0 <= symbol < self.symbols:
             raise InvalidInput("symbol", symbol, f"must be from 0 to {self.symbols - 1}")
-        index = bisect_right(self._offsets, symbol) - 1
-        return index, symbol - self._offsets[index]
+        table = bisect_right(self.offsets, symbol) - 1
+        return self._starts[table], symbol - self.offsets[table]
 
     @cached_property
-    def _offsets(self) -> tuple[int, ...]:
-        return tuple(accumulate((question.channel.symbols for question in self.questions), initial=0))
+    def offsets(self) -> tuple[int, ...]:
+        """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
+        return tuple(accumulate((table[0].channel.symbols for table in self.tables), initial=0))
+
+    def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
+        """Return the first of these languages that the study speaks, or its own, and its texts by their place."""
+        return spoken(self, languages)
 
     def check_privacy(self) -> None:
         """Recompute every table's exact epsilon and compare it with the declared one.
@@ -147,6 +239,14 @@ def parse(data: bytes) -> Study:
     """Read a study whose form is sound, whether or not its tables keep what it declares."""
     document = decode(data, error=BadStudy)
     number = document.get("format", "nothing")
-    if type(number) is not int or number != format1.FORMAT:
-        raise BadStudy("format", number, f"must be {format1.FORMAT}")
-    return Study(**format1.read(document))
+    if type(number) is not int or number not in (format1.FORMAT, format2.FORMAT):
+        raise BadStudy("format", number, f"must be {format1.FORMAT} or {format2.FORMAT}")
+    if number == format1.FORMAT:
+        return Study(**format1.read(document))
+    study = Study(**format2.read(document))
+    format2.check(study, document)
+    return study
+
+
+def _names(things: Iterable[Metric | Attribute]) -> list[str]:
+    return list(dict.fromkeys(thing.name for thing in things))

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.canonical import members
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy
+from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import at, check_decimal, check_text, read_array, read_object
-from fairgauge.study.values import Attribute, Metric, Question
+from fairgauge.study.metric import Metric
+from fairgauge.study.question import Question
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -48,21 +50,7 @@ def _read_question(document: object) -> Question:
 
 
 def write(study: "Study") -> dict[str, object]:
-    """Return the document of a study.
-
-    Raises:
-        BadStudy: If the study says something that this format cannot.
-    """
-    for index, question in enumerate(study.questions):
-        attribute = question.attribute
-        for field, value in (
-            ("expect", question.expect),
-            ("spread", question.spread),
-            ("attribute.share_error", attribute.share_error),
-            ("attribute.share_source", attribute.share_source),
-        ):
-            if value is not None:
-                raise BadStudy(f"questions[{index}].{field}", value, "cannot be said in study format 1")
+    """Return the document of a study that needs nothing beyond this format."""
     return {
         "format": FORMAT,
         "title": study.title,

@@ -1,4 +1,7 @@
-"""``fairgauge paper`` from the command line."""
+"""``fairgauge paper`` from the command line.
+
+Covers: fairgauge.cli.paper.
+"""
 
 import json
 import sys

@@ -1,4 +1,7 @@
-"""The command line as a whole."""
+"""The command line as a whole.
+
+Covers: fairgauge.cli.commands, fairgauge.cli.options, fairgauge.cli.overview.
+"""
 
 import subprocess
 import sys

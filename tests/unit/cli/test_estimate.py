@@ -1,4 +1,7 @@
-"""``fairgauge estimate``."""
+"""``fairgauge estimate``.
+
+Covers: fairgauge.cli.read, fairgauge.cli.show.
+"""
 
 import json
 import re

@@ -36,6 +36,10 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     assert [row.split()[0] for row in rows[:4]] == ["randomized-response", "laplace", "uncentred", "centred"]
     assert "With uncentred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
     assert "(0.99 confidence, finite interval)" in done.out
+    assert rows[4] == (
+        "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
+        "the same in every group, with a standard deviation of at most 0.15."
+    )
 
 
 def test_clients_and_epsilon_can_be_asked_for(fairgauge: Run):

@@ -9,7 +9,8 @@ import pytest
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
 from fairgauge.study import Study
-from tests.samples import sample_study
+from fairgauge.tallies import Tally
+from tests.samples import draft_study, joint_questions, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -52,6 +53,41 @@ def test_several_questions_do_not_add_up(fairgauge: Run, elsewhere: Path):
 
     (elsewhere / "s.json").write_bytes(study(coin_question(), tells_all("0.5", "0.5", metric=RECALL)).to_bytes())
     assert "picked by its own coin: the largest epsilon counts" in fairgauge("verify", "s.json").out
+
+
+def test_a_draft_is_called_one(fairgauge: Run, elsewhere: Path):
+    draft_study().save("s.json")
+    lines = fairgauge("verify", "s.json").out.splitlines()
+    assert lines[2] == "Format 2, a draft: it may still change, and collectors take it only where they are set to."
+    assert lines[3] == "understood by sex by age: private. Exact epsilon 1.09861, declared 1.1."
+    assert lines[-2:] == [
+        "Questions that share a table are answered together, by one symbol.",
+        "A device answers one of these tables, picked by its own coin: the largest epsilon counts.",
+    ]
+    site_study().save("s.json")
+    said = "For sites that hold many people: epsilon 1 for each person, by noise in counts."
+    assert said in fairgauge("verify", "s.json").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        (site_study(), "the study is for sites that hold many people, "),
+        (Study("Joint", joint_questions()), "several questions at once"),
+    ],
+)
+def test_what_cannot_be_done_with_a_draft_yet_is_said_in_one_line(
+    fairgauge: Run, elsewhere: Path, asked: Study, text: str
+):
+    asked.save("s.json")
+    Tally(asked.digest, (1,) * asked.symbols).save("t.json")
+    Path("p.csv").write_text("group,value,count,metric\nfemale,0.5,10,recall\n")
+    for command in (["simulate", "s.json", "--population", "p.csv", "-o", "x.json"], ["estimate", "s.json", "t.json"]):
+        done = fairgauge(*command)
+        assert done.status == 1
+        assert len(done.err.splitlines()) == 1
+        assert "yet" in done.err
+    assert text in fairgauge("simulate", "s.json", "--population", "p.csv", "-o", "x.json").err
 
 
 def lying() -> Study:
@@ -107,7 +143,7 @@ def test_other_commands_refuse_a_study_that_lies(fairgauge: Run, elsewhere: Path
         (b"\xff", "s.json: document="),
         (b"[]", "s.json: "),
         (b"{}", "s.json: format="),
-        (b'{"format": 2}', "s.json: format=2: must be 1"),
+        (b'{"format": 3}', "s.json: format=3: must be 1 or 2"),
     ],
 )
 def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: bytes, text: str):

@@ -5,14 +5,23 @@ import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study, parse
-from tests.samples import sample_question, sample_study, two_questions
+from tests.samples import (
+    draft_study,
+    joint_questions,
+    sample_question,
+    sample_study,
+    site_study,
+    two_questions,
+    unlinked_study,
+)
 
 DIGEST, ID = "0123456789abcdef" * 4, "fedcba9876543210" * 2
 FEMALE = {"group": "female", "values": {"recall": 0.8377}}
@@ -212,3 +221,79 @@ class TestOpen:
         with pytest.raises(CannotAnswer) as caught:
             answer(replace(sample_study(), opens=opens, closes=closes), FEMALE)
         assert str(caught.value) == f"the study {said}, and this device's clock says {self.NOON}"
+
+
+class TestDrafts:
+    """Studies of format 2."""
+
+    draft = replace(draft_study(), opens=None, closes=None, admission=None)
+    person: ClassVar[dict[str, Any]] = {
+        "group": {"sex": "male", "age": "18–29", "region": "west"},
+        "values": {"understood": 1, "delay": 0},
+    }
+
+    def test_a_table_answers_several_questions_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("secrets.randbelow", lambda tables: 0)
+        seen: list[object] = []
+
+        def draw(channel: Channel, *inputs: object) -> int:
+            seen.append(inputs)
+            return 7
+
+        monkeypatch.setattr(Channel, "draw", draw)
+        assert answer(self.draft, self.person).symbol == 7
+        assert seen == [(2, LEVEL_UNIT, -LEVEL_UNIT)]  # cell 2 of 4, the ends of both ranges
+
+    def test_the_coin_picks_a_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def second(tables: int) -> int:
+            assert tables == 2
+            return 1
+
+        monkeypatch.setattr("secrets.randbelow", second)
+        assert all(24 <= answer(self.draft, self.person).symbol < 31 for _ in range(50))
+
+    def test_a_person_has_a_group_of_each_attribute_that_is_crossed(self) -> None:
+        for group, text in [
+            ("male, 18–29", '"group" must give a group for each of age, region, sex'),
+            ({"sex by age": "male, 18–29", "region": "west"}, "sex has no value on this device and the study does not"),
+            ({**self.person["group"], "age": "29"}, "age must be one of 18–29, 30+"),
+        ]:
+            with pytest.raises(CannotAnswer) as caught:
+                answer(self.draft, {**self.person, "group": group})
+            assert str(caught.value).startswith(text)
+
+    def test_all_values_of_a_table_are_needed(self) -> None:
+        study = Study("Joint", joint_questions())
+        with pytest.raises(CannotAnswer, match="false alarms has no value on this device and the study does not allow"):
+            answer(study, FEMALE)
+
+    @pytest.mark.parametrize(
+        ("study", "text"),
+        [
+            (site_study(), "the study is for sites that hold many people, and this is a device of one person"),
+            (unlinked_study(), "the study asks for blind tickets, which this version cannot do yet"),
+            (
+                replace(unlinked_study(), admission=None, issuer=None),
+                "the study asks for a gateway that hides addresses, which this version cannot do yet",
+            ),
+            (
+                replace(sample_study(), epoch=3600),
+                "the study asks for answers that wait for an epoch, which this version",
+            ),
+            (
+                replace(sample_study(), release=unlinked_study().release),
+                "the study asks for a release in batches that devices check, which this version cannot do yet",
+            ),
+            (replace(sample_study(), admission="tickets"), "the study takes answers with a ticket only"),
+        ],
+    )
+    @pytest.mark.usefixtures("no_randomness")
+    def test_what_a_device_cannot_do_it_refuses(self, study: Study, text: str) -> None:
+        with pytest.raises(CannotAnswer) as caught:
+            answer(study, FEMALE)
+        assert str(caught.value).startswith(text)
+
+    def test_what_it_can_do_it_does(self) -> None:
+        study = replace(sample_study(), admission="tickets", purpose="To know.", hourly=5, planned=10, aim="0.1")
+        assert answer(study, FEMALE, ticket=ID).id == ID
+        assert answer(replace(study, admission="open"), FEMALE).study != study.digest

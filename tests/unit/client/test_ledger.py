@@ -5,7 +5,7 @@ import sqlite3
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from decimal import Decimal
 from multiprocessing import get_context
@@ -16,7 +16,8 @@ import pytest
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client import ledger as module
-from fairgauge.client.limits import add_up
+from fairgauge.client.disk import rename_to_free
+from fairgauge.client.limits import UNLIMITED, add_up
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Study, parse
 from tests.samples import sample_question, sample_study, two_questions
@@ -108,6 +109,20 @@ class TestAnswer:
             Ledger(ledger.path).answer(numbered(3), PROFILE, limit=limit)
         ledger.answer(numbered(3), PROFILE, limit=Limits(add_up([COST] * 4), study=COST))
 
+    def test_a_device_that_says_nothing_has_limits(self, ledger: Ledger) -> None:
+        """Thirty studies under other titles: it answers as many as 8 pays for."""
+        answered = 0
+        for number in range(30):
+            with suppress(CannotAnswer):
+                ledger.answer(numbered(number), PROFILE)
+                answered += 1
+        assert answered == 7
+        assert add_up([COST] * 7) == ledger.spent()[""] <= 8 < add_up([COST] * 8)
+        costly = parse(sample_study(sample_question(loss=60, epsilon="4.2")).to_bytes())
+        with pytest.raises(NotPrivate, match=r"spends epsilon 4\.0943\d+, and this device allows 4 a study"):
+            ledger.answer(costly, PROFILE)
+        ledger.answer(costly, PROFILE, limit=UNLIMITED)
+
     def test_attributes_with_names_have_accounts_of_their_own(self, ledger: Ledger) -> None:
         study = two_questions()
         ledger.answer(study, NAMED, limit=Decimal("1.1"))
@@ -155,10 +170,35 @@ class TestFile:
         ledger.answer(STUDY, PROFILE)
         assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
 
-    def test_an_empty_file_becomes_a_ledger(self, ledger: Ledger) -> None:
-        ledger.path.touch()
-        assert ledger.pending() == []
+    def test_a_new_one_gets_its_name_when_it_is_whole(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[Any] = []
+
+        def rename(old: Path, new: Path) -> None:
+            seen.append((new.exists(), stat.S_IMODE(old.stat().st_mode)))
+            with closing(sqlite3.connect(f"{old.as_uri()}?mode=ro", uri=True)) as connection:
+                seen.append([table for (table,) in connection.execute("SELECT name FROM sqlite_master ORDER BY name")])
+            rename_to_free(old, new)
+
+        monkeypatch.setattr(module, "rename_to_free", rename)
         ledger.answer(STUDY, PROFILE)
+        assert seen == [(False, 0o600), ["answers", "charges"]]
+        assert [path.name for path in ledger.path.parent.iterdir()] == ["ledger"], "nothing is left lying about"
+
+    def test_whoever_is_first_to_make_it_wins(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+        def late(old: Path, new: Path) -> None:
+            monkeypatch.setattr(module, "rename_to_free", rename_to_free)
+            Ledger(new).answer(STUDY, PROFILE)
+            rename_to_free(old, new)
+
+        monkeypatch.setattr(module, "rename_to_free", late)
+        ledger.answer(numbered(1), PROFILE)
+        assert len(ledger.pending()) == 2, "the other one's answer is not lost"
+        assert [path.name for path in ledger.path.parent.iterdir()] == ["ledger"]
+
+    def test_a_link_to_nowhere_gets_its_ledger_there(self, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(tmp_path / "there")
+        Ledger(tmp_path / "link").answer(STUDY, PROFILE)
+        assert len(Ledger(tmp_path / "there").pending()) == 1
 
     def test_does_not_tell_which_study_came_first(self, tmp_path: Path) -> None:
         ledgers = [Ledger(tmp_path / "a"), Ledger(tmp_path / "b")]
@@ -172,6 +212,8 @@ class TestFile:
         connection = ledger._open()
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert connection.execute("PRAGMA fullfsync").fetchone() == (1,)
+        assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
         connection.close()
 
     def test_an_answer_is_returned_only_when_it_is_on_the_disk(
@@ -189,12 +231,17 @@ class TestFile:
         ledger.answer(STUDY, PROFILE)
         ledger.answer(STUDY, PROFILE)
         ledger.pending()
-        assert seen == [1, 1, 1]
+        assert seen == [0, 1, 1, 1], "once when it is made"
 
     def test_a_disk_that_fails_gives_no_answer(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(path: Path) -> None:
             raise OSError(5, "Input/output error")
 
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "sync_folder", fail)
+            with pytest.raises(BadLedger, match="cannot be used: Input/output error"):
+                ledger.answer(STUDY, PROFILE)
+        ledger.pending()
         monkeypatch.setattr(module, "sync_folder", fail)
         with pytest.raises(BadLedger, match="cannot be made to last: Input/output error"):
             ledger.answer(STUDY, PROFILE)
@@ -210,7 +257,7 @@ class TestFile:
 
         def answer_many() -> None:
             for number in range(1000):
-                ledger.answer(numbered(number), PROFILE)
+                ledger.answer(numbered(number), PROFILE, limit=UNLIMITED)
 
         with monkeypatch.context() as patch:
             patch.setattr(Ledger, "_open", small)
@@ -218,7 +265,7 @@ class TestFile:
                 answer_many()
         studies = [answer.study for answer in ledger.pending()]
         assert 0 < len(studies) < 1000
-        assert ledger.answer(numbered(1000), PROFILE).study not in studies
+        assert ledger.answer(numbered(1000), PROFILE, limit=UNLIMITED).study not in studies
 
 
 def foreign_database(path: Path) -> None:
@@ -248,9 +295,14 @@ def short_text(path: Path) -> None:
     path.write_text("x")
 
 
+def emptied(path: Path) -> None:
+    Ledger(path).answer(STUDY, PROFILE)
+    os.truncate(path, 0)
+
+
 def cut_off(path: Path) -> None:
     for number in range(60):
-        Ledger(path).answer(numbered(number), PROFILE)
+        Ledger(path).answer(numbered(number), PROFILE, limit=UNLIMITED)
     os.truncate(path, path.stat().st_size // 2)
 
 
@@ -280,6 +332,7 @@ def damaged(statement: str):
         (other_program, "is not a ledger but a file of another program"),
         (newer_ledger, "has version 2, and this program knows version 1 only"),
         (text, "is not a ledger, or is damaged"),
+        (emptied, "is empty, as a ledger never is, so what it held is lost"),
         (short_text, "is not a ledger but a file of another program"),
         (cut_off, "is not a ledger, or is damaged"),
         (overwritten_page, "is damaged"),
@@ -306,8 +359,8 @@ def test_a_file_that_cannot_be_trusted_is_left_as_it_is(tmp_path: Path, make: An
 
 
 def test_places_where_no_ledger_can_be(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "nowhere" / "ledger"):
-        with pytest.raises(BadLedger, match="cannot be used: unable to open database file"):
+    for path, said in ((tmp_path, "unable to open database file"), (tmp_path / "nowhere" / "x", "No such file")):
+        with pytest.raises(BadLedger, match=f"cannot be used: {said}"):
             Ledger(path).answer(STUDY, PROFILE)
 
 
@@ -353,3 +406,53 @@ def test_threads_share_a_ledger(ledger: Ledger) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(work, range(8)))) == 2
+
+
+def test_a_ledger_of_today_is_one_for_every_later_program(ledger: Ledger) -> None:
+    ledger.answer(STUDY, PROFILE)
+    assert ledger.path.read_bytes()[68:72] == b"fgl1"
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_a_ticket_that_is_none_is_refused_where_the_study_is_answered_already(ledger: Ledger) -> None:
+    ledger.answer(STUDY, PROFILE)
+    with pytest.raises(FairgaugeError, match="ticket"):
+        ledger.answer(STUDY, PROFILE, ticket="not one")
+
+
+def rebuilt(path: Path, change: str) -> None:
+    """A ledger whose table has lost its rules: SQLite finds nothing wrong with it."""
+    Ledger(path).answer(STUDY, PROFILE)
+    with closing(sqlite3.connect(path)) as connection:
+        copy = "CREATE TABLE other AS SELECT * FROM answers; DROP TABLE answers; ALTER TABLE other RENAME TO answers;"
+        connection.executescript(f"{copy} UPDATE answers SET {change};")
+
+
+def test_a_state_that_there_is_not_is_damage(ledger: Ledger) -> None:
+    rebuilt(ledger.path, "state = 'lost'")
+    with pytest.raises(BadLedger, match="is damaged: an answer has no proper state"):
+        ledger.state(STUDY.digest)
+
+
+def test_an_answer_that_is_damaged_is_not_taken_for_none(ledger: Ledger) -> None:
+    rebuilt(ledger.path, "id = 'x'")
+    for use in (lambda: ledger.answer(STUDY, PROFILE), ledger.pending):
+        with pytest.raises(BadLedger, match="is damaged: id must"):
+            use()
+
+
+def test_what_costs_nothing_is_in_order(ledger: Ledger) -> None:
+    damaged("UPDATE charges SET epsilon = '0'")(ledger.path)
+    assert ledger.spent() == {"": Decimal(0)}
+
+
+def test_a_ledger_that_vanishes_while_it_is_used_is_named(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.pending()
+
+    def gone(connection: sqlite3.Connection) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(ledger, "_identify", gone)
+    with pytest.raises(BadLedger, match="cannot be used: No such file or directory"):
+        ledger.pending()

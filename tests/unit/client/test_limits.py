@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Limits
-from fairgauge.client.limits import UNNAMED, add_up, charges, read_limit
+from fairgauge.client.limits import UNLIMITED, UNNAMED, add_up, charges, read_limit
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import RECALL, SEX, sample_question, sample_study, two_questions
+from tests.samples import RECALL, SEX, draft_study, sample_question, sample_study, two_questions
 
 NAMED = {"group": {"sex": "female", "age": "old"}, "values": {}}
 BARE = {"group": "female", "values": {}}
@@ -40,12 +40,20 @@ class TestCharges:
         assert exact < charges(study, BARE)[UNNAMED] < exact + Decimal("1e-48")
 
 
+def test_crossed_attributes_are_charged_each() -> None:
+    study = draft_study()
+    cost = study.questions[0].channel.epsilon_bound
+    named = {"group": {"sex": "male"}, "values": {}}
+    assert charges(study, named) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
+    assert charges(study, {"group": None, "values": {}}) == {"": max(q.channel.epsilon_bound for q in study.questions)}
+
+
 class TestStudyLimit:
     def test_decides_to_the_last_digit(self) -> None:
         study = sample_study()
         exact = study.questions[0].channel.epsilon_bound
         Limits(study=exact).check_study(study)
-        Limits().check_study(study)
+        UNLIMITED.check_study(study)
         with pytest.raises(NotPrivate, match=r"questions\[0\] \(recall by sex\) spends epsilon 1\.098"):
             Limits(study=exact.next_minus()).check_study(study)
 
@@ -83,7 +91,27 @@ class TestLifetime:
             Limits(Decimal(2)).check_lifetime({"sex": Decimal(1), "age": Decimal(1)}, [("age", Decimal(2))])
 
     def test_no_limit(self) -> None:
-        Limits().check_lifetime({"sex": Decimal(10**9)}, [])
+        UNLIMITED.check_lifetime({"sex": Decimal(10**9)}, [])
+
+
+class TestUnlessItSaysOtherwise:
+    def test_one_study_may_cost_4(self) -> None:
+        Limits().check_study(sample_study(sample_question(loss=54, epsilon="4")))  # ln 54 = 3.989
+        with pytest.raises(NotPrivate, match=r"spends epsilon 4\.007\d*, and this device allows 4 a study"):
+            Limits().check_study(sample_study(sample_question(loss=55, epsilon="5")))
+
+    def test_an_attribute_may_cost_8(self) -> None:
+        four = Decimal(4)
+        Limits().check_lifetime({"sex": four}, [("sex", four)])
+        with pytest.raises(CannotAnswer) as caught:
+            Limits().check_lifetime({"sex": Decimal("1e-9")}, [("sex", four), ("sex", four)])
+        assert str(caught.value) == (
+            "sex has cost epsilon 8 on this device; an answer would make it 8.000001, and the limit is 8"
+        )
+
+    def test_one_limit_that_is_given_leaves_the_other(self) -> None:
+        assert Limits(Decimal(20)) == Limits(Decimal(20), Decimal(4))
+        assert Limits(study=Decimal(1)) == Limits(Decimal(8), Decimal(1))
 
 
 def test_sums_are_rounded_up() -> None:

@@ -1,4 +1,7 @@
-"""Loading a study: from where, which one, and what is refused."""
+"""Loading a study: from where, which one, and what is refused.
+
+Covers: fairgauge.client.web.
+"""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""Pages about studies: who sees what, in which form, and nothing in them that could be turned against a reader."""
+"""Pages about studies: who sees what, in which form, and nothing in them that could be turned against a reader.
+
+Covers: fairgauge.collector.pages.catalogue, fairgauge.collector.pages.html, fairgauge.collector.pages.results,
+fairgauge.collector.pages.shelf, fairgauge.collector.pages.studies.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,8 @@
-"""The collector's settings, limits, log, migrations and group commit."""
+"""The collector's settings, limits, log, migrations and group commit.
+
+Covers: fairgauge.collector.config, fairgauge.collector.logs, fairgauge.collector.rates,
+fairgauge.collector.stores.base.
+"""
 
 import io
 import json

@@ -1,6 +1,7 @@
 """Parameters are declared once: what the OpenAPI document allows is what the collector takes."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
@@ -110,6 +111,16 @@ def test_a_request_is_refused_by_the_same_rules(ask):
             found = await desk.get(f"{ONE}/estimate?{query}")
             assert (found.status_code, found.json()["detail"]) == (400, told)
         assert (await desk.get(f"{ONE}/estimate?confidence=0.5")).status_code == 200
+
+    ask(scene)
+
+
+def test_the_aim_that_a_study_states_is_published_with_it(ask):
+    async def scene(desk: Desk) -> None:
+        stated = replace(STUDY, aim="0.05")
+        assert (await desk.publish(stated)).status_code == 201
+        (shown,) = (await desk.get("/studies")).json()["studies"]
+        assert shown["aim"] == "0.05"
 
     ask(scene)
 

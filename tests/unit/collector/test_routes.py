@@ -1,4 +1,11 @@
-"""The collector's routes: who may do what, what is refused, and how it is said."""
+"""The collector's routes: who may do what, what is refused, and how it is said.
+
+Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.collector.bodies, fairgauge.collector.metrics,
+fairgauge.collector.openapi, fairgauge.collector.operations, fairgauge.collector.origins,
+fairgauge.collector.problems, fairgauge.collector.refusals, fairgauge.collector.routes.answers,
+fairgauge.collector.routes.health, fairgauge.collector.routes.results, fairgauge.collector.routes.studies,
+fairgauge.collector.service, fairgauge.collector.shapes, fairgauge.collector.table.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,8 @@
-"""Tokens, tickets, keys and the folder that they are in."""
+"""Tokens, tickets, keys and the folder that they are in.
+
+Covers: fairgauge.collector.signing, fairgauge.collector.tickets, fairgauge.collector.tokens,
+fairgauge.collector.vault.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from."""
+"""What a store promises that no request shows: backups, races between collectors, and failures it recovers from.
+
+Covers: fairgauge.collector.export, fairgauge.collector.stores.looks, fairgauge.collector.stores.postgres.
+"""
 
 import asyncio
 import sqlite3

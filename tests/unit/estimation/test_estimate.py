@@ -1,4 +1,7 @@
-"""From counts to estimates: numbers where they can be told, sentences where not."""
+"""From counts to estimates: numbers where they can be told, sentences where not.
+
+Covers: fairgauge.estimation.reading, fairgauge.estimation.telling.
+"""
 
 from dataclasses import replace
 

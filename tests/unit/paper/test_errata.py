@@ -1,4 +1,7 @@
-"""Every erratum: its counterexample runs and shows what the table says."""
+"""Every erratum: its counterexample runs and shows what the table says.
+
+Covers: fairgauge.paper.attack, fairgauge.paper.counterexamples.
+"""
 
 from decimal import Decimal
 from math import log

@@ -1,4 +1,7 @@
-"""What ``fairgauge paper`` writes: files, their layout, and results.json that grows part by part."""
+"""What ``fairgauge paper`` writes: files, their layout, and results.json that grows part by part.
+
+Covers: fairgauge.paper.figures, fairgauge.paper.frontier, fairgauge.paper.pages.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Every figure that the paper prints, redone and compared."""
+"""Every figure that the paper prints, redone and compared.
+
+Covers: fairgauge.paper.bounds, fairgauge.paper.runs, fairgauge.paper.tables.
+"""
 
 import json
 from functools import cache

@@ -1,14 +1,16 @@
 """How many answers a published study needs."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
+from fairgauge.planning import verbs
 from fairgauge.planning.needed import aimed_error, answers_needed, errors_for
 from fairgauge.planning.search import plan_for
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric, Question, Study
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
@@ -57,3 +59,31 @@ def test_more_privacy_costs_precision():
     (small, large), (more, less) = found
     assert (small, more) == (0.5, 1.0)
     assert large > 1.5 * less > 0
+
+
+@pytest.mark.parametrize("expect", [None, 0.9, 0.2])
+@pytest.mark.parametrize("guess", [None, (0.3, 0.7)])
+@pytest.mark.parametrize("interval", ["anytime", "normal"])
+def test_the_study_asks_for_as_many_as_its_plan_did(
+    expect: float | None, guess: tuple[float, float] | None, interval: str
+):
+    """What was known beforehand is published with the question, so that its page reckons as its plan did."""
+    sex = Attribute("sex", ("female", "male"), share_guess=guess)
+    terms: dict[str, Any] = {"target": "gap", "expect": expect}
+    planned = verbs.plan(
+        RECALL, sex, epsilon=2, error=0.05, interval=interval, designs=["randomized-response"], **terms
+    ).rows[0].clients  # fmt: skip
+    study_ = Study("Test", [verbs.design(RECALL, sex, epsilon=2, design="randomized-response", **terms)])
+    published = Study.from_bytes(study_.to_bytes()).questions[0]
+    assert answers_needed(published, 0.05, interval=interval) == pytest.approx(planned, rel=0.015)
+
+
+def test_an_expectation_saves_clients():
+    """The test above can fail: without what was expected, the same channel asks for a quarter more."""
+    sex = Attribute("sex", ("female", "male"))
+    told = verbs.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.5)
+    untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.channel)
+    needed, more = (answers_needed(question, 0.05, interval="anytime") for question in (told, untold))
+    assert needed is not None
+    assert more is not None
+    assert more > 1.1 * needed

@@ -1,4 +1,7 @@
-"""Plans and designs as a scientist types them: each number once, and in the metric's units."""
+"""Plans and designs as a scientist types them: each number once, and in the metric's units.
+
+Covers: fairgauge.planning.asking.
+"""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -9,8 +12,9 @@ import pytest
 
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.wish import Wish
 
 RECALL = Metric("recall", 0, 1)
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
@@ -21,7 +25,7 @@ SIMPLE = ["randomized-response"]
 @pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
 def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
     found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
-    same = plan_for(Wish(RECALL, SEX).goal, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE)
+    same = plan_for(Goal.of(Wish(RECALL, SEX)), RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE)
     assert found == same
 
 

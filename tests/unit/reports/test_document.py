@@ -1,4 +1,7 @@
-"""The report: one file with everything in it, for any number of questions and groups."""
+"""The report: one file with everything in it, for any number of questions and groups.
+
+Covers: fairgauge.reports.card, fairgauge.reports.templating, fairgauge.reports.views.
+"""
 
 import json
 from dataclasses import replace

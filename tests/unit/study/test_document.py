@@ -1,4 +1,7 @@
-"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong."""
+"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong.
+
+Covers: fairgauge.study.checks, fairgauge.study.format1.
+"""
 
 import json
 import math
@@ -216,10 +219,11 @@ LINE = "must be on one line, without space around it or control characters"
     ("change", "error", "text"),
     [
         # format and members
-        (put("format", value=2), BadStudy, "format=2: must be 1"),
-        (put("format", value=True), BadStudy, "format=True: must be 1"),
-        (put("format", value="1"), BadStudy, "format=1: must be 1"),
-        (drop("format"), BadStudy, "format=nothing: must be 1"),
+        (put("format", value=2), BadStudy, "metrics=nothing: must be given"),
+        (put("format", value=3), BadStudy, "format=3: must be 1 or 2"),
+        (put("format", value=True), BadStudy, "format=True: must be 1 or 2"),
+        (put("format", value="1"), BadStudy, "format=1: must be 1 or 2"),
+        (drop("format"), BadStudy, "format=nothing: must be 1 or 2"),
         (drop("title"), BadStudy, "title=nothing: must be given"),
         (drop("contact"), BadStudy, "contact=nothing: must be given"),
         (put("colour", value="red"), BadStudy, "colour=red: is not a field of this format"),

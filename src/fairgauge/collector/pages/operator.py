@@ -12,7 +12,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.collector.access import collector_of, session_of
+from fairgauge.collector.access import collector_of, session_of, who
+from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.forms import require_operator
 from fairgauge.collector.pages.html import on_loopback, page, see_other
 from fairgauge.collector.pages.shelf import pages_of
@@ -20,7 +21,7 @@ from fairgauge.collector.problems import problem_of
 from fairgauge.collector.queries import Terms, read_values
 from fairgauge.collector.refusals import NotAllowed
 from fairgauge.collector.sessions import COOKIE, SECONDS
-from fairgauge.collector.tokens import new_token, revoke_token
+from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.typed import as_count
@@ -36,6 +37,7 @@ BLANK = dict.fromkeys(FIELDS, "") | {
     **msgspec.structs.asdict(Terms()),
 }  # fmt: skip
 MOST_TICKETS = 100_000
+EVENTS = 30  # lines of the audit log on the page; fairgauge store log shows more
 MOST_GROUPS = 12
 MOST_METRICS = 8
 
@@ -60,7 +62,10 @@ async def sign_in(request: Request, form: dict[str, str]) -> Response:
 
 async def sign_out(request: Request, _form: dict[str, str]) -> Response:
     """Forget the session of a browser."""
-    found = see_other("/studies")
+    found, collector = see_other("/studies"), collector_of(request)
+    ended = collector.sessions.end(request.cookies.get(COOKIE, ""))
+    if ended is not None:
+        await collector.store.sign_out(*ended)
     _set_cookie(request, found, "", 0)
     return found
 
@@ -88,7 +93,9 @@ async def publish(request: Request, form: dict[str, str]) -> Response:
         data = form["document"].encode() if form["document"] else await _design(request, lambda: _drafted(form))
         named = {name: form[name] for name in Terms.__struct_fields__ if form[name]}
         terms = read_values(named, Terms)
-        kept, _ = await collector.publish(data, terms)
+        kept, created = await collector.publish(data, terms)
+        if created:
+            await collector.record(who(request), "published", kept.digest)
     except FairgaugeError as error:
         problem = problem_of(error)
         return await _desk(request, status=problem.status, form=form, wrong=problem.detail)
@@ -102,19 +109,20 @@ async def close(request: Request, form: dict[str, str]) -> Response:
         wrong = "A study is closed for good: tick the box to say so."
         return await _desk(request, status=400, wrong=wrong)
     await collector.close(form["study"])
+    await collector.record(who(request), "closed", form["study"])
     return see_other(f"/studies/{form['study']}")
 
 
 async def tokens(request: Request, form: dict[str, str]) -> Response:
     """Make a token, which is shown once, or revoke one."""
     collector = require_operator(request, form["proof"])
-    folder, made = collector.secrets, None
+    folder, made, name = collector.secrets, None, who(request)
     try:
-        async with pages_of(request).minding:
-            if form["action"] == "revoke":
-                await asyncio.to_thread(revoke_token, folder, name=form["name"])
-            else:
-                made = await asyncio.to_thread(new_token, folder, name=form["name"], role=form["role"])
+        if form["action"] == "revoke":
+            await asyncio.to_thread(revoke_token, folder, name=form["name"])
+        else:
+            made = await asyncio.to_thread(new_token, folder, name=form["name"], role=form["role"])
+        await collector.note_token(name, "made a token" if made else "revoked a token", form["name"])
     except InvalidInput as error:
         return await _desk(request, status=400, wrong=str(error))
     if session_of(request) is None:  # an operator may revoke the very token that this session is of
@@ -130,6 +138,7 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
     if not 1 <= count <= MOST_TICKETS:
         wrong = f"count={form['count'][:20]}: must be a whole number from 1 to {MOST_TICKETS:,}"
         return await _desk(request, status=400, wrong=wrong)
+    await collector.record(who(request), f"made {count} tickets", entry.digest)
     lines = await asyncio.to_thread(lambda: "".join(collector.tickets.new(entry.digest) + "\n" for _ in range(count)))
     headers = {
         "Content-Disposition": f'attachment; filename="tickets-{entry.digest[:16]}.txt"',
@@ -141,8 +150,11 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
 async def _desk(request: Request, *, status: int = 200, **more: object) -> Response:
     values: dict[str, object] = {"form": BLANK, "plans": [], "wrong": None, "token": None, "token_name": ""}
     cards, _ = await pages_of(request).catalogue.cards(everything=True)
-    tokens = collector_of(request).gatekeeper.tokens()
-    return page(request, "operator.html", status=status, cards=cards, tokens=tokens, **values | more)
+    collector = collector_of(request)
+    kept, uses = collector.gatekeeper.kept(), read_uses(collector.secrets)
+    events = [(moment_of(one.bucket), one) for one in await collector.store.events(EVENTS)]
+    found = {"cards": cards, "tokens": [(one, uses.get(one.name, "")) for one in kept], "events": events}
+    return page(request, "operator.html", status=status, **found, **values | more)
 
 
 async def _design(request: Request, run: Callable[[], T]) -> T:

@@ -18,7 +18,6 @@ class Pages:
         self.reckoner = Reckoner(collector)
         self.live = Live(collector, self.reckoner)
         self.designing = asyncio.Lock()  # one at a time: answers come first
-        self.minding = asyncio.Lock()  # the file of tokens is read, changed and written
 
 
 def pages_of(request: Request) -> Pages:

@@ -39,7 +39,7 @@ async def study(request: Request) -> Response:
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
         privacy=await asyncio.to_thread(_privacy, found),
-        key=collector.signer.public,
+        key=kept.key or collector.signer.public,
         address=f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}",
     )
 

@@ -1,5 +1,5 @@
 /** The fields of the page where a person takes part: how each looks, is read, and complains. */
-import { position, ratio } from "./fairgauge-client.js";
+import { atMost, decimal, position, ratio } from "./fairgauge-client.js";
 
 const MOST_BUTTONS = 8; // more groups than this are a list to pick from
 
@@ -135,6 +135,20 @@ function typed(text) {
   const [, part, whole] = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(text) ?? [];
   if (whole && !/^0+$/.test(whole)) return ratio(part, whole);
   return text.replace(/^(\s*[+-]?\d*),(\d+\s*)$/, "$1.$2");
+}
+
+/** A field for a limit, which may be lowered and not raised above the usual one. */
+export function limitField(name, label, now, most) {
+  const input = make("input", { id: `limit-${name}`, type: "text", inputMode: "decimal", autocomplete: "off", value: now });
+  const element = make("div", { className: "field" }, make("label", { htmlFor: input.id }, label), input);
+  const read = () => {
+    const limit = typed(input.value.trim());
+    if (typeof limit !== "string" || !/^\d{1,2}(\.\d{1,20})?$/.test(limit) || !atMost(decimal(limit), most)) {
+      throw new Error(`A limit is a number from 0 to ${most}`);
+    }
+    return limit;
+  };
+  return { ...field(element, input, input.id, read), name };
 }
 
 /** A field for a ticket, which may have come with the page's address. */

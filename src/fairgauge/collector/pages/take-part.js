@@ -2,18 +2,21 @@
 import {
   AnswerRefused,
   FairgaugeError,
-  Memory,
+  LIMITS,
+  Ledger,
   answerBytes,
+  checkAble,
   deliver,
+  factorsOf,
   loadStudy,
   roundedUp,
 } from "./fairgauge-client.js";
-import { groupField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
+import { groupField, limitField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
 
 const MOST_LISTED = 6; // more groups than this are only counted
 const PATIENCE = { tries: 4, first: 1, longest: 20 };
 
-const memory = new Memory();
+const ledger = new Ledger();
 const collector = new URL("../..", location.href).href;
 const digest = location.pathname.split("/").at(-2);
 const get = (id) => document.getElementById(id);
@@ -31,7 +34,7 @@ function show(id, visible = true) {
 }
 
 const MEANINGS = {
-  NotPrivate: "The study would reveal more about you than it says.",
+  NotPrivate: "The study would reveal more about you than it says, or than this browser allows.",
   BadStudy: "What came is not the study that this address names.",
   BadTable: "What came is not the study that this address names.",
   InvalidInput: "The study could not be loaded. Please try again later.",
@@ -128,17 +131,39 @@ function odds({ loss }) {
   return [make("figcaption", {}, spoken), picture];
 }
 
+// ---------------------------------------------------------------------------------------------- the limits
+/** Show what this browser will spend and has spent, and let the person lower it. */
+async function showLimits() {
+  const { study, lifetime } = await ledger.limits();
+  const spent = roundedUp(await ledger.spent(), 6);
+  get("limits-now").textContent =
+    `This browser answers a study only if that costs at most epsilon ${study}, and only as long as its answers about ` +
+    `any one attribute, all studies of this site together, cost at most ${lifetime}. So far they have cost ${spent}. ` +
+    "You may lower both limits.";
+  const fields = [
+    limitField("study", "The most that one study may cost", study, LIMITS.study),
+    limitField("lifetime", "The most that answers about one attribute may cost together", lifetime, LIMITS.lifetime),
+  ];
+  get("limit-fields").replaceChildren(...fields.map(({ element }) => element));
+  get("lower").onsubmit = async (event) => {
+    event.preventDefault();
+    const bad = fields.filter((field) => !field.check());
+    if (bad.length) return bad[0].focus();
+    await ledger.lower(Object.fromEntries(fields.map((field) => [field.name, field.read()])));
+    await showLimits();
+    get("lowered").textContent = "This browser keeps to these limits from now on.";
+  };
+}
+
 // ------------------------------------------------------------------------------------------------ the form
 function ask(study) {
-  const attributes = unique(
-    study.questions.map(({ attribute }) => attribute),
-    ({ name }) => name,
-  );
-  const metrics = unique(
-    study.questions.map(({ metric }) => metric),
-    ({ name }) => name,
-  );
-  const silent = (kind, name) => study.questions.filter((q) => q[kind].name === name).every((q) => q.channel.abstain);
+  const attributes = unique(study.attributes.flatMap(factorsOf), ({ name }) => name);
+  const { metrics } = study;
+  const asksFor = { attribute: (q) => factorsOf(q.attribute), metric: (q) => [q.metric] };
+  const silent = (kind, name) =>
+    study.questions
+      .filter((question) => asksFor[kind](question).some((one) => one.name === name))
+      .every((question) => question.channel.abstain);
   const groups = attributes.map((one, i) => groupField(one, i, silent("attribute", one.name)));
   const ranges = (name) => study.questions.map(({ metric }) => metric).filter((metric) => metric.name === name);
   const values = metrics.map((one, i) => valueField(ranges(one.name), i, silent("metric", one.name)));
@@ -160,11 +185,12 @@ function ask(study) {
       values: Object.fromEntries(values.map((field) => [field.name, field.read()])),
     };
     try {
-      const answer = await memory.answer(study, profile, { ticket: ticket?.read() ?? null });
+      const answer = await ledger.answer(study, profile, { ticket: ticket?.read() ?? null });
       event.target.reset();
       get("fields").replaceChildren();
       show("form", false);
-      review(study, answer, await memory.recall(study.digest));
+      await showLimits();
+      review(study, answer, await ledger.recall(study.digest));
       get("ready-title").focus();
     } catch (error) {
       refuse(error);
@@ -211,9 +237,9 @@ function offerTicket(study, answer) {
   get("again").onsubmit = async (event) => {
     event.preventDefault();
     if (!field.check()) return field.focus();
-    const renewed = await memory.useTicket(answer, field.read());
+    const renewed = await ledger.useTicket(answer, field.read());
     get("sending").textContent = "";
-    review(study, renewed, await memory.recall(study.digest));
+    review(study, renewed, await ledger.recall(study.digest));
     get("ready-title").focus();
   };
 }
@@ -244,7 +270,7 @@ async function submit(study, answer) {
   get("send").disabled = true;
   get("sending").textContent = "Sending…";
   try {
-    await deliver(memory, answer, collector, PATIENCE);
+    await deliver(ledger, answer, collector, PATIENCE);
     get("sending").textContent = "";
   } catch (error) {
     const text = error instanceof FairgaugeError ? sentence(error.message) : "It could not be sent.";
@@ -252,7 +278,7 @@ async function submit(study, answer) {
     get("sending").textContent = `${text}${again}`;
   }
   get("send").disabled = false;
-  review(study, answer, await memory.recall(study.digest));
+  review(study, answer, await ledger.recall(study.digest));
   get("ready-title").focus();
 }
 
@@ -269,8 +295,9 @@ async function main() {
   get("unable").remove();
   get("status").textContent = "Checking the study on this device…";
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
-  const record = await memory.recall(study.digest);
-  describe(study);
+  const record = await ledger.recall(study.digest);
+  if (!study.site) describe(study);
+  await showLimits();
   if (record) {
     review(study, record, record);
     get("status").textContent =
@@ -279,6 +306,7 @@ async function main() {
         : "Your answer was drawn on an earlier visit.";
     return;
   }
+  checkAble(study, ""); // before anything is asked; a ticket comes with the form
   get("status").textContent = closedNow(study);
   if (!closedNow(study)) ask(study);
 }

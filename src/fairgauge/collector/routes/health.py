@@ -14,11 +14,12 @@ async def alive(_request: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
-    """Say whether answers can be taken: not if the store does not answer, or the collector is stopping."""
+    """Say whether answers can be taken: not if the store cannot be read or cannot commit, nor while stopping."""
     collector = collector_of(request)
     if not collector.ready:
         raise Stopping("The collector is stopping.", 2)
     await collector.store.check()
+    await collector.check_commits()
     return Response(Status("ready").to_bytes(), media_type="application/json")
 
 

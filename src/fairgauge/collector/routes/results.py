@@ -1,14 +1,17 @@
 """What the answers say: tally, estimate and export."""
 
+import contextlib
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from fairgauge.collector.access import collector_of
+from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.export import FORMATS, ndjson, parquet
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
+from fairgauge.errors import StoreError
 
 
 async def tally(request: Request) -> Response:
@@ -36,6 +39,9 @@ async def estimate(request: Request, query: EstimateQuery) -> Response:
 async def export(request: Request, query: ExportQuery) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
     collector, entry = await _asked(request)
+    if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
+        with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
+            await collector.record(name, "exported", entry.digest)
     pages = collector.store.answers(entry.number)
     body = ndjson(entry.digest, pages) if query.format == "ndjson" else parquet(entry.digest, pages)
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}

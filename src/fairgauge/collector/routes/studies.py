@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.collector.access import collector_of
+from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.queries import Terms
@@ -20,6 +20,8 @@ async def publish(request: Request, terms: Terms) -> Response:
         raise BadMediaType("Send the study as application/json.")
     body = await read_body(request.scope, request.receive, collector.config.limits.study_bytes)
     kept, created = await collector.publish(body, terms)
+    if created:
+        await collector.record(who(request), "published", kept.digest)
     return _json(_summary(collector, kept), 201 if created else 200, {"Location": f"/studies/{kept.digest}"})
 
 
@@ -37,6 +39,7 @@ async def show(request: Request) -> Response:
         "Vary": "Accept",
         "Cache-Control": "public, max-age=3600",
         "Fairgauge-Admission": kept.admission,
+        "Fairgauge-Key": kept.key,
         "Fairgauge-Signature": kept.signature,
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
@@ -48,6 +51,7 @@ async def close(request: Request) -> Response:
     """Close a study and seal it."""
     collector, digest = collector_of(request), request.path_params["digest"]
     await collector.close(digest)
+    await collector.record(who(request), "closed", digest)
     return _json(_summary(collector, await collector.document(digest)))
 
 
@@ -80,6 +84,6 @@ def _summary(collector: Collector, kept: Published) -> Summary:
         published=moment_of(kept.published),
         status=kept.state(collector.clock()),
         closed=None if kept.closed is None else moment_of(kept.closed),
-        key=collector.signer.public,
+        key=kept.key or collector.signer.public,
         signature=kept.signature,
     )

@@ -1,11 +1,11 @@
 /**
  * fairgauge-client.js: answer a fairgauge study in a browser; one random symbol is all that leaves the page.
  *
- *   import { loadStudy, Memory, deliver } from "https://collector.example/static/fairgauge-client.js";
+ *   import { Ledger, deliver, loadStudy } from "https://collector.example/static/fairgauge-client.js";
  *   const study = await loadStudy("https://collector.example/studies/1f0c…");
- *   const memory = new Memory();
- *   const answer = await memory.answer(study, { group: { sex: "female" }, values: { recall: "0.83" } });
- *   await deliver(memory, answer, "https://collector.example");
+ *   const ledger = new Ledger();
+ *   const answer = await ledger.answer(study, { group: { sex: "female" }, values: { recall: "0.83" } });
+ *   await deliver(ledger, answer, "https://collector.example");
  *
  * It does what fairgauge.client does in Python, and the two share test vectors: the same study has the same digest and
  * the same epsilon, the same random bits give the same symbol, and what one refuses the other refuses.  Integers are
@@ -42,7 +42,7 @@ export class NotPrivate extends FairgaugeError {}
 /** The page refuses to answer. */
 export class CannotAnswer extends FairgaugeError {}
 
-/** The answer was not delivered; the memory keeps it, and the same bytes may be sent again. */
+/** The answer was not delivered; the ledger keeps it, and the same bytes may be sent again. */
 export class CannotSend extends FairgaugeError {}
 
 /** The collector refused the answer for good. */
@@ -62,7 +62,7 @@ const fraction = (n, d = 1n) => ({ n, d });
 const compare = (a, b) => a.n * b.d - b.n * a.d; // its sign
 
 /** Return the fraction that a plain decimal such as "-0.25" is. */
-function decimal(text) {
+export function decimal(text) {
   const [whole, places = ""] = text.split(".");
   return fraction(BigInt(whole + places), 10n ** BigInt(places.length));
 }
@@ -185,13 +185,16 @@ const ROW_BITS = 53;
 const ROW_SUM = 1n << 53n;
 const LEVEL_UNIT = 1n << 30n;
 
-/** A validated table of integers, what it costs in privacy, and how to draw from it. */
+const NO_VALUE = fraction(-LEVEL_UNIT); // stands in for the value of someone who has none
+
+/** A validated table of integers, what it costs in privacy, and how to draw from it; `further` as in Python. */
 export class Channel {
-  constructor(table, levels, groups, abstain) {
-    checkLevels(levels);
+  constructor(table, levels, groups, abstain, further = []) {
+    const axes = [levels, ...further];
+    axes.forEach(checkLevels);
     if (typeof abstain !== "boolean") throw new BadTable("abstain", abstain, "must be true or false");
-    checkTable(table, groups * levels.length + Number(abstain));
-    Object.assign(this, { table, levels, groups, abstain, loss: largestRatio(table) });
+    checkTable(table, axes.reduce((rows, { length }) => rows * length, groups) + Number(abstain));
+    Object.assign(this, { table, levels, groups, abstain, axes, loss: largestRatio(table) });
     this.symbols = table[0].length;
     /** The exact epsilon, rounded up at its 50th digit; null if a symbol excludes an input. */
     this.epsilon = this.loss && logBound(this.loss.n, this.loss.d);
@@ -204,37 +207,38 @@ export class Channel {
   }
 
   /**
-   * Draw the symbol to send; null for the group's index or for the position (v * 2^30, a fraction) abstains.
+   * Draw the symbol to send; null for the group's index or for any position (v * 2^30, a fraction) abstains.
    *
-   * Everyone uses two draws of 53 bits in the same order: the first rounds the value to a level, also where it is on
-   * one or missing; the second picks the symbol, the first whose running sum exceeds it.
+   * There is one position for each value that the channel takes.  Everyone takes the same steps, whoever abstains too,
+   * and uses the same draws of 53 bits in the same order: one for each value rounds it to a level, also where it is on
+   * one or missing; the last picks the symbol, the first whose running sum exceeds it.
    */
-  draw(group, position, bits = secureBits) {
-    const [below, above, threshold] = this.#neighbours(group, position);
-    const row = bits(ROW_BITS) < threshold ? above : below;
+  draw(group, positions, bits = secureBits) {
+    const { length } = positions;
+    if (length !== this.axes.length) {
+      throw new CannotAnswer(`the channel takes ${this.axes.length} values at once, and got ${length}`);
+    }
+    const missing = positions.reduce((count, place) => count + Number(place === null), Number(group === null));
+    const abstains = Number(missing > 0);
+    if (abstains > Number(this.abstain)) throw new CannotAnswer("the study does not allow abstaining");
+    const index = this.axes.reduce((row, levels, i) => {
+      const [above, threshold] = neighbours(levels, [positions[i], NO_VALUE][abstains]);
+      return row * levels.length + above - Number(bits(ROW_BITS) >= threshold);
+    }, [group, 0][abstains]);
     const drawn = bits(ROW_BITS);
     let sum = 0n;
-    return row.findIndex((weight) => (sum += weight) > drawn);
+    return this.table[[index, this.table.length - 1][abstains]].findIndex((weight) => (sum += weight) > drawn);
   }
+}
 
-  #neighbours(group, position) {
-    if (group === null || position === null) {
-      if (!this.abstain) throw new CannotAnswer("the study does not allow abstaining");
-      const row = this.table.at(-1);
-      return [row, row, 0n];
-    }
-    const { n, d } = position;
-    if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) {
-      throw new CannotAnswer("the value is outside the range of the study");
-    }
-    const floor = floorDivide(n, d);
-    const size = this.levels.length;
-    const over = this.levels.findIndex((level) => level > floor);
-    const index = over < 0 ? size - 1 : over;
-    const [low, high] = [this.levels[index - 1], this.levels[index]];
-    const threshold = (ROW_SUM * (n - low * d)) / ((high - low) * d);
-    return [this.table[group * size + index - 1], this.table[group * size + index], threshold];
-  }
+/** Return the index of the level above a position, and how many of 2^53 draws go there. */
+function neighbours(levels, { n, d }) {
+  if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) throw new CannotAnswer("the value is outside the range of the study");
+  const floor = floorDivide(n, d);
+  const over = levels.findIndex((level) => level > floor);
+  const above = over < 0 ? levels.length - 1 : over;
+  const [low, high] = [levels[above - 1], levels[above]];
+  return [above, (ROW_SUM * (n - low * d)) / ((high - low) * d)];
 }
 
 function checkLevels(levels) {
@@ -396,13 +400,14 @@ function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value === "bigint") return value.toString();
   if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (value instanceof Map) return canonical(Object.fromEntries(value));
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
 // ------------------------------------------------------------------------------------------------------- study
-const FORMAT = 1n;
 const LONGEST_TEXT = 200;
+const LONGEST_PROSE = 2000;
 const LONGEST_DECIMAL = 32;
 const [MOST_GROUPS, MOST_QUESTIONS, MOST_SYMBOLS] = [64, 64, 4096];
 const DECIMAL = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
@@ -415,12 +420,14 @@ export async function parseStudy(bytes, admission = null) {
   const study = readStudy(readJson(bytes));
   study.digest = await digestOf(study.bytes);
   checkPrivacy(study);
-  /** The most that an answer costs, since only one question is answered: { n, d }, as in `channel.epsilon`. */
-  study.epsilon = study.questions.map(({ channel }) => channel.epsilon).reduce((a, b) => (compare(a, b) < 0n ? b : a));
-  /** By how much an answer can change anyone's odds at most: e to the epsilon, exactly. */
-  study.loss = study.questions.map(({ channel }) => channel.loss).reduce((a, b) => (compare(a, b) < 0n ? b : a));
-  /** Who may answer, as the collector said: "open", "tickets", or null if it did not.  No digest vouches for it. */
-  study.admission = admission;
+  /** The most that an answer costs, since only one table is answered: { n, d }, as in `channel.epsilon`. */
+  const largest = (a, b) => (compare(a, b) < 0n ? b : a);
+  const spent = study.questions.map(({ channel }) => channel.epsilon);
+  study.epsilon = study.site ? decimal(study.site.epsilon) : spent.reduce(largest);
+  /** By how much an answer can change anyone's odds at most: e to the epsilon, exactly; null in a study for sites. */
+  study.loss = study.site ? null : study.questions.map(({ channel }) => channel.loss).reduce(largest);
+  /** Who may answer: as the study says, else as the collector said ("open", "tickets", or null if it did not). */
+  study.admission ??= admission;
   return Object.freeze(study);
 }
 
@@ -493,11 +500,33 @@ async function digestOf(bytes) {
 
 function readStudy(document) {
   const number = document.has("format") ? document.get("format") : "nothing";
-  if (number !== FORMAT) throw new BadStudy("format", number, `must be ${FORMAT}`);
+  if (number !== 1n && number !== 2n) throw new BadStudy("format", number, "must be 1 or 2");
+  const study = number === 1n ? readFormat1(document) : readFormat2(document);
+  /** The number of each table's first symbol in the study, and how many symbols there are. */
+  study.offsets = [0];
+  for (const [{ channel }] of study.tables) study.offsets.push(study.offsets.at(-1) + channel.symbols);
+  return study;
+}
+
+function readFormat1(document) {
   const names = ["format", "title", "questions", "opens", "closes", "contact"];
   const [, title, listed, opens, closes, contact] = members(document, names);
   const questions = asArray("questions", listed).map((item, i) => at(`questions[${i}]`, () => readQuestion(item)));
+  const tables = questions.map((question) => [question]);
+  const study = { format: 1, title, questions, tables, opens, closes, contact };
   checkText("title", title);
+  checkQuestions(study);
+  checkMoments(study);
+  if (contact !== null) checkText("contact", contact);
+  const written = { format: 1n, title, questions: questions.map(asWritten), opens, closes, contact };
+  const [metrics, attributes] = ["metric", "attribute"].map((kind) => unique(questions.map((one) => one[kind])));
+  return { ...study, metrics, attributes, bytes: new TextEncoder().encode(canonical(written)) };
+}
+
+const unique = (things) => things.filter(({ name }, i) => things.findIndex((other) => other.name === name) === i);
+
+function checkQuestions({ questions, site }) {
+  if (site) return;
   if (questions.length < 1 || questions.length > MOST_QUESTIONS) {
     throw new BadStudy("questions", `${questions.length} questions`, `must be from 1 to ${MOST_QUESTIONS}`);
   }
@@ -505,17 +534,14 @@ function readStudy(document) {
   asked.forEach((pair, i) => {
     if (asked.indexOf(pair) < i) throw new BadStudy(`questions[${i}]`, "the same again", "must be asked once");
   });
-  for (const [field, moment] of [
-    ["opens", opens],
-    ["closes", closes],
-  ])
-    if (moment !== null) checkMoment(field, moment);
+}
+
+function checkMoments({ opens, closes }) {
+  if (opens !== null) checkMoment("opens", opens);
+  if (closes !== null) checkMoment("closes", closes);
   if (opens !== null && closes !== null && opens >= closes) {
     throw new BadStudy("closes", closes, `must be after opens, which is ${opens}`);
   }
-  if (contact !== null) checkText("contact", contact);
-  const written = { format: FORMAT, title, questions: questions.map(asWritten), opens, closes, contact };
-  return { title, questions, opens, closes, contact, bytes: new TextEncoder().encode(canonical(written)) };
 }
 
 const asWritten = ({ channel: { levels, abstain, table }, ...rest }) => ({ ...rest, levels, abstain, table });
@@ -528,18 +554,29 @@ function readQuestion(document) {
   const rows = asArray("table", table).map((row, i) => asArray(`table[${i}]`, row));
   const groups = question.attribute.groups.length;
   question.channel = new Channel(rows, asArray("levels", levels), groups, abstain);
-  if (target !== "gap" && target !== "means") throw new BadStudy("target", target, 'must be "gap" or "means"');
+  checkTarget(target);
   checkText("design", design);
-  checkDecimal("epsilon", epsilon);
-  if (decimal(epsilon).n <= 0n) throw new BadStudy("epsilon", epsilon, "must be above 0");
-  if (question.channel.symbols > MOST_SYMBOLS) {
-    throw new BadStudy("table", `${question.channel.symbols} symbols`, `must be at most ${MOST_SYMBOLS}`);
-  }
+  checkPositive("epsilon", epsilon);
+  checkSymbols(question.channel);
   return question;
 }
 
-function readMetric(document) {
-  const [name, low, high] = asObject(document, ["name", "low", "high"]);
+function checkTarget(target) {
+  if (target !== "gap" && target !== "means") throw new BadStudy("target", target, 'must be "gap" or "means"');
+}
+
+function checkPositive(field, value) {
+  checkDecimal(field, value);
+  if (decimal(value).n <= 0n) throw new BadStudy(field, value, "must be above 0");
+}
+
+function checkSymbols({ symbols }) {
+  if (symbols > MOST_SYMBOLS) throw new BadStudy("table", `${symbols} symbols`, `must be at most ${MOST_SYMBOLS}`);
+}
+
+const readMetric = (document) => checkMetric(...asObject(document, ["name", "low", "high"]));
+
+function checkMetric(name, low, high) {
   checkText("name", name);
   checkDecimal("low", low);
   checkDecimal("high", high);
@@ -554,6 +591,12 @@ function readAttribute(document) {
   const shares = known === null ? null : asArray("shares", known);
   const groups = asArray("groups", listed);
   checkText("name", name);
+  checkGroups(groups);
+  if (shares !== null) checkShares("shares", shares, groups.length);
+  return { name, groups, shares };
+}
+
+function checkGroups(groups) {
   if (groups.length < 2 || groups.length > MOST_GROUPS) {
     throw new BadStudy("groups", `${groups.length} groups`, `must be from 2 to ${MOST_GROUPS}`);
   }
@@ -561,22 +604,20 @@ function readAttribute(document) {
     checkText(`groups[${i}]`, group);
     if (groups.indexOf(group) < i) throw new BadStudy(`groups[${i}]`, group, "must be listed once");
   });
-  if (shares !== null) checkShares(shares, groups.length);
-  return { name, groups, shares };
 }
 
-function checkShares(shares, groups) {
+function checkShares(field, shares, groups) {
   if (shares.length !== groups) {
-    throw new BadStudy("shares", `${shares.length} shares`, `must be one for each of ${groups} groups`);
+    throw new BadStudy(field, `${shares.length} shares`, `must be one for each of ${groups} groups`);
   }
   let sum = fraction(0n);
   shares.forEach((share, i) => {
-    checkDecimal(`shares[${i}]`, share);
+    checkDecimal(`${field}[${i}]`, share);
     const { n, d } = decimal(share);
-    if (n <= 0n) throw new BadStudy(`shares[${i}]`, share, "must be above 0");
+    if (n <= 0n) throw new BadStudy(`${field}[${i}]`, share, "must be above 0");
     sum = fraction(sum.n * d + n * sum.d, sum.d * d);
   });
-  if (sum.n !== sum.d) throw new BadStudy("shares", shares.join(", "), "must sum to exactly 1");
+  if (sum.n !== sum.d) throw new BadStudy(field, shares.join(", "), "must sum to exactly 1");
 }
 
 /** Put the path to a part of the document before the field that an error in this part names. */
@@ -608,10 +649,10 @@ function asArray(field, value) {
   return value;
 }
 
-function checkText(field, value) {
+function checkText(field, value, longest = LONGEST_TEXT) {
   const length = typeof value === "string" ? [...value].length : 0;
-  if (length < 1 || length > LONGEST_TEXT) {
-    throw new BadStudy(field, value, `must be text of 1 to ${LONGEST_TEXT} characters`);
+  if (length < 1 || length > longest) {
+    throw new BadStudy(field, value, `must be text of 1 to ${longest} characters`);
   }
   if (SPACE_AROUND.test(value) || value.search(NOT_TEXT) >= 0) {
     throw new BadStudy(field, value, "must be on one line, without space around it or control characters");
@@ -630,6 +671,428 @@ function checkMoment(field, value) {
   if (!moment || Number.isNaN(moment.getTime()) || moment.toISOString() !== value.replace("Z", ".000Z")) {
     throw new BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z");
   }
+}
+
+// -------------------------------------------------------------------------------------- study format 2, a draft
+const [MOST_FACTORS, MOST_COMPARISONS, MOST_LANGUAGES, MOST_RECORDS, LONGEST_KEY] = [4, 2048, 64, 1000, 2000];
+const LARGEST_INTEGER = 2n ** 53n - 1n;
+const ANY_VALUES = "max";
+const INTEGERS = {
+  retention: [0n, 36525n], // days
+  planned: [1n, 10n ** 15n],
+  epoch: [60n, 31n * 86400n], // seconds
+  hourly: [1n, 10n ** 15n],
+};
+// What a study may say in this format only.
+const NEW = [
+  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway"],
+  ...["model", "issuer", "release", "site", "translations"],
+];
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
+
+function readFormat2(document) {
+  const optional = ["opens", "closes", "contact", "tables", ...NEW];
+  const parts = read(document, ["format", "title", "metrics", "attributes"], optional);
+  const metrics = readNamed(parts, "metrics", readMetric2);
+  const attributes = readNamed(parts, "attributes", readAttribute2);
+  const known = { metric: metrics, attribute: attributes };
+  if (parts.aim !== null) checkDecimal("aim", parts.aim);
+  for (const [name, reader] of [
+    ["model", readModel],
+    ["issuer", readIssuer],
+    ["release", readRelease],
+  ])
+    if (parts[name] !== null) parts[name] = at(name, () => reader(parts[name]));
+  if ((parts.tables === null) === (parts.site === null)) {
+    throw new BadStudy("tables", parts.site === null ? "nothing" : "tables", "must be given, or a site, not both");
+  }
+  const tables = asArray("tables", parts.tables ?? []).map((item, i) =>
+    at(`tables[${i}]`, () => readTable(item, known)),
+  );
+  const site = parts.site === null ? null : at("site", () => readSite(parts.site, known));
+  const questions = tables.flat();
+  const study = { ...parts, format: 2, questions, tables, site, metrics, attributes };
+  checkText("title", study.title);
+  checkQuestions(study);
+  checkMoments(study);
+  checkTerms(study);
+  checkListed("metrics", metrics, [...questions, ...(site?.metric ? [site] : [])].map(({ metric }) => metric));
+  checkListed("attributes", attributes, [...questions, ...(site ? [site] : [])].map(({ attribute }) => attribute));
+  checkTranslations(study);
+  checkNeeded(study);
+  // What was read says everything, and says it in one way only: its canonical form is the study's.
+  return { ...study, bytes: new TextEncoder().encode(canonical(document)) };
+}
+
+function checkListed(field, listed, used) {
+  const [names, wanted] = [listed, unique(used)].map((things) => JSON.stringify(things.map(({ name }) => name)));
+  if (names !== wanted) throw new BadStudy(field, names, "must be those that are asked for, in that order");
+}
+
+/** Return the members of an object that has the required ones, maybe the optional ones, and no others. */
+function read(document, required, optional = []) {
+  if (!(document instanceof Map)) throw new BadStudy("", document, "must be an object");
+  for (const name of required) if (!document.has(name)) throw new BadStudy(name, "nothing", "must be given");
+  for (const [name, value] of document) {
+    if (!required.includes(name) && !optional.includes(name)) {
+      throw new BadStudy(name, value, "is not a field of this format");
+    }
+    if (value === null && optional.includes(name)) {
+      throw new BadStudy(name, "null", "must be left out if there is nothing to say");
+    }
+  }
+  return Object.fromEntries([...required, ...optional].map((name) => [name, document.get(name) ?? null]));
+}
+
+/** Read a list of things that have different names. */
+function readNamed(parts, field, reader) {
+  const found = [];
+  asArray(field, parts[field]).forEach((item, i) =>
+    at(`${field}[${i}]`, () => {
+      const thing = reader(item);
+      if (found.some(({ name }) => name === thing.name)) throw new BadStudy("name", thing.name, "must be listed once");
+      found.push(thing);
+    }),
+  );
+  return found;
+}
+
+function readMetric2(document) {
+  const { name, low, high, help } = read(document, ["name", "low", "high"], ["help"]);
+  const metric = checkMetric(name, low, high);
+  if (help !== null) checkProse("help", help);
+  return { ...metric, help };
+}
+
+function readAttribute2(document) {
+  const optional = ["groups", "cross", "help", "shares", "share_error", "share_source", "share_guess", "comparisons"];
+  const parts = read(document, ["name"], optional);
+  if ((parts.groups === null) === (parts.cross === null)) {
+    throw new BadStudy("groups", parts.groups === null ? "nothing" : "groups", "must be given, or cross, not both");
+  }
+  const cross = parts.cross === null ? [] : readNamed(parts, "cross", readFactor);
+  const groups = parts.cross === null ? asArray("groups", parts.groups) : cells(cross);
+  for (const field of ["shares", "share_guess"]) {
+    if (parts[field] === null) continue;
+    asArray(field, parts[field]).forEach((share, i) => checkDecimal(`${field}[${i}]`, share));
+  }
+  if (parts.share_error !== null) checkDecimal("share_error", parts.share_error);
+  const listed = parts.comparisons === null ? null : asArray("comparisons", parts.comparisons);
+  const comparisons = listed?.map((item, i) => at(`comparisons[${i}]`, () => readComparison(item))) ?? null;
+  const attribute = { ...parts, groups, cross, comparisons };
+  checkAttribute(attribute);
+  return attribute;
+}
+
+/** Return the attributes that a person has a group of: those that are crossed, or this one. */
+export const factorsOf = (attribute) => (attribute.cross?.length ? attribute.cross : [attribute]);
+
+function readFactor(document) {
+  const { name, groups, help } = read(document, ["name", "groups"], ["help"]);
+  asArray("groups", groups);
+  checkText("name", name);
+  checkGroups(groups);
+  if (help !== null) checkProse("help", help);
+  return { name, groups, help };
+}
+
+/** Return the names of the cells of crossed attributes, the last attribute fastest. */
+const cells = (factors) =>
+  factors
+    .reduce((found, { groups }) => found.flatMap((cell) => groups.map((group) => [...cell, group])), [[]])
+    .map((cell) => cell.join(", "));
+
+function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
+  checkText("name", name);
+  checkGroups(groups);
+  if (cross.length === 1 || cross.length > MOST_FACTORS) {
+    throw new BadStudy("cross", `${cross.length} attributes`, `must be from 2 to ${MOST_FACTORS}`);
+  }
+  const { shares, share_error, share_source, share_guess } = known;
+  if (shares !== null) checkShares("shares", shares, groups.length);
+  for (const field of ["share_error", "share_source"]) {
+    if (known[field] === null) continue;
+    if (shares === null) throw new BadStudy(field, known[field], "must not be given where shares are not");
+    if (field === "share_error") checkPart(field, share_error);
+    else checkText(field, share_source);
+  }
+  if (share_guess !== null) {
+    checkShares("share_guess", share_guess, groups.length);
+    if (shares !== null) throw new BadStudy("share_guess", share_guess, "must not be given where shares are known");
+  }
+  if (comparisons !== null) checkComparisons(comparisons, groups);
+  if (help !== null) checkProse("help", help);
+}
+
+function readComparison(document) {
+  const { of, against, weight } = read(document, ["of", "against"], ["weight"]);
+  if (weight !== null) checkDecimal("weight", weight);
+  asArray("of", of);
+  asArray("against", against);
+  if (weight !== null) checkPositive("weight", weight);
+  return { of, against, weight };
+}
+
+function checkComparisons(comparisons, groups) {
+  const seen = [];
+  comparisons.forEach((comparison, i) =>
+    at(`comparisons[${i}]`, () => {
+      for (const field of ["of", "against"]) checkSide(field, comparison[field], groups);
+      comparison.against.forEach((group, j) => {
+        if (comparison.of.includes(group)) throw new BadStudy(`against[${j}]`, group, "must not be on both sides");
+      });
+      const said = JSON.stringify([comparison.of, comparison.against]);
+      if (seen.includes(said)) throw new BadStudy("", "the same again", "must be listed once");
+      seen.push(said);
+    }),
+  );
+  if (comparisons.length < 1 || comparisons.length > MOST_COMPARISONS) {
+    throw new BadStudy("comparisons", `${comparisons.length} comparisons`, `must be from 1 to ${MOST_COMPARISONS}`);
+  }
+}
+
+function checkSide(field, side, groups) {
+  if (!side.length) throw new BadStudy(field, "no groups", "must name at least one group");
+  const places = side.map((group, i) => {
+    if (!groups.includes(group)) throw new BadStudy(`${field}[${i}]`, group, "must be one of the attribute's groups");
+    return groups.indexOf(group);
+  });
+  if (places.some((place, i) => i > 0 && places[i - 1] >= place)) {
+    throw new BadStudy(field, side.join(", "), "must name groups once, in the attribute's order");
+  }
+}
+
+/** Read a table with the questions that it answers, which share its attribute, design, epsilon and channel. */
+function readTable(document, known) {
+  const parts = read(document, ["attribute", "questions", "design", "epsilon", "abstain", "table"]);
+  const { design, epsilon, abstain } = parts;
+  const attribute = knownOne("attribute", parts.attribute, known);
+  const asked = asArray("questions", parts.questions).map((item, i) =>
+    at(`questions[${i}]`, () => readAsked(item, known)),
+  );
+  if (!asked.length) throw new BadStudy("questions", "0 questions", "must be at least 1");
+  const rows = asArray("table", parts.table).map((row, i) => asArray(`table[${i}]`, row));
+  const [first, ...further] = asked.map(({ levels }) => levels);
+  const channel = new Channel(rows, first, attribute.groups.length, abstain, further);
+  checkSymbols(channel);
+  checkText("design", design);
+  checkPositive("epsilon", epsilon);
+  return asked.map(({ metric, target, expect, spread, weight }, i) =>
+    at(`questions[${i}]`, () => {
+      checkTarget(target);
+      checkExpected(metric, expect, spread);
+      if (weight !== null) checkPositive("weight", weight);
+      return { metric, attribute, target, design, epsilon, channel, expect, spread, weight };
+    }),
+  );
+}
+
+function readAsked(document, known) {
+  const parts = read(document, ["metric", "target", "levels"], ["expect", "spread", "weight"]);
+  parts.metric = knownOne("metric", parts.metric, known);
+  checkLevels(asArray("levels", parts.levels));
+  for (const field of ["expect", "spread", "weight"]) {
+    if (parts[field] === null || (field === "spread" && parts.spread === ANY_VALUES)) continue;
+    checkDecimal(field, parts[field]);
+  }
+  return parts;
+}
+
+function checkExpected({ low, high }, expect, spread) {
+  const [a, b] = [decimal(low), decimal(high)];
+  const outside = (x) => compare(x, a) < 0n || compare(x, b) > 0n;
+  if (expect !== null && outside(decimal(expect))) {
+    throw new BadStudy("expect", expect, `must be from ${low} to ${high}`);
+  }
+  if (spread === null || spread === ANY_VALUES) return;
+  const [{ n, d }, range] = [decimal(spread), fraction(b.n * a.d - a.n * b.d, a.d * b.d)];
+  if (n <= 0n || compare(fraction(2n * n, d), range) > 0n) {
+    throw new BadStudy("spread", spread, `must be above 0 and at most half of the range, or "${ANY_VALUES}"`);
+  }
+}
+
+function readSite(document, known) {
+  const names = ["attribute", "outcome", "epsilon", "records"];
+  const site = read(document, names, ["metric", "levels", "person"]);
+  site.attribute = knownOne("attribute", site.attribute, known);
+  if (site.metric !== null) site.metric = knownOne("metric", site.metric, known);
+  if (site.levels !== null) asArray("levels", site.levels);
+  checkDecimal("epsilon", site.epsilon);
+  const { outcome } = site;
+  if (outcome !== "confusion" && outcome !== "levels") {
+    throw new BadStudy("outcome", outcome, 'must be "confusion" or "levels"');
+  }
+  checkInteger("records", site.records, 1n, BigInt(MOST_RECORDS));
+  checkPositive("epsilon", site.epsilon);
+  for (const field of ["metric", "levels"]) {
+    if (outcome === "levels" && site[field] === null) {
+      throw new BadStudy(field, "nothing", "must be given where the outcome is levels");
+    }
+    if (outcome === "confusion" && site[field] !== null) {
+      throw new BadStudy(field, "something", "must not be given where the outcome is confusion");
+    }
+  }
+  if (site.levels !== null) checkLevels(site.levels);
+  if (site.person !== null) checkProse("person", site.person);
+  return { ...site, records: Number(site.records) };
+}
+
+function knownOne(field, name, known) {
+  const found = known[field].find((thing) => thing.name === name);
+  if (!found) throw new BadStudy(field, name, `must be one of the ${field}s of the study`);
+  return found;
+}
+
+function readModel(document) {
+  const { name, version } = read(document, ["name"], ["version"]);
+  checkText("name", name);
+  if (version !== null) checkText("version", version);
+  return { name, version };
+}
+
+function readIssuer(document) {
+  const { name, key } = read(document, ["name", "key"]);
+  checkText("name", name);
+  checkKey("key", key);
+  return { name, key };
+}
+
+function readRelease(document) {
+  const { batch, delta, observed } = read(document, ["batch", "delta", "observed"]);
+  checkDecimal("delta", delta);
+  checkDecimal("observed", observed);
+  checkInteger("batch", batch, 1n, LARGEST_INTEGER);
+  checkPart("delta", delta);
+  const { n, d } = decimal(observed);
+  if (n < 0n || n >= d) throw new BadStudy("observed", observed, "must be from 0 to below 1");
+  return { batch: Number(batch), delta, observed };
+}
+
+function checkTerms(study) {
+  for (const field of ["contact", "operator"]) if (study[field] !== null) checkText(field, study[field]);
+  if (study.language !== null) checkLanguage("language", study.language);
+  if (study.purpose !== null) checkProse("purpose", study.purpose);
+  for (const [field, [least, most]] of Object.entries(INTEGERS)) {
+    if (study[field] === null) continue;
+    checkInteger(field, study[field], least, most);
+    study[field] = Number(study[field]);
+  }
+  if (study.aim !== null) checkPart("aim", study.aim);
+  const { admission, issuer, gateway } = study;
+  if (![null, "open", "tickets", "blind"].includes(admission)) {
+    throw new BadStudy("admission", admission, "must be open, tickets or blind");
+  }
+  if (admission === "blind" && issuer === null) {
+    throw new BadStudy("issuer", "nothing", "must be given where admission is blind");
+  }
+  if (admission !== "blind" && issuer !== null) {
+    throw new BadStudy("issuer", issuer.name, "must not be given unless admission is blind");
+  }
+  if (gateway !== null) checkKey("gateway", gateway);
+}
+
+const checkProse = (field, value) => checkText(field, value, LONGEST_PROSE);
+
+function checkInteger(field, value, least, most) {
+  if (typeof value === "bigint" && value >= least && value <= most) return;
+  throw new BadStudy(field, value, `must be an integer from ${least} to ${most}`);
+}
+
+function checkPart(field, value) {
+  const { n, d } = decimal(value);
+  if (n <= 0n || n >= d) throw new BadStudy(field, value, "must be above 0 and below 1");
+}
+
+function checkKey(field, value) {
+  if (typeof value === "string" && value.length <= LONGEST_KEY && /^[A-Za-z0-9_-]+$/.test(value)) return;
+  throw new BadStudy(field, value, `must be a key in base64url, of 1 to ${LONGEST_KEY} characters`);
+}
+
+function checkLanguage(field, value) {
+  if (typeof value === "string" && LANGUAGE.test(value)) return;
+  throw new BadStudy(field, value, "must be a language tag such as en, pt-BR or zh-Hant");
+}
+
+/** Return the texts that people read, by their place in the document: { title, "metrics[0].name", ... }. */
+export function textsOf({ title, purpose = null, metrics, attributes, site = null }) {
+  const found = { title, purpose };
+  metrics.forEach(({ name, help = null }, i) => {
+    found[`metrics[${i}].name`] = name;
+    found[`metrics[${i}].help`] = help;
+  });
+  const add = (place, { name, help = null, share_source = null, cross = [], groups }) => {
+    Object.assign(found, { [`${place}.name`]: name, [`${place}.help`]: help, [`${place}.share_source`]: share_source });
+    cross.forEach((factor, k) => add(`${place}.cross[${k}]`, factor));
+    if (!cross.length) groups.forEach((group, j) => (found[`${place}.groups[${j}]`] = group));
+  };
+  attributes.forEach((attribute, i) => add(`attributes[${i}]`, attribute));
+  found["site.person"] = site?.person ?? null;
+  return Object.fromEntries(Object.entries(found).filter(([, text]) => text !== null));
+}
+
+function checkTranslations(study) {
+  const { translations, language } = study;
+  if (translations === null) return;
+  if (!(translations instanceof Map)) throw new BadStudy("translations", translations, "must be an object");
+  if (language === null) throw new BadStudy("language", "nothing", "must be given where there are translations");
+  if (translations.size < 1 || translations.size > MOST_LANGUAGES) {
+    throw new BadStudy("translations", `${translations.size} languages`, `must be from 1 to ${MOST_LANGUAGES}`);
+  }
+  const original = textsOf(study);
+  for (const [tag, texts] of translations) {
+    at("translations", () => {
+      checkLanguage(tag, tag);
+      if (tag === language) throw new BadStudy(tag, "a translation", "must not be into the language of the study");
+    });
+    at(`translations.${tag}`, () => checkTexts(texts, original));
+  }
+  study.translations = Object.fromEntries([...translations].map(([tag, texts]) => [tag, Object.fromEntries(texts)]));
+}
+
+function checkTexts(texts, original) {
+  if (!(texts instanceof Map)) throw new BadStudy("", texts, "must be an object");
+  for (const place of Object.keys(original)) {
+    if (!texts.has(place)) throw new BadStudy(place, "nothing", "must be given");
+  }
+  const seen = [];
+  for (const [place, text] of texts) {
+    if (!Object.hasOwn(original, place)) throw new BadStudy(place, text, "is not a text of this study");
+    checkText(place, text, /(?:purpose|help|person)$/.test(place) ? LONGEST_PROSE : LONGEST_TEXT);
+    if (!place.endsWith("]")) continue;
+    const said = JSON.stringify([place.slice(0, place.lastIndexOf("[")), text]);
+    if (seen.includes(said)) throw new BadStudy(place, text, "must be listed once");
+    seen.push(said);
+  }
+}
+
+/**
+ * Return the first of the wanted languages that a study speaks, or its own, and its texts: [tag, texts].
+ *
+ * A tag also finds a shorter one: "de-AT" finds "de".
+ */
+export function spoken(study, wanted) {
+  const [own, known] = [study.language ?? null, study.translations ?? {}];
+  for (const tag of wanted) {
+    for (let left = tag; left; left = left.slice(0, Math.max(0, left.lastIndexOf("-")))) {
+      if (left === own) return [own, textsOf(study)];
+      if (Object.hasOwn(known, left)) return [left, known[left]];
+    }
+  }
+  return [own, textsOf(study)];
+}
+
+function checkNeeded(study) {
+  const said = (thing, names) => names.some((name) => thing[name] !== null);
+  const needed =
+    said(study, NEW) ||
+    study.tables.some(({ length }) => length > 1) ||
+    study.questions.some((question) => said(question, ["expect", "spread", "weight"])) ||
+    study.metrics.some(({ help }) => help !== null) ||
+    study.attributes.some(
+      (one) =>
+        one.cross.length || said(one, ["help", "share_error", "share_source", "share_guess", "comparisons"]),
+    );
+  if (!needed) throw new BadStudy("format", 2, "must be 1, since format 1 can say all of this");
 }
 
 // ------------------------------------------------------------------------------------------------------ answer
@@ -651,28 +1114,55 @@ export function position({ name, low, high }, value) {
 }
 
 /**
- * Answer one question of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
+ * Answer one table of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
  *
- * It remembers nothing: whoever calls it twice for one person spends twice.  `Memory.answer` answers each study once.
- * Every question is checked before the coin is tossed, so whether it refuses says nothing about the coin.
+ * It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that it
+ * keeps to.  `Ledger.answer` answers each study once, and keeps to the limit for a lifetime too.  Every question is
+ * checked before the coin is tossed, so whether it refuses says nothing about the coin.
  *
  * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
  *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
  *   (which counts as the decimal that it prints as), a BigInt, or `ratio(83, 100)`.
+ * @param limits { study }: what one study may cost, "4" unless you say otherwise.
  * @param ticket Proof that the person may answer; it becomes the answer's id, which is random without one.
  */
-export function randomise(study, profile, { ticket = null, bits = secureBits } = {}) {
+export function answer(study, profile, { limits = {}, ticket = null, bits = secureBits } = {}) {
   if (ticket !== null) checkTicket(ticket);
+  checkAble(study, ticket);
+  checkOpen(study);
   checkPrivacy(study);
+  checkStudyLimit(study, allLimits(limits).study);
   checkProfile(profile);
   const groups = groupsByAttribute(study, profile.group);
-  const inputs = study.questions.map((question) =>
-    channelInput(question, own(groups, question.attribute.name), own(profile.values, question.metric.name)),
-  );
+  const inputs = study.tables.map((table) => channelInput(table, groups, profile.values));
   const picked = secureBelow(inputs.length, bits);
-  const offset = study.questions.slice(0, picked).reduce((sum, { channel }) => sum + channel.symbols, 0);
-  const symbol = offset + study.questions[picked].channel.draw(...inputs[picked], bits);
+  const symbol = study.offsets[picked] + study.tables[picked][0].channel.draw(...inputs[picked], bits);
   return { study: study.digest, id: ticket ?? hexadecimal(crypto.getRandomValues(new Uint8Array(16))), symbol };
+}
+
+/** Refuse a study that asks for what this page cannot do: it must not answer and leave that out. */
+export function checkAble(study, ticket) {
+  if (study.site) {
+    throw new CannotAnswer("the study is for sites that hold many people, and this is a device of one person");
+  }
+  for (const [what, asked] of [
+    ["blind tickets", study.admission === "blind"],
+    ["a gateway that hides addresses", study.gateway],
+    ["answers that wait for an epoch", study.epoch],
+    ["a release in batches that devices check", study.release],
+  ])
+    if (asked) throw new CannotAnswer(`the study asks for ${what}, which this version cannot do yet`);
+  if (study.admission === "tickets" && ticket === null) {
+    throw new CannotAnswer("the study takes answers with a ticket only");
+  }
+}
+
+/** Refuse a study before it opens and from when it closes: nobody would count what it costs to answer. */
+function checkOpen({ opens, closes }) {
+  const now = `${new Date().toISOString().slice(0, 19)}Z`; // as studies write moments, so that text compares as time
+  const clock = `and this device's clock says ${now}`;
+  if (opens !== null && now < opens) throw new CannotAnswer(`the study opens at ${opens}, ${clock}`);
+  if (closes !== null && now >= closes) throw new CannotAnswer(`the study closed at ${closes}, ${clock}`);
 }
 
 const own = (object, name) => (Object.hasOwn(object, name) ? (object[name] ?? null) : null);
@@ -693,38 +1183,49 @@ function checkTicket(ticket) {
 
 function groupsByAttribute(study, group) {
   if (isObject(group)) return group;
-  const names = [...new Set(study.questions.map(({ attribute }) => attribute.name))].sort();
+  const names = [...new Set(study.attributes.flatMap(factorsOf).map(({ name }) => name))].sort();
   if (names.length > 1 && (group ?? null) !== null) {
     throw new CannotAnswer(`"group" must give a group for each of ${names.join(", ")}`);
   }
   return Object.fromEntries(names.map((name) => [name, group]));
 }
 
-function channelInput({ metric, attribute, channel }, group, value) {
-  const index = group === null ? null : attribute.groups.indexOf(group);
-  if (index === -1) throw new CannotAnswer(`${attribute.name} must be one of ${attribute.groups.join(", ")}`);
-  const place = value === null ? null : position(metric, value);
+/** Return what the channel of a table takes, or refuse without saying what was there: [group, positions]. */
+function channelInput(table, groups, values) {
+  const [{ attribute, channel }] = table;
+  const places = factorsOf(attribute).map((factor) => [factor.name, groupIndex(factor, own(groups, factor.name))]);
+  const positions = table.map(({ metric }) => [metric.name, valueAt(metric, own(values, metric.name))]);
   if (!channel.abstain) {
-    for (const [name, found] of [
-      [attribute.name, index],
-      [metric.name, place],
-    ]) {
+    for (const [name, found] of [...places, ...positions]) {
       if (found === null) {
         throw new CannotAnswer(`${name} has no value on this device and the study does not allow abstaining`);
       }
     }
   }
-  return [index, place];
+  const cell = factorsOf(attribute).reduce((before, { groups: { length } }, i) => {
+    const place = places[i][1];
+    return before === null || place === null ? null : before * length + place; // the last attribute is the fastest
+  }, 0);
+  return [cell, positions.map(([, place]) => place)];
 }
 
-// ------------------------------------------------------------------------------------------------------ memory
+function groupIndex({ name, groups }, group) {
+  if (group === null) return null;
+  const index = groups.indexOf(group);
+  if (index < 0) throw new CannotAnswer(`${name} must be one of ${groups.join(", ")}`);
+  return index;
+}
+
+const valueAt = (metric, value) => (value === null ? null : position(metric, value));
+
+// ------------------------------------------------------------------------------------------------------ ledger
 /**
  * What this browser answered, and what that cost: an IndexedDB of this site, without group, value, address or time.
  *
  * An answer is drawn, charged and written in one transaction, and handed out when that transaction is complete.  Such
  * transactions run one after the other, also those of other tabs, so each study gets one randomisation.
  */
-export class Memory {
+export class Ledger {
   #name;
 
   constructor(name = "fairgauge") {
@@ -735,27 +1236,61 @@ export class Memory {
    * Answer a study, or return the answer that it got before; either way it is stored first.
    *
    * @param limits { study, lifetime }: decimals in strings; what one study may cost, and what all answers about an
-   *   attribute may cost together.
+   *   attribute may cost together.  What is left out is what `lower` set, or "4" and "8"; null is no limit.
    */
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
-    checkLimits(limits);
+    const allowed = allLimits({ ...(await this.limits()), ...limits });
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
           const found = past.find((record) => record.study === study.digest);
           if (found) return answerIn(found);
           checkProfile(profile);
-          checkStudyLimit(study, limits.study);
+          checkStudyLimit(study, allowed.study);
           const charges = chargesOf(study, profile);
           checkLifetime(
             charges,
             past.flatMap((record) => record.charges),
-            limits.lifetime,
+            allowed.lifetime,
           );
-          const fresh = randomise(study, profile, { ticket });
+          const fresh = answer(study, profile, { limits: allowed, ticket });
           store.add({ ...fresh, state: "pending", charges });
           return fresh;
+        });
+    });
+  }
+
+  /** Return the limits that this ledger keeps to: { study, lifetime }. */
+  async limits() {
+    return this.#change((store, done) => {
+      store.get(LOWERED).onsuccess = ({ target }) => done(() => allLimits(target.result?.limits ?? {}));
+    }, "settings");
+  }
+
+  /** Set limits for all studies to come, at most the usual ones: this is how a person allows less. */
+  async lower(limits) {
+    const wanted = allLimits(limits);
+    for (const [name, limit] of Object.entries(wanted)) {
+      if (limit === null || !atMost(decimal(limit), LIMITS[name])) {
+        throw new InvalidInput(name, limit, `must be at most ${LIMITS[name]}`);
+      }
+    }
+    return this.#change((store, done) => {
+      store.put({ name: LOWERED, limits: wanted }).onsuccess = () => done(() => wanted);
+    }, "settings");
+  }
+
+  /** Return the most that the answers so far have cost any one attribute, as a fraction. */
+  async spent() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          const charges = past.flatMap((record) => record.charges);
+          const costs = ["", ...charges.map(([name]) => name)].map((account) =>
+            total(charges.filter(([name]) => name === "" || name === account)),
+          );
+          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
         });
     });
   }
@@ -775,13 +1310,22 @@ export class Memory {
     });
   }
 
-  /** Remember that an answer was "delivered" or "refused"; what was delivered stays so. */
-  async mark(answer, state) {
+  /** Remember that the collector has an answer. */
+  async markSent(sent) {
+    return this.#mark(sent, "delivered");
+  }
+
+  /** Remember that the collector refused an answer for good; what was delivered stays so. */
+  async markRefused(sent) {
+    return this.#mark(sent, "refused");
+  }
+
+  #mark(sent, state) {
     return this.#change((store, done) => {
-      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+      store.get(sent.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
-          if (found?.id !== answer.id || found?.symbol !== answer.symbol) {
-            throw new InvalidInput("answer", answer.id, "is not in this memory");
+          if (found?.id !== sent.id || found?.symbol !== sent.symbol) {
+            throw new InvalidInput("answer", sent.id, "is not in this ledger");
           }
           if (found.state !== "delivered") store.put({ ...found, state });
         });
@@ -789,10 +1333,10 @@ export class Memory {
   }
 
   /** Give an answer that was refused another ticket, and return it: the symbol stays, since it is drawn once. */
-  async useTicket(answer, ticket) {
+  async useTicket(refused, ticket) {
     checkTicket(ticket);
     return this.#change((store, done) => {
-      store.get(answer.study).onsuccess = ({ target: { result: found } }) =>
+      store.get(refused.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
           if (found?.state !== "refused") throw new CannotAnswer("only an answer that was refused gets another ticket");
           store.put({ ...found, id: ticket, state: "pending" });
@@ -802,15 +1346,15 @@ export class Memory {
   }
 
   /** Do everything or nothing; what `done` returns is handed out when it is stored. */
-  async #change(work) {
+  async #change(work, name = "answers") {
     const database = await this.#open();
     try {
       return await new Promise((resolve, reject) => {
-        const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
+        const transaction = database.transaction(name, "readwrite", { durability: "strict" });
         let [result, problem] = [undefined, null];
         transaction.oncomplete = () => resolve(result);
         transaction.onabort = () => reject(problem ?? forgetful());
-        work(transaction.objectStore("answers"), (finish) => {
+        work(transaction.objectStore(name), (finish) => {
           try {
             result = finish();
           } catch (error) {
@@ -826,8 +1370,11 @@ export class Memory {
 
   #open() {
     return new Promise((resolve, reject) => {
-      const request = indexedDB.open(this.#name, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
+      const request = indexedDB.open(this.#name, 2);
+      request.onupgradeneeded = ({ oldVersion }) => {
+        if (oldVersion < 1) request.result.createObjectStore("answers", { keyPath: "study" });
+        request.result.createObjectStore("settings", { keyPath: "name" });
+      };
       request.onsuccess = () => resolve(request.result);
       request.onerror = () => reject(forgetful());
       request.onblocked = () => reject(forgetful());
@@ -846,35 +1393,47 @@ function chargesOf(study, profile) {
   const named = isObject(profile.group);
   const costs = new Map();
   for (const { attribute, channel } of study.questions) {
-    const account = named ? attribute.name : ""; // what is spent without naming an attribute counts against all
-    const before = costs.get(account) ?? fraction(0n);
-    costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
+    for (const { name } of factorsOf(attribute)) {
+      const account = named ? name : ""; // what is spent without naming an attribute counts against all
+      const before = costs.get(account) ?? fraction(0n);
+      costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
+    }
   }
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
 }
 
-function checkLimits(limits) {
+/** What is spent unless somebody says otherwise: epsilon 4 on one study, and 8 on an attribute over a lifetime. */
+export const LIMITS = Object.freeze({ study: "4", lifetime: "8" });
+const LOWERED = "limits";
+
+/** Return the limits that were given, and the usual ones for those that were not; null is no limit. */
+function allLimits(limits) {
   for (const [name, limit] of Object.entries(limits)) {
-    if (name !== "study" && name !== "lifetime") throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (!Object.hasOwn(LIMITS, name)) throw new InvalidInput("limits", name, "must be study or lifetime");
+    if (limit === null || limit === undefined) continue;
     if (typeof limit !== "string" || limit.length > LONGEST_DECIMAL || !/^[0-9]+(?:\.[0-9]+)?$/.test(limit)) {
       throw new InvalidInput(name, limit, 'must be a number from 0 up in quotes, such as "2.5"');
     }
   }
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  return { ...LIMITS, ...Object.fromEntries(given) };
 }
 
-function checkStudyLimit(study, limit) {
+/** Refuse a study of which one question, exactly computed, spends more than any one study may. */
+export function checkStudyLimit(study, limit = LIMITS.study) {
   study.questions.forEach((question, index) => {
-    if (limit === undefined || question.channel.within(limit)) return;
+    if (limit === null || question.channel.within(limit)) return;
     const spent = roundedUp(question.channel.epsilon, 6);
     throw new NotPrivate(`${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`);
   });
 }
 
-function checkLifetime(charges, past, limit) {
-  if (limit === undefined) return;
+/** Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon]. */
+export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
+  if (limit === null) return;
   for (const [account, cost] of charges) {
     const met = past.filter(([name]) => account === "" || name === "" || name === account);
-    const before = met.reduce((sum, [, spent]) => add(sum, decimal(spent)), fraction(0n));
+    const before = total(met);
     const after = add(before, decimal(cost));
     if (!atMost(after, limit)) {
       throw new CannotAnswer(
@@ -886,6 +1445,7 @@ function checkLifetime(charges, past, limit) {
 }
 
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
+const total = (charges) => charges.reduce((sum, [, cost]) => add(sum, decimal(cost)), fraction(0n));
 
 // ---------------------------------------------------------------------------------------------------- delivery
 const TRY_AGAIN = [408, 425, 429];
@@ -903,10 +1463,10 @@ const NO = {
  * Every try sends the same bytes.  Before each further try it waits a random time, up to `first` seconds and twice as
  * long each time, at most `longest`; what the collector asks for with Retry-After comes on top, at most `longest` too.
  */
-export async function send(answer, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
+export async function send(drawn, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
   const base = new URL(url, globalThis.location?.href);
-  const target = `${base.href.replace(/\/$/, "")}/studies/${answer.study}/answers`;
-  const request = { ...DISCREET, method: "POST", body: answerBytes(answer) };
+  const target = `${base.href.replace(/\/$/, "")}/studies/${drawn.study}/answers`;
+  const request = { ...DISCREET, method: "POST", body: answerBytes(drawn) };
   request.headers = { "Content-Type": "application/json", Accept: "application/json" };
   for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
     let [asked, problem] = [0, `${base.origin} does not answer`];
@@ -930,14 +1490,14 @@ export async function send(answer, url, { tries = 8, first = 1, longest = 300, t
   }
 }
 
-/** Send an answer of a memory, and remember there what became of it. */
-export async function deliver(memory, answer, url, patience = {}) {
+/** Send an answer of a ledger, and remember there what became of it. */
+export async function deliver(ledger, drawn, url, patience = {}) {
   try {
-    const receipt = await send(answer, url, patience);
-    await memory.mark(answer, "delivered");
+    const receipt = await send(drawn, url, patience);
+    await ledger.markSent(drawn);
     return receipt;
   } catch (error) {
-    if (error instanceof AnswerRefused) await memory.mark(answer, "refused");
+    if (error instanceof AnswerRefused) await ledger.markRefused(drawn);
     throw error;
   }
 }

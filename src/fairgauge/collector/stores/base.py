@@ -162,8 +162,8 @@ class Store(Protocol):
     async def sign_out(self, session: str, until: int) -> None:
         """Remember that a session is over, until it would have ended by itself."""
 
-    async def is_signed_out(self, session: str) -> bool:
-        """Tell whether a session was ended."""
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time and would not have ended by now."""
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""

@@ -29,7 +29,9 @@ from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
-SECONDS = 15  # for a statement or a connection; then the sender is told to come again
+# For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
+# own, and devices give up after 20 seconds of silence: both must have ended by then.
+SECONDS = 8
 MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
 TRIES = 5
 _MIGRATING = 0x46474155  # the key of the advisory lock
@@ -300,11 +302,13 @@ class PostgresStore:
         """Remember that a session is over."""
         sql = "INSERT INTO signed_out VALUES ($1, $2) ON CONFLICT DO NOTHING"
         await self._ask(lambda: self._pool.execute(sql, session, until))
+        # Those that would have ended a session's length before this one are over by any clock.
+        await self._ask(lambda: self._pool.execute("DELETE FROM signed_out WHERE until < $1", until - 86_400))
 
-    async def is_signed_out(self, session: str) -> bool:
-        """Tell whether a session was ended."""
-        sql = "SELECT 1 FROM signed_out WHERE session = $1"
-        return await self._ask(lambda: self._pool.fetchval(sql, session)) is not None
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time."""
+        sql = "SELECT session, until FROM signed_out WHERE until > $1"
+        return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, now))}
 
     async def _ask(self, query: Callable[[], Awaitable[T]]) -> T:
         """Run a query; try again where PostgreSQL says that nothing was done and another try may succeed."""

@@ -219,11 +219,13 @@ class SqliteStore:
     async def sign_out(self, session: str, until: int) -> None:
         """Remember that a session is over."""
         await self._write(_change, "INSERT INTO signed_out VALUES (?, ?) ON CONFLICT DO NOTHING", (session, until))
+        # Those that would have ended a session's length before this one are over by any clock.
+        await self._write(_change, "DELETE FROM signed_out WHERE until < ?", (until - 86_400,))
 
-    async def is_signed_out(self, session: str) -> bool:
-        """Tell whether a session was ended."""
-        sql = "SELECT 1 FROM signed_out WHERE session = ?"
-        return await self._read(lambda c: c.execute(sql, (session,)).fetchone()) is not None
+    async def ended_sessions(self, now: int) -> dict[str, int]:
+        """Return the sessions that were ended before their time."""
+        sql = "SELECT session, until FROM signed_out WHERE until > ?"
+        return dict(await self._read(lambda c: c.execute(sql, (now,)).fetchall()))
 
     # ------------------------------------------------------------------ threads
     async def _write(

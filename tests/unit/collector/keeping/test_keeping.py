@@ -1,4 +1,8 @@
-"""Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command."""
+"""Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command.
+
+Covers: fairgauge.collector.keeping.addresses, fairgauge.collector.keeping.check, fairgauge.collector.keeping.keys,
+fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite.
+"""
 
 import asyncio
 import json

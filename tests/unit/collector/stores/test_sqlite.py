@@ -1,4 +1,7 @@
-"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to."""
+"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to.
+
+Covers: fairgauge.collector.stores.file.
+"""
 
 import asyncio
 from pathlib import Path

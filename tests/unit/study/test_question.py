@@ -78,7 +78,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: question(target="median"), 'target=median: must be "gap" or "means"'),
     (lambda: question(epsilon=0), "epsilon=0: must be above 0"),
     (lambda: question(expect=1.1), "expect=1.1: must be from 0 to 1"),
-    (lambda: question(spread=0.51), 'spread=0.51: must be above 0 and at most 0.5, or "max" for any values'),
+    (lambda: question(spread=0.51), 'spread=0.51: must be above 0 and at most half of the range, or "max"'),
     (lambda: question(spread=0), "spread=0: must be above 0"),
     (lambda: question(spread="most"), "spread=most: must be a plain decimal"),
     (lambda: Study("Sample", sample_question()), "questions=a Question: must be a list of questions"),  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""The operator's page: a session and a proof for every change, and nothing for anyone else."""
+"""The operator's page: a session and a proof for every change, and nothing for anyone else.
+
+Covers: fairgauge.collector.pages.forms, fairgauge.planning.draft, fairgauge.reports.planning.
+"""
 
 import re
 from html import unescape

@@ -1,0 +1,38 @@
+"""Which studies a collector takes: none that is a draft unless it is set to, and none whose terms it cannot keep."""
+
+from msgspec.structs import replace
+
+from fairgauge.collector.queries import Terms
+from fairgauge.errors import BadStudy
+from fairgauge.study import DRAFT, Study
+
+
+def check_takes(study: Study, *, drafts: bool) -> None:
+    """Refuse a study that this collector must not publish.
+
+    Raises:
+        BadStudy: If it is a draft and drafts are not taken, or if it promises what this collector cannot keep.
+    """
+    if study.format == DRAFT and not drafts:
+        rule = "is a draft that may still change: this collector takes drafts only if it is set to (drafts = true)"
+        raise BadStudy("format", study.format, rule)
+    for field, asked in (
+        ("site", study.site is not None),
+        ("admission", study.admission == "blind"),
+        ("gateway", study.gateway is not None),
+        ("epoch", study.epoch is not None),
+        ("hourly", study.hourly is not None),
+        ("release", study.release is not None),
+    ):
+        if asked:
+            raise BadStudy(field, "something", "is what this version of the collector cannot keep to yet")
+    for index, table in enumerate(study.tables):
+        if len(table) > 1:
+            rule = "must answer one question: this version of the collector cannot estimate several at once yet"
+            raise BadStudy(f"tables[{index}]", f"{len(table)} questions", rule)
+
+
+def terms_of(study: Study, given: Terms) -> Terms:
+    """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
+    said = {"admission": study.admission, "aim": study.aim}
+    return replace(given, **{name: value for name, value in said.items() if value is not None})

@@ -1,0 +1,85 @@
+"""The second promise: towards everyone who reads a published tally, and never sees a symbol."""
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from fairgauge.crowd.laws import Blanket
+from fairgauge.crowd.search import smallest_epsilon
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Study
+
+LARGEST_DELTA = Decimal("1e-8")
+MOST_PEOPLE = 10**12
+
+# How many answers of a batch the observer knows or made up, where nobody says: half, if anyone may answer.
+OBSERVED_IF_OPEN = Decimal("0.5")
+OBSERVED_WITH_TICKETS = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What a released tally promises each person in it, towards those who see the tally and no symbol.
+
+    Args:
+        batch: How many answers a release sums up, at least.
+        observed: The part of them whose symbols the observer knows or made up.
+        delta: The small probability beside the factor.
+        epsilon: The certified bound, rounded up.
+    """
+
+    batch: int
+    observed: Decimal
+    delta: Decimal
+    epsilon: Decimal
+
+    @property
+    def people(self) -> int:
+        """Among how many the person is hidden, themselves included."""
+        return hidden_among(self.batch, self.observed)
+
+
+def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, delta: Decimal | None = None) -> Crowd:
+    r"""Return what a study's tally promises a person, certified from the integers of its tables.
+
+    .. math:: \Pr[\text{conclusion} \mid x] \le e^\epsilon \Pr[\text{conclusion} \mid y] + \delta
+
+    Guarantee: exact; for every two inputs x and y, whatever the others hold, for every release that sums up at least
+    ``batch`` answers of which at most the part ``observed`` is known to the observer.  Never above the local epsilon.
+
+    Args:
+        study: The study; its device answers one question, picked by its own fair coin.
+        batch: The least number of answers in a release.
+        observed: The part of them whose symbols the observer knows or made up.
+        delta: At most 1e-8, and at most a tenth of one in ``batch``, unless given.
+
+    Raises:
+        InvalidInput: If a number is out of range.
+        NotPrivate: If a symbol excludes an input.
+    """
+    people = hidden_among(batch, observed)
+    wanted = default_delta(batch) if delta is None else delta
+    if not (wanted.is_finite() and 0 < wanted < 1):
+        raise InvalidInput("delta", wanted, "must be above 0 and below 1")
+    blankets = [Blanket.of(question.channel.table) for question in study.questions]
+    local = max(question.channel.epsilon_bound for question in study.questions)
+    epsilon = smallest_epsilon(blankets, people, wanted, local) if local else local
+    return Crowd(batch, observed, wanted, epsilon)
+
+
+def default_delta(batch: int) -> Decimal:
+    """Return the smaller of 1e-8 and a tenth of one in ``batch``.
+
+    >>> default_delta(10_000), default_delta(10**9)
+    (Decimal('1E-8'), Decimal('1E-10'))
+    """
+    return min(LARGEST_DELTA, Context(prec=5, rounding=ROUND_FLOOR).divide(Decimal(1), Decimal(10 * batch)))
+
+
+def hidden_among(batch: int, observed: Decimal) -> int:
+    """Return how many of a batch's answers the observer does not know: rounded down, and at least the person's own."""
+    if type(batch) is not int or not 1 <= batch <= MOST_PEOPLE:
+        raise InvalidInput("crowd", batch, f"must be an integer from 1 to {MOST_PEOPLE}")
+    if not (observed.is_finite() and 0 <= observed < 1):
+        raise InvalidInput("observed", observed, "must be from 0 to below 1")
+    return max(1, int(batch * (1 - Fraction(observed))))

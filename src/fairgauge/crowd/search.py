@@ -1,0 +1,128 @@
+"""Where to evaluate the certified bound: epsilon and t, found with floats.
+
+Nothing here has to be exact: whatever t comes out, the certificate is computed from the integers at that t.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+
+from fairgauge.channel import ROW_SUM
+from fairgauge.crowd.certificate import Pair, certify
+from fairgauge.crowd.laws import Blanket
+
+# Epsilon is a multiple of this digit's unit, rounded up: at most 0.01 % more.
+_GRID = Context(prec=5, rounding=ROUND_CEILING)
+_LARGEST_EXPONENT = 600.0
+_LARGEST_T = 1e12  # at the local epsilon the bound falls for ever
+
+# For each symbol: the blanket's weight, and both rows' ratios to it.
+Law = list[tuple[float, float, float]]
+
+
+def smallest_epsilon(blankets: Sequence[Blanket], people: int, delta: Decimal, most: Decimal) -> Decimal:
+    """Return the smallest epsilon, to five digits, that the bound certifies for delta; at most ``most``.
+
+    Pairs of rows are taken in as they prove to be the worst, so that few are searched over; the certificate covers
+    all of them.
+    """
+    pairs = [{_widest(blanket)} for blanket in blankets]
+    before = Decimal(0)
+    while True:
+        laws = [[_law(blanket, pair) for pair in own] for blanket, own in zip(blankets, pairs, strict=True)]
+        found = _least(laws, people, float(delta), float(most))
+        if found is None:
+            return most
+        epsilon = max(_GRID.plus(Decimal(found)), before)
+        if epsilon >= most:
+            return most
+        t = best_t(laws, people, float(epsilon))
+        bound, worst = certify(blankets, people, epsilon, Decimal(t))
+        if bound <= delta:
+            return epsilon
+        if all(pair in own for pair, own in zip(worst, pairs, strict=True)):
+            before = _GRID.next_plus(epsilon)  # floats came too close to the edge
+        for pair, own in zip(worst, pairs, strict=True):
+            own.add(pair)
+
+
+def best_t(laws: Sequence[Sequence[Law]], people: int, epsilon: float) -> float:
+    """Return the t that makes the bound least: there its logarithm, which is unimodal in t, is flat."""
+    low = high = 1 / math.sqrt(people)
+    while _slope(laws, people, epsilon, low) > 0:
+        low /= 4
+    while high < _LARGEST_T and _slope(laws, people, epsilon, high) < 0:
+        high *= 4
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        if _slope(laws, people, epsilon, middle) > 0:
+            high = middle
+        else:
+            low = middle
+    return math.sqrt(low * high)
+
+
+def log_bound(laws: Sequence[Sequence[Law]], people: int, epsilon: float, t: float) -> float:
+    """Return the logarithm of the bound at t."""
+    above, _ = _moment(laws, epsilon, t)
+    return people * math.log1p(above) - math.log(t) - 1 - math.log(people)
+
+
+def _least(laws: Sequence[Sequence[Law]], people: int, delta: float, most: float) -> float | None:
+    """Return the least epsilon whose bound is at most delta, or None if even the largest one is not enough."""
+    aim = math.log(delta)
+
+    def enough(epsilon: float) -> bool:
+        return log_bound(laws, people, epsilon, best_t(laws, people, epsilon)) <= aim
+
+    if not enough(most):
+        return None
+    low, high = 0.0, most
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _slope(laws: Sequence[Sequence[Law]], people: int, epsilon: float, t: float) -> float:
+    """Return the sign of the bound's slope in t."""
+    above, slope = _moment(laws, epsilon, t)
+    return math.inf if math.isinf(above) else people * t * slope - (1 + above)
+
+
+def _moment(laws: Sequence[Sequence[Law]], epsilon: float, t: float) -> tuple[float, float]:
+    """Return M - 1 and its slope in t: averages over the questions of the worst pair's."""
+    factor = math.exp(epsilon)
+    worst = [max(_pair_moment(law, factor, t) for law in own) for own in laws]
+    return sum(above for above, _ in worst) / len(worst), sum(slope for _, slope in worst) / len(worst)
+
+
+def _pair_moment(law: Law, factor: float, t: float) -> tuple[float, float]:
+    above = slope = 0.0
+    for weight, own, other in law:
+        rise = own - factor * other
+        if t * rise > _LARGEST_EXPONENT:
+            return math.inf, math.inf
+        grown = math.expm1(t * rise)
+        above += weight * grown
+        slope += weight * rise * (grown + 1)
+    return above, slope
+
+
+def _law(blanket: Blanket, pair: Pair) -> Law:
+    x, y = (blanket.rows[index] for index in pair)
+    return [
+        (least / ROW_SUM, own / least, other / least) for own, other, least in zip(x, y, blanket.least, strict=True)
+    ]
+
+
+def _widest(blanket: Blanket) -> Pair:
+    """Return the pair of rows that differ most: a first guess at the worst."""
+    scaled = [
+        [weight / math.sqrt(least) for weight, least in zip(row, blanket.least, strict=True)] for row in blanket.rows
+    ]
+    count = range(len(scaled))
+    return max((math.dist(scaled[x], scaled[y]), (x, y)) for x in count for y in count)[1]

@@ -1,0 +1,288 @@
+"""Study documents of format 2: a draft, until all that it is for has landed; then frozen as format 1 is.
+
+What is not said is left out: there is no null in it, so that nothing can be said in two ways.  Metrics and attributes
+are listed once, in the order in which the tables name them, and tables hold their questions.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fairgauge.channel import Channel, check_levels
+from fairgauge.errors import BadStudy
+from fairgauge.study.attribute import Attribute, Comparison, cells
+from fairgauge.study.checks import at, check_decimal, check_text, read_array
+from fairgauge.study.metric import Metric
+from fairgauge.study.question import ANY_VALUES, Question, check_symbols, positive
+from fairgauge.study.site import Site
+from fairgauge.study.terms import Issuer, Model, Release
+
+if TYPE_CHECKING:
+    from fairgauge.study.document import Study
+
+FORMAT = 2
+
+# Fields of a study that stand in the document as they are.
+PLAIN = (
+    "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim",
+    "admission", "gateway", "epoch", "hourly",
+)  # fmt: skip
+# What a study may say in this format only.
+NEW = (*(name for name in PLAIN if name not in ("contact", "opens", "closes")), "model", "issuer", "release", "site")
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------- reading
+def read(document: Mapping[str, Any]) -> Document:
+    """Return the parts of a study."""
+    optional = (*PLAIN, "model", "issuer", "release", "translations", "tables", "site")
+    parts = _members(document, ("format", "title", "metrics", "attributes"), optional)
+    metrics = _named(parts, "metrics", _read_metric)
+    attributes = _named(parts, "attributes", _read_attribute)
+    study: Document = {name: parts.get(name) for name in ("title", *PLAIN)}
+    if "aim" in parts:
+        check_decimal("aim", parts["aim"])
+    for name, reader in (("model", _read_model), ("issuer", _read_issuer), ("release", _read_release)):
+        if name in parts:
+            with at(name):
+                study[name] = reader(parts[name])
+    if ("tables" in parts) == ("site" in parts):
+        raise BadStudy("tables", "nothing" if "site" not in parts else "tables", "must be given, or a site, not both")
+    known = (metrics, attributes)
+    study["questions"] = []
+    for index, table in enumerate(read_array("tables", parts.get("tables", []))):
+        with at(f"tables[{index}]"):
+            study["questions"] += _read_table(table, *known)
+    if "site" in parts:
+        with at("site"):
+            study["site"] = _read_site(parts["site"], *known)
+    return {**study, "translations": parts.get("translations")}
+
+
+def check(study: "Study", document: Mapping[str, Any]) -> None:
+    """Refuse a document that says what it says in another way than :func:`write` does."""
+    if not needed(study):
+        raise BadStudy("format", FORMAT, "must be 1, since format 1 can say all of this")
+    for field, used in (("metrics", study.metrics), ("attributes", study.attributes)):
+        names = [item["name"] for item in document[field]]
+        if names != [thing.name for thing in used]:
+            raise BadStudy(field, ", ".join(names), "must be those that are asked for, in that order")
+
+
+def _members(document: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Document:
+    found = _object(document, "")
+    for name in required:
+        if name not in found:
+            raise BadStudy(name, "nothing", "must be given")
+    for name, value in found.items():
+        if name not in required and name not in optional:
+            raise BadStudy(name, value, "is not a field of this format")
+        if value is None and name in optional:
+            raise BadStudy(name, "null", "must be left out if there is nothing to say")
+    return dict(found)
+
+
+def _object(document: object, field: str) -> Document:
+    if not isinstance(document, dict):
+        raise BadStudy(field, document, "must be an object")
+    return document
+
+
+def _named(parts: Document, field: str, reader: Callable[[object], T]) -> dict[str, T]:
+    """Read a list of things that have different names."""
+    found: dict[str, T] = {}
+    for index, item in enumerate(read_array(field, parts[field])):
+        with at(f"{field}[{index}]"):
+            thing: Any = reader(item)
+            if thing.name in found:
+                raise BadStudy("name", thing.name, "must be listed once")
+            found[thing.name] = thing
+    return found
+
+
+def _read_metric(document: object) -> Metric:
+    parts = _members(document, ("name", "low", "high"), ("help",))
+    check_text("name", parts["name"])
+    for end in ("low", "high"):
+        check_decimal(end, parts[end])
+    return Metric(**parts)
+
+
+def _read_attribute(document: object) -> Attribute:
+    optional = ("groups", "cross", "help", "shares", "share_error", "share_source", "share_guess", "comparisons")
+    parts = _members(document, ("name",), optional)
+    if ("groups" in parts) == ("cross" in parts):
+        raise BadStudy("groups", "nothing" if "groups" not in parts else "groups", "must be given, or cross, not both")
+    if "cross" in parts:
+        parts["cross"] = tuple(_named(parts, "cross", _read_factor).values())
+        parts["groups"] = cells(parts["cross"])
+    else:
+        parts["groups"] = read_array("groups", parts["groups"])
+    for field in ("shares", "share_guess"):
+        if field in parts:
+            parts[field] = read_array(field, parts[field])
+            for index, share in enumerate(parts[field]):
+                check_decimal(f"{field}[{index}]", share)
+    if "share_error" in parts:
+        check_decimal("share_error", parts["share_error"])
+    if "comparisons" in parts:
+        listed = enumerate(read_array("comparisons", parts["comparisons"]))
+        parts["comparisons"] = [_read_comparison(f"comparisons[{index}]", item) for index, item in listed]
+    return Attribute(**parts)
+
+
+def _read_factor(document: object) -> Attribute:
+    parts = _members(document, ("name", "groups"), ("help",))
+    return Attribute(**{**parts, "groups": read_array("groups", parts["groups"])})
+
+
+def _read_comparison(place: str, document: object) -> Comparison:
+    with at(place):
+        parts = _members(document, ("of", "against"), ("weight",))
+        if "weight" in parts:
+            check_decimal("weight", parts["weight"])
+        return Comparison(**{**parts, **{side: read_array(side, parts[side]) for side in ("of", "against")}})
+
+
+def _read_table(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> list[Question]:
+    parts = _members(document, ("attribute", "questions", "design", "epsilon", "abstain", "table"))
+    attribute = _known("attribute", parts["attribute"], attributes)
+    asked = []
+    for index, item in enumerate(read_array("questions", parts["questions"])):
+        with at(f"questions[{index}]"):
+            asked.append(_read_question(item, metrics))
+    if not asked:
+        raise BadStudy("questions", "0 questions", "must be at least 1")
+    rows = tuple(read_array(f"table[{i}]", row) for i, row in enumerate(read_array("table", parts["table"])))
+    first, *further = (one.pop("levels") for one in asked)
+    channel = Channel(rows, first, len(attribute.groups), parts["abstain"], tuple(further))
+    check_symbols(channel)
+    check_text("design", parts["design"])
+    check_decimal("epsilon", parts["epsilon"])
+    epsilon = positive("epsilon", parts["epsilon"])
+    found = []
+    for index, one in enumerate(asked):
+        with at(f"questions[{index}]"):
+            found.append(Question(**one, attribute=attribute, design=parts["design"], epsilon=epsilon, channel=channel))
+    return found
+
+
+def _read_question(document: object, metrics: dict[str, Metric]) -> Document:
+    parts = _members(document, ("metric", "target", "levels"), ("expect", "spread", "weight"))
+    parts["metric"] = _known("metric", parts["metric"], metrics)
+    parts["levels"] = read_array("levels", parts["levels"])
+    check_levels(parts["levels"])
+    for field in ("expect", "spread", "weight"):
+        if field in parts and (field, parts[field]) != ("spread", ANY_VALUES):
+            check_decimal(field, parts[field])
+    return parts
+
+
+def _read_site(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> Site:
+    parts = _members(document, ("attribute", "outcome", "epsilon", "records"), ("metric", "levels", "person"))
+    parts["attribute"] = _known("attribute", parts["attribute"], attributes)
+    if "metric" in parts:
+        parts["metric"] = _known("metric", parts["metric"], metrics)
+    if "levels" in parts:
+        parts["levels"] = read_array("levels", parts["levels"])
+    check_decimal("epsilon", parts["epsilon"])
+    return Site(**parts)
+
+
+def _known(field: str, name: object, known: dict[str, T]) -> T:
+    if not isinstance(name, str) or name not in known:
+        raise BadStudy(field, name, f"must be one of the {field}s of the study")
+    return known[name]
+
+
+def _read_model(document: object) -> Model:
+    return Model(**_members(document, ("name",), ("version",)))
+
+
+def _read_issuer(document: object) -> Issuer:
+    return Issuer(**_members(document, ("name", "key")))
+
+
+def _read_release(document: object) -> Release:
+    parts = _members(document, ("batch", "delta", "observed"))
+    check_decimal("delta", parts["delta"])
+    check_decimal("observed", parts["observed"])
+    return Release(**parts)
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+def needed(study: "Study") -> bool:
+    """Tell whether a study says something that format 1 cannot."""
+    return (
+        any(getattr(study, name) is not None for name in (*NEW, "translations"))
+        or any(question.channel.further for question in study.questions)
+        or any((question.expect, question.spread, question.weight) != (None,) * 3 for question in study.questions)
+        or any(question.metric.help is not None for question in study.questions)
+        or any(set(_write_attribute(question.attribute)) - {"name", "groups", "shares"} for question in study.questions)
+    )
+
+
+def write(study: "Study") -> Document:
+    """Return the document of a study."""
+    document = {
+        "format": FORMAT,
+        "title": study.title,
+        **{name: getattr(study, name) for name in PLAIN},
+        "metrics": [_said(metric, "name", "low", "high", "help") for metric in study.metrics],
+        "attributes": [_write_attribute(attribute) for attribute in study.attributes],
+        "model": _said(study.model, "name", "version"),
+        "issuer": _said(study.issuer, "name", "key"),
+        "release": _said(study.release, "batch", "delta", "observed"),
+        "tables": [_write_table(table) for table in study.tables] or None,
+        "site": None if study.site is None else _write_site(study.site),
+        "translations": study.translations and {tag: dict(texts) for tag, texts in study.translations.items()},
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _said(thing: object, *names: str) -> Document | None:
+    """Return what something says of these fields."""
+    if thing is None:
+        return None
+    return {name: getattr(thing, name) for name in names if getattr(thing, name) is not None}
+
+
+def _write_attribute(attribute: Attribute) -> Document:
+    names = ("name", "help", "shares", "share_error", "share_source", "share_guess")
+    document = _said(attribute, *names) or {}
+    if attribute.cross:
+        document["cross"] = [_said(factor, "name", "groups", "help") for factor in attribute.cross]
+    else:
+        document["groups"] = attribute.groups
+    if attribute.comparisons is not None:
+        document["comparisons"] = [_said(one, "of", "against", "weight") for one in attribute.comparisons]
+    return document
+
+
+def _write_table(questions: tuple[Question, ...]) -> Document:
+    first = questions[0]
+    asked = [
+        {
+            **(_said(question, "target", "expect", "spread", "weight") or {}),
+            "metric": question.metric.name,
+            "levels": levels,
+        }
+        for question, levels in zip(questions, first.channel.axes, strict=True)
+    ]
+    return {
+        "attribute": first.attribute.name,
+        "questions": asked,
+        "design": first.design,
+        "epsilon": first.epsilon,
+        "abstain": first.channel.abstain,
+        "table": first.channel.table,
+    }
+
+
+def _write_site(site: Site) -> Document:
+    document = _said(site, "outcome", "epsilon", "records", "levels", "person") or {}
+    document["attribute"] = site.attribute.name
+    if site.metric is not None:
+        document["metric"] = site.metric.name
+    return document

@@ -1,0 +1,225 @@
+"""What operators do with a collector in its real process: workers, TLS, restores, and databases that freeze."""
+
+import asyncio
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from fairgauge.collector.keeping import addresses
+from fairgauge.collector.stores.base import Event
+from fairgauge.collector.tokens import new_token
+from fairgauge.study import Study
+from tests.collecting.kills import publish
+from tests.collecting.servers import ServerProcess, free_port, new_database, new_postgres
+from tests.collecting.wire import Wire, answer_bytes
+from tests.samples import sample_study
+
+STUDY = sample_study()
+COMMAND = [sys.executable, "-c", "from fairgauge.cli import main; main()"]
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "serve", "--secrets", str(folder / "secrets"), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+    )  # fmt: skip
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def serving(pid: int) -> list[int]:
+    """Return the workers among a process's children; multiprocessing has a helper of its own there."""
+    found = []
+    for child in children(pid):
+        try:
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+        except OSError:
+            continue  # it is gone
+    return found
+
+
+async def ask(port: int, method: str, path: str, body: bytes = b"", token: str = "") -> tuple[int, bytes]:
+    async with Wire(port) as wire:
+        return await wire.request(method, path, body, token=token)
+
+
+def until(port: int, status: int) -> None:
+    for _ in range(300):
+        try:
+            if asyncio.run(ask(port, "GET", "/readyz"))[0] == status:
+                return
+        except (OSError, EOFError):
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"/readyz never said {status}")
+
+
+def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
+    token, port = new_token(tmp_path / "secrets", name="me", role="operator"), free_port()
+    crew = start(tmp_path, "--store", new_database(), "--port", str(port), "--workers", "2")
+    try:
+        until(port, 200)
+        asyncio.run(ask(port, "POST", "/studies", STUDY.to_bytes(), token))
+        first = serving(crew.pid)
+        assert len(first) == 2
+        os.kill(first[0], signal.SIGKILL)
+        for _ in range(300):
+            if len(serving(crew.pid)) == 2 and first[0] not in serving(crew.pid):
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("no worker took the place of the one that died")
+        until(port, 200)
+        ids = [os.urandom(16) for _ in range(40)]
+        path = f"/studies/{STUDY.digest}/answers"
+        told = [json.loads(asyncio.run(ask(port, "POST", path, answer_bytes(STUDY.digest, i, 0)))[1]) for i in ids * 2]
+        assert [one["status"] for one in told] == ["accepted"] * 40 + ["duplicate"] * 40
+        crew.send_signal(signal.SIGTERM)
+        assert crew.wait(60) == 0
+    finally:
+        crew.kill()
+        crew.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--store", "sqlite:///gauge.db", "--workers", "2"], "workers=2: needs PostgreSQL"),
+        (["--workers", "0"], "workers=0: must be from 1 to 64"),
+        (["--tls-cert", "nothing.pem"], "must be given together with tls_key"),
+        (["--tls-cert", "nothing.pem", "--tls-key", "nothing.pem"], "nothing.pem: cannot be used with its key"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: list[str], words: str):
+    new_token(tmp_path / "secrets", name="me", role="operator")
+    server = start(tmp_path, "--port", "0", *arguments)
+    _, said = server.communicate(timeout=60)
+    assert server.returncode == 2
+    assert words in said
+    assert len(said.splitlines()) == 1
+
+
+def certificate(folder: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    form, none = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, form, none))
+
+
+def test_a_collector_speaks_tls_itself(tmp_path: Path):
+    certificate(tmp_path)
+    server = start(tmp_path, "--port", "0", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[-1].replace("127.0.0.1", "localhost")
+        assert address.startswith("https://")
+        trusting = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+        with urlopen(f"{address}/healthz", context=trusting, timeout=30) as reply:
+            assert reply.status == 200
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+def test_listening_to_the_world_without_tls_is_warned_about(tmp_path: Path):
+    new_token(tmp_path / "secrets", name="me", role="operator")
+    for host, warned in (("0.0.0.0", True), ("127.0.0.1", False)):
+        server = start(tmp_path, "--port", "0", "--host", host)
+        assert server.stdout is not None
+        server.stdout.readline()
+        server.terminate()
+        _, said = server.communicate(timeout=60)
+        assert ("--tls-cert" in said) is warned
+
+
+def device(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [*COMMAND, "answer", "study.json", "--ledger", "ledger.sqlite3", *arguments],
+        capture_output=True, text=True, timeout=60, check=False, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: Path):
+    study: Study = STUDY
+    (tmp_path / "study.json").write_bytes(study.to_bytes())
+    with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'g.db'}") as server:
+        publish(server, study)
+        asyncio.run(addresses.back_up(f"sqlite:///{tmp_path / 'g.db'}", tmp_path / "copy.db"))
+        group, metric = study.questions[0].attribute.groups[0], study.questions[0].metric
+        gave = ["--group", group, "--value", f"{metric.name}={metric.low}", "--limit", "20", "--study-limit", "20"]
+        sent = device(tmp_path, *gave, "--send", f"http://127.0.0.1:{server.port}")
+        assert sent.endswith("answered, delivered")
+        assert server.stop() == 0
+    event = Event(0, "tester", "restored")
+    asyncio.run(addresses.restore(tmp_path / "copy.db", f"sqlite:///{tmp_path / 'new.db'}", event))
+    with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'new.db'}", token=server.token) as server:
+        there = f"http://127.0.0.1:{server.port}"
+
+        def counted() -> int:
+            path = f"/studies/{study.digest}/tally"
+            return sum(json.loads(asyncio.run(ask(server.port, "GET", path, token=server.token))[1])["counts"])
+
+        assert device(tmp_path, "--send", there, "--study-limit", "20").endswith("delivered before")
+        assert counted() == 0
+        for _ in range(2):
+            assert device(tmp_path, "--send", there, "--again", "--study-limit", "20").endswith("answered, delivered")
+        assert counted() == 1
+
+
+def test_a_frozen_database_gives_503_before_devices_give_up_and_nothing_is_lost(tmp_path: Path):
+    database = new_postgres()
+    with ServerProcess(tmp_path, new_database(database)) as server:
+        publish(server, STUDY)
+        path, names = f"/studies/{STUDY.digest}/answers", [os.urandom(16) for _ in range(3)]
+        assert asyncio.run(ask(server.port, "POST", path, answer_bytes(STUDY.digest, names[0], 0)))[0] == 200
+        frozen = [database.get_pid(), *children(database.get_pid())]
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+
+            async def both() -> list[tuple[int, bytes]]:
+                bodies = [answer_bytes(STUDY.digest, name, 0) for name in names[1:]]
+                async with asyncio.timeout(20):  # a device's own patience: see fairgauge.client.delivery
+                    return await asyncio.gather(*(ask(server.port, "POST", path, body) for body in bodies))
+
+            assert [status for status, _ in asyncio.run(both())] == [503, 503]
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+        until(server.port, 200)
+        told = [
+            json.loads(asyncio.run(ask(server.port, "POST", path, answer_bytes(STUDY.digest, n, 0)))[1]) for n in names
+        ]
+        assert {one["status"] for one in told} <= {"accepted", "duplicate"}
+        found = asyncio.run(ask(server.port, "GET", f"/studies/{STUDY.digest}/tally", token=server.token))[1]
+        assert sum(json.loads(found)["counts"]) == 3

@@ -1,0 +1,62 @@
+"""Studies of format 2: taken only where the collector is set to, and only what it can keep to."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairgauge.collector.config import Config
+from fairgauge.collector.drafts import check_takes, terms_of
+from fairgauge.collector.queries import Terms
+from fairgauge.errors import BadStudy
+from fairgauge.study import Study
+from tests.collecting.desk import Desk
+from tests.samples import joint_questions, sample_study, site_study, two_questions, unlinked_study
+
+DRAFT = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02")
+
+
+def test_a_draft_is_refused_unless_the_collector_is_set_to_take_it(ask):
+    async def scene(desk: Desk) -> None:
+        told = (await desk.publish(DRAFT)).json()
+        assert told["status"] == 400
+        assert told["field"] == "format"
+        assert "takes drafts only if it is set to (drafts = true)" in told["rule"]
+        assert (await desk.publish(two_questions())).status_code == 201
+
+    assert Config().drafts is False
+    ask(scene)
+
+
+def test_what_a_draft_says_wins_over_how_it_is_published(ask):
+    async def scene(desk: Desk) -> None:
+        assert (await desk.publish(DRAFT, admission="open")).status_code == 201
+        found = await desk.get(f"/studies/{DRAFT.digest}")
+        assert found.headers["fairgauge-admission"] == "tickets"
+        assert found.content == DRAFT.to_bytes()
+        assert (await desk.answer(DRAFT, bytes(16), 1)).status_code == 403
+
+    ask(scene, drafts=True)
+
+
+def test_what_a_study_does_not_say_is_as_given() -> None:
+    given = Terms(admission="tickets", results="public", aim="0.5")
+    assert terms_of(sample_study(), given) == given
+    assert terms_of(DRAFT, Terms(results="public")) == Terms(admission="tickets", results="public", aim="0.02")
+
+
+@pytest.mark.parametrize(
+    ("study", "text"),
+    [
+        (site_study(), "site=something: is what this version of the collector cannot keep to yet"),
+        (unlinked_study(), "admission=something: is what this version"),
+        (replace(sample_study(), gateway="k"), "gateway=something: is what"),
+        (replace(sample_study(), epoch=60), "epoch=something: is what"),
+        (replace(sample_study(), hourly=60), "hourly=something: is what"),
+        (replace(sample_study(), release=unlinked_study().release), "release=something: is what"),
+        (Study("Joint", joint_questions()), "tables[0]=2 questions: must answer one question: this version"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
+    with pytest.raises(BadStudy) as caught:
+        check_takes(study, drafts=True)
+    assert str(caught.value).startswith(text)

@@ -1,0 +1,83 @@
+"""What people type: read exactly, or refused with what to type instead."""
+
+from decimal import Decimal
+
+import pytest
+
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.typed import (
+    MOST_CLIENTS,
+    as_count,
+    as_epsilon,
+    as_number,
+    read_decimal,
+    read_groups,
+    read_metric,
+)
+
+
+def test_known_shares_are_those_of_the_study_and_of_the_design():
+    found = read_groups(["female=0.30", "male=.7"], "sex")
+    assert (found.name, found.groups, found.shares) == ("sex", ("female", "male"), ("0.3", "0.7"))
+    assert found.reckoned_shares == pytest.approx((0.3, 0.7))
+
+
+def test_guessed_shares_steer_the_design_and_are_published_as_a_guess():
+    found = read_groups(["female~0.3", "male~0.7005"], "sex")
+    assert (found.shares, found.share_guess) == (None, ("0.3", "0.7"))
+    assert found.reckoned_shares == (0.3, 0.7)
+
+
+@pytest.mark.parametrize("typed", [["a", "b", "c"], ["a~0.333", "b~0.333", "c~0.333"]])
+def test_without_shares_the_guess_is_that_all_are_alike(typed: list[str]):
+    found = read_groups(typed, "age")
+    assert found.reckoned_shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert found.share_guess is None  # which needs no new format
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [
+        (["female=0.5", "male~0.5"], "give every group a share"),
+        (["female=0.5", "male"], "give every group a share"),
+        (["female"], "give at least two"),
+        ([], "give at least two"),
+        (["female~0.3", "male~0.6"], "guessed shares must sum to 1"),
+        (["female=0", "male=1"], "group female=0: must have a share above 0 and below 1"),
+        (["female=1", "male=0.5"], "group female=1: must have a share above 0 and below 1"),
+        (["female=half", "male=0.5"], "group female=half: must be a number"),
+    ],
+)
+def test_groups_that_cannot_be_read_are_refused_with_a_hint(typed: list[str], rule: str):
+    with pytest.raises(InvalidInput) as refused:
+        read_groups(typed, "sex")
+    assert rule in str(refused.value)
+
+
+def test_a_metric_has_a_name_and_a_range_and_its_name_may_have_colons():
+    assert [str(part) for part in (read_metric("recall").low, read_metric("recall").high)] == ["0", "1"]
+    found = read_metric("asr:wer:0:2.50")
+    assert (found.name, str(found.low), str(found.high)) == ("asr:wer", "0", "2.5")
+    with pytest.raises(InvalidInput, match="metric=recall:1: must be name:low:high"):
+        read_metric("recall:1")
+
+
+@pytest.mark.parametrize("typed", ["", "one", "nan", "inf", "1e999999999"])
+def test_what_is_no_number_is_refused(typed: str):
+    with pytest.raises(InvalidInput):
+        read_decimal("error", typed)
+    assert read_decimal("error", "0e99") == 0
+
+
+def test_numbers_are_taken_exactly_as_typed():
+    assert (as_epsilon("0.10"), as_epsilon(0.1)) == (Decimal("0.1"), Decimal("0.1"))
+    assert as_number("error", "0.01") == 0.01
+    with pytest.raises(InvalidInput, match="epsilon=0: must be above 0"):
+        as_epsilon(0)
+
+
+@pytest.mark.parametrize("given", ["0", "1.5", -1, MOST_CLIENTS + 1, "many"])
+def test_clients_are_a_whole_number_that_a_planet_can_hold(given: str | int):
+    with pytest.raises(InvalidInput):
+        as_count("clients", given)
+    assert (as_count("clients", "1e15"), as_count("clients", 1)) == (MOST_CLIENTS, 1)
