@@ -67,7 +67,7 @@ def covering(conditions: Mapping[str, Sequence[object]], *, seed: int = 1) -> li
     while left:
         # One pair that is left is in all of them, so that each turn leaves fewer.
         first = dict(min(left, key=str))
-        drawn = [{n: conditions[n][rng.integers(len(conditions[n]))] for n in names} | first for _ in range(60)]
+        drawn = [{n: conditions[n][int(rng.integers(len(conditions[n])))] for n in names} | first for _ in range(60)]
         best = max(drawn, key=lambda each: len(left & _pairs(each)))
         left -= _pairs(best)
         found.append(best)
@@ -103,7 +103,9 @@ class Setting:
         )
         quick = self._plain and float(self.epsilon) <= _QUICK
         name, channel = make_channel(goal, Decimal(self.epsilon), design="auto" if quick else "randomized-response")
-        attribute = Attribute("group", self._names, self._declared if goal.shares_known else None, **self._error)
+        error = SPLITS[self.split][1] if self.shares == "known with error" else None
+        shares = self._declared if goal.shares_known else None
+        attribute = Attribute("group", self._names, shares, share_error=error)
         return Study(
             "Coverage",
             [
@@ -158,10 +160,6 @@ class Setting:
     @property
     def _declared(self) -> tuple[str, ...]:
         return SPLITS[self.split][0][self.groups]
-
-    @property
-    def _error(self) -> dict[str, str]:
-        return {"share_error": SPLITS[self.split][1]} if self.shares == "known with error" else {}
 
     def __str__(self) -> str:
         return (

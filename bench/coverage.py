@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from textwrap import fill
 
-from fairgauge.estimation.kinds import KINDS
 from rich.console import Console
 from rich.progress import track
 
 from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, ROUGH, Held, measure
 from bench.looks import LOOKS, WATCHED, Watched, watch
+from fairgauge.estimation.kinds import KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- coverage table: begin -->", "<!-- coverage table: end -->"
@@ -163,7 +163,7 @@ def main() -> int:
             f"{each.kind}: missed at some look in {each.missed} of {each.runs} (epsilon {each.epsilon})",
             file=sys.stderr,
         )
-    return 1 if any(each.broken for each in (*found, *watched)) else 0
+    return 1 if any(held.broken for held in found) or any(each.broken for each in watched) else 0
 
 
 if __name__ == "__main__":

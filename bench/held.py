@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from fairgauge.estimation.kinds import KINDS, kind_of
-from fairgauge.estimation.reader import Reader, counts_of
 from scipy.stats import binom
 
 from bench.conditions import Setting
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.estimation.kinds import KINDS, kind_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
+from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.values import Interval
 from fairgauge.simulation import simulate, simulate_exactly
 from fairgauge.tallies import Tally
@@ -110,21 +110,21 @@ def accepted(setting: Setting, tally: Tally, kind: str) -> Shown:
     truth = setting.truth
     means = [2 * truth.means[group] - 1 for group in truth.means]
     if estimands.gaps is not None or estimands.means is not None:
-        pairs = list(combinations(range(setting.groups), 2))
         # All gaps are to hold together; those that are not told are not wrong.
-        told = [_ask(lambda p=pair: reader.believes_gap(p, means[p[0]] - means[p[1]], alpha)) for pair in pairs]
+        told = [
+            _ask(reader.believes_gap, (a, b), means[a] - means[b], alpha)
+            for a, b in combinations(range(setting.groups), 2)
+        ]
         yield "gap", None if all(holds is None for holds in told) else False not in told
     for group, name in enumerate(truth.means):
         if estimands.means is not None:
-            yield f"mean of {name}", _ask(lambda g=group: _within(reader.mean(g, alpha), means[g]))
+            yield f"mean of {name}", _ask(lambda g: _within(reader.mean(g, alpha), means[g]), group)
         if estimands.group_shares is not None:
-            share, is_so = estimands.group_shares[group], truth.shares[name]
-            yield f"share of {name}", _ask(lambda r=share, t=is_so: reader.believes(r, t, alpha))
-    if estimands.overall is not None:
-        overall = 2 * (truth.overall or 0) - 1
-        yield "overall", _ask(lambda: reader.believes(estimands.overall, overall, alpha))
+            yield f"share of {name}", _ask(reader.believes, estimands.group_shares[group], truth.shares[name], alpha)
+    if estimands.overall is not None and truth.overall is not None:
+        yield "overall", _ask(reader.believes, estimands.overall, 2 * truth.overall - 1, alpha)
     if estimands.answered is not None:
-        yield "answered", _ask(lambda: reader.believes(estimands.answered, setting.answering, alpha))
+        yield "answered", _ask(reader.believes, estimands.answered, setting.answering, alpha)
 
 
 def read(setting: Setting, tally: Tally, kind: str, accepts: dict[str, bool | None]) -> Shown:
@@ -150,7 +150,7 @@ def read(setting: Setting, tally: Tally, kind: str, accepts: dict[str, bool | No
         if accepts.get(name) and not holds:
             raise AssertionError(f"{kind}: {name} accepts {is_so} but is {interval} ({setting})")
         yield name, holds
-    yield "ratio", _ask(lambda: _ratio_holds(setting, tally, kind))
+    yield "ratio", _ask(_ratio_holds, setting, tally, kind)
 
 
 def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
@@ -171,9 +171,10 @@ def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
     return kind_of(kind).reader(_estimands(setting), counts_of(counts))
 
 
-def _ask(ask: Callable[[], bool]) -> bool | None:
+def _ask(ask: Callable[..., bool], *about: object) -> bool | None:
+    """Return what is answered, or None if the answers to the study do not tell."""
     try:
-        return ask()
+        return ask(*about)
     except CannotEstimate:
         return None
 

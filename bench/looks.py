@@ -1,14 +1,15 @@
 """How often intervals hold at every look at a study that grows, which only ``anytime`` promises."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
-from fairgauge.estimation.kinds import kind_of
 
 from bench.conditions import Setting
 from bench.held import is_broken
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import kind_of
 
 CONFIDENCE = 0.9
 LOOKS = tuple(np.unique(np.logspace(1, 4.5, 40).astype(int)).tolist())
@@ -34,7 +35,7 @@ def watch(epsilon: str, kind: str, runs: int, *, seed: int) -> Watched:
     """Watch studies grow, of clients who are drawn; everyone is at 1, so who comes first matters most."""
     setting = Setting("everyone at 1", LOOKS[-1], epsilon)
     question = setting.study.questions[0]
-    laws = [[float(p) for p in question.channel.mixture(group, LEVEL_UNIT)] for group in (0, 1)]
+    laws = [[float(p) for p in question.channel.mixture(group, Fraction(LEVEL_UNIT))] for group in (0, 1)]
     law, estimands, reader = np.mean(laws, axis=0), estimands_of(question), kind_of(kind).reader
     rng, missed = np.random.default_rng(seed), 0
     for _ in range(runs):

@@ -82,7 +82,7 @@ def measure(
     rng: np.random.Generator,
     *,
     confidence: float = CONFIDENCE,
-    interval: str = "finite",
+    interval: str = "population",
 ) -> Finding:
     """Let every client of a population answer, and read the answers."""
     tally = simulate_exactly(study, population, seed=rng)

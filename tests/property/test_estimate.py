@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.estimation import INTERVALS, estimate
+from fairgauge.estimation import estimate
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.study import Question
@@ -54,14 +54,13 @@ def test_every_client_is_within_the_bounds(
         exact = np.log((rows * np.exp(sign * tilt * (score[None, :] - mean[:, None]))).sum(axis=1))
         bound = spread.cumulant(np.array([tilt]), sign)[0]
         assert exact.max() <= bound + slack
-        assert bound <= spread.drawn_cumulant(np.array([tilt]), sign)[0] + slack
     if shares is not None:
         known = Spread(spread.decoder, score, np.array(shares))
         assert known.variance <= spread.variance + slack
 
 
 @settings(max_examples=40)
-@given(st.data(), questions(), st.sampled_from(["finite", "normal", "chebyshev"]))
+@given(st.data(), questions(), st.sampled_from(["fixed", "normal", "chebyshev"]))
 def test_numbers_are_finite_ordered_and_nested(data: st.DataObject, question: Question, interval: str):
     asked = study(question)
     counts = data.draw(st.lists(st.integers(0, 10**6), min_size=asked.symbols, max_size=asked.symbols))
@@ -77,7 +76,7 @@ def test_numbers_are_finite_ordered_and_nested(data: st.DataObject, question: Qu
 
 
 @settings(max_examples=25)
-@given(st.data(), questions(), st.sampled_from(list(INTERVALS)))
+@given(st.data(), questions(), st.sampled_from(["fixed", "anytime", "normal", "chebyshev"]))
 def test_the_p_value_excludes_exactly_what_the_interval_does(data: st.DataObject, question: Question, interval: str):
     asked = study(question)
     counts = data.draw(st.lists(st.integers(0, 10**5), min_size=asked.symbols, max_size=asked.symbols))

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fairgauge.estimation.kinds import KINDS
 
 from bench import held
 from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import Held, measure
 from bench.looks import watch
-from fairgauge.simulation import simulate
+from fairgauge.estimation.kinds import KINDS
+from fairgauge.simulation import Truth, simulate
 from fairgauge.study import Study
 
 SEED = 20261115
@@ -67,7 +67,7 @@ def test_a_mutant_that_forgets_that_clients_are_drawn_is_caught():
 def test_a_mutant_that_forgets_that_shares_may_be_wrong_is_caught():
     class Forgetful(Setting):
         @property
-        def study(self) -> Study:  # type: ignore[override]
+        def study(self) -> Study:
             return Setting(self.values, self.clients, self.epsilon).study
 
     forgetful = Forgetful(WRONG_SHARES.values, WRONG_SHARES.clients, WRONG_SHARES.epsilon, shares=WRONG_SHARES.shares)
@@ -77,7 +77,7 @@ def test_a_mutant_that_forgets_that_shares_may_be_wrong_is_caught():
 def test_a_mutant_that_takes_a_wrong_group_for_the_first_is_caught():
     class Swapped(Setting):
         @property
-        def truth(self):  # type: ignore[no-untyped-def, override]
+        def truth(self) -> Truth:
             right = super().truth
             return replace(right, means=dict(zip(right.means, reversed(right.means.values()), strict=True)))
 

@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
-from fairgauge.estimation.intervals import INTERVALS, Width, normal
-from fairgauge.estimation.spread import Spread
+from fairgauge.estimation.by_width import NormalReader
+from fairgauge.estimation.intervals import Width
+from fairgauge.goals.inputs import Vector
 from fairgauge.simulation import simulate_exactly
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -49,8 +50,10 @@ def test_they_miss_no_more_than_stated() -> None:
 def test_intervals_that_are_too_narrow_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant twin."""
 
-    def narrow(spread: Spread, answers: float, alpha: float) -> Width:
-        return Width(*(0.3 * side for side in normal(spread, answers, alpha)))
+    wide = NormalReader.around
 
-    monkeypatch.setitem(INTERVALS, "normal", narrow)
+    def narrow(self: NormalReader, score: Vector, alpha: float) -> Width:
+        return Width(*(0.3 * side for side in wide(self, score, alpha)))
+
+    monkeypatch.setattr(NormalReader, "around", narrow)
     assert all(map(broken, misses().values()))

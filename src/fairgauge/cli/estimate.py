@@ -6,13 +6,14 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_study, read_tally
 from fairgauge.cli.show import err, show_estimate, show_json
 from fairgauge.estimation import estimate as run
+from fairgauge.estimation.kinds import DEFAULT
 
 
 def estimate(
     study: options.StudyFile,
     tally: options.TallyFile,
     confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = "finite",
+    interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
     json: options.Json = False,
 ) -> None:

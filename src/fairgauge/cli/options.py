@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fairgauge.estimation.kinds import KINDS
+
 Group = Annotated[
     list[str],
     typer.Option(
@@ -29,7 +31,9 @@ Spread = Annotated[
     typer.Option(help="How far values spread about it, as a standard deviation; max for any values."),
 ]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
-IntervalName = Annotated[str, typer.Option("--interval", help="finite, anytime, normal or chebyshev.")]
+IntervalName = Annotated[
+    str, typer.Option("--interval", help=f"What the interval is about and promises: {', '.join(KINDS)}.")
+]
 Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]

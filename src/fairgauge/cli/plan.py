@@ -9,6 +9,7 @@ from fairgauge.cli import options
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, show_json, show_plan
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.figure import check_kind, picture
@@ -23,7 +24,7 @@ def plan(
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
     confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = "finite",
+    interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
     expect: options.Expect = None,

@@ -11,6 +11,7 @@ from fairgauge.cli.read import read_study, read_tally, write_bytes
 from fairgauge.cli.show import err, out
 from fairgauge.errors import MissingExtra
 from fairgauge.estimation import estimate as run
+from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.reports.words import verdict
 
 
@@ -19,7 +20,7 @@ def report(
     tally: options.TallyFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the report.")],
     confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = "finite",
+    interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from fairgauge.collector.export import FORMATS
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation import INTERVALS
+from fairgauge.estimation.kinds import DEFAULT, KINDS
 
 Q = TypeVar("Q", bound="Query")
 
@@ -22,9 +22,9 @@ class EstimateQuery(Query, frozen=True):
 
     confidence: Annotated[float, Meta(ge=0.5, lt=1, description="How often each interval is to hold the truth.")] = 0.99
     interval: Annotated[
-        Literal[tuple(INTERVALS)],  # type: ignore[valid-type]
-        Meta(description="The kind of interval."),
-    ] = "finite"
+        Literal[tuple(KINDS)],  # type: ignore[valid-type]
+        Meta(description="The kind of interval: " + "; ".join(f"{k.name} {k.guarantee}" for k in KINDS.values()) + "."),
+    ] = DEFAULT
 
 
 class ExportQuery(Query, frozen=True):

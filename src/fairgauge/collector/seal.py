@@ -17,6 +17,7 @@ from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.collector.seal_before import estimate_of_before, numbers_of_before, of_before
 from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -160,7 +161,7 @@ def _comparable(study: Study, sealed: Sealed) -> tuple[dict[str, Any], dict[str,
     if of_before(named):
         return estimate_of_before(study, tally, named), numbers_of_before(named)
     found = estimation.estimate(
-        study, tally, confidence=named.get("confidence", 0.99), interval=named.get("interval", "")
+        study, tally, confidence=named.get("confidence", 0.99), interval=sealed_kind(named.get("interval", ""))
     )
     return found.to_dict(), named
 

@@ -7,6 +7,7 @@ it names is ``finite``.  Its numbers are compared; its sentences are not, becaus
 from typing import Any
 
 from fairgauge import estimation
+from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -28,7 +29,7 @@ def numbers_of_before(document: dict[str, Any]) -> dict[str, Any]:
 
 def estimate_of_before(study: Study, tally: Tally, named: dict[str, Any]) -> dict[str, Any]:
     """Return the terms and the numbers that an estimate of before has for a tally, by the terms that it names."""
-    terms = {"confidence": named.get("confidence", 0.0), "interval": named.get("interval", "")}
+    terms = {"confidence": named.get("confidence", 0.0), "interval": sealed_kind(named.get("interval", ""))}
     document = _without_shown(estimation.estimate(study, tally, **terms).to_dict())
     for question in document["questions"]:
         question["gap"] = max(question["gaps"], key=lambda gap: abs(gap["estimate"]), default=None)

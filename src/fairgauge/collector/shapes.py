@@ -119,6 +119,7 @@ class Estimate(Document, frozen=True):
     study: Digest
     confidence: float
     interval: str
+    about: str
     guarantee: str
     questions: list[Question]
 

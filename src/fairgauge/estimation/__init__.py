@@ -21,17 +21,17 @@ from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge.estimation.headline import Headline
-    from fairgauge.estimation.intervals import GUARANTEES, INTERVALS
+    from fairgauge.estimation.kinds import KINDS, IntervalKind
     from fairgauge.estimation.reading import estimate
     from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
     from fairgauge.estimation.values import Interval
 
 __all__ = [
-    "GUARANTEES",
-    "INTERVALS",
+    "KINDS",
     "Estimate",
     "Headline",
     "Interval",
+    "IntervalKind",
     "QuestionEstimate",
     "Sensitivity",
     "estimate",
@@ -40,11 +40,11 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "GUARANTEES": "intervals",
-        "INTERVALS": "intervals",
+        "KINDS": "kinds",
         "Estimate": "result",
         "Headline": "headline",
         "Interval": "values",
+        "IntervalKind": "kinds",
         "QuestionEstimate": "result",
         "Sensitivity": "result",
         "estimate": "reading",

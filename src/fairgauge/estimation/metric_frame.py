@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.values import Interval
@@ -38,7 +39,7 @@ class PrivateMetricFrame:
     of two of these, the low and the high end.
 
     Guarantee: each ``_ci`` holds the truth with the stated confidence, as the chosen interval does
-    (``fairgauge.estimation.GUARANTEES``), for each metric by itself.
+    (:mod:`fairgauge.estimation.kinds`), for each metric by itself.
 
     Args:
         study: The study.
@@ -60,7 +61,7 @@ class PrivateMetricFrame:
         tally: Tally,
         *,
         confidence: float = 0.99,
-        interval: str = "finite",
+        interval: str = DEFAULT,
         attribute: str | None = None,
     ) -> None:
         try:

@@ -1,14 +1,12 @@
 """How surprising a gap is, if the true one were within a tolerance."""
 
-from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.solve import Counts
-from fairgauge.estimation.telling import gap_interval
+from fairgauge.estimation.reader import Reader
 
 _LEAST = 1e-12
 _STEPS = 12
 
 
-def p_value(reader: Counts, pair: tuple[int, int], tolerance: float) -> float:
+def p_value(reader: Reader, pair: tuple[int, int], tolerance: float) -> float:
     """Return the smallest alpha at which the interval still excludes every gap within the tolerance.
 
     Guarantee: as the interval's: a gap within the tolerance gives less than alpha at most as often as alpha.
@@ -18,17 +16,9 @@ def p_value(reader: Counts, pair: tuple[int, int], tolerance: float) -> float:
         pair: The two groups, by number.
         tolerance: The largest gap that is acceptable, from 0 to 2.
     """
-    gaps = reader.estimands.gaps
 
     def excluded(alpha: float) -> bool:
-        if gaps is not None:
-            gap = gaps[pair] if gaps[pair].value(reader.law) > 0 else -gaps[pair]
-            return reader.beyond(gap, tolerance, alpha / len(gaps))
-        try:
-            interval = gap_interval(reader, pair, alpha)
-        except CannotEstimate:
-            return False
-        return interval.low > tolerance or interval.high < -tolerance
+        return reader.excludes(pair, tolerance, alpha)
 
     if excluded(_LEAST):
         return _LEAST

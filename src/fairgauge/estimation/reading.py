@@ -5,17 +5,15 @@ import math
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.intervals import INTERVALS, check_confidence, check_interval
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
-from fairgauge.estimation.solve import Counts, law_of
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.study import Metric, Question, Study
 from fairgauge.tallies import Tally
-
-_NORMAL_ANSWERS = 10_000
 
 
 def estimate(
@@ -23,7 +21,7 @@ def estimate(
     tally: Tally,
     *,
     confidence: float = 0.99,
-    interval: str = "finite",
+    interval: str | IntervalKind = DEFAULT,
     tolerance: float | None = None,
 ) -> Estimate:
     """Return what a tally says about a study.
@@ -32,7 +30,7 @@ def estimate(
         study: The study that was answered.
         tally: The count of every symbol.
         confidence: How often the interval is to hold the truth.
-        interval: ``"finite"``, ``"anytime"``, ``"normal"`` or ``"chebyshev"``.
+        interval: The kind of interval or its name; see :mod:`fairgauge.estimation.kinds`.
         tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
 
     Raises:
@@ -40,16 +38,16 @@ def estimate(
         InvalidInput: If an argument is out of range, or of another type.
     """
     _check_types(study, tally)
-    check_interval(interval)
+    kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
     check_confidence(confidence)
     if tolerance is not None and not 0 <= tolerance < math.inf:
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
     if study.site is not None:
         raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
-    asked = (1 - confidence, interval, tolerance)
+    asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
-    return Estimate(study.digest, confidence, interval, tolerance, questions)
+    return Estimate(study.digest, confidence, kind.name, tolerance, questions)
 
 
 def _check_types(study: object, tally: object) -> None:
@@ -60,7 +58,9 @@ def _check_types(study: object, tally: object) -> None:
             raise InvalidInput(name, f"a {type(value).__name__}", f"must be a {wanted.__name__}")
 
 
-def _question(study: Study, tally: Tally, index: int, asked: tuple[float, str, float | None]) -> QuestionEstimate:
+def _question(
+    study: Study, tally: Tally, index: int, asked: tuple[float, IntervalKind, float | None]
+) -> QuestionEstimate:
     question, own = study.questions[index], tally.for_question(study, index)
     metric, names = question.metric, question.attribute.groups
     if sum(own) == 0:
@@ -68,11 +68,11 @@ def _question(study: Study, tally: Tally, index: int, asked: tuple[float, str, f
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
             ("There are no answers yet.",),
         )  # fmt: skip
-    alpha, interval, tolerance = asked
+    alpha, kind, tolerance = asked
     # Of several questions each device answers one: an answer to another is one more symbol.
     counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
     estimands = estimands_of(question, questions=len(study.questions))
-    reader = Counts(estimands, law_of(counts), sum(counts), INTERVALS[interval])
+    reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
     gaps = teller.gaps()
@@ -93,7 +93,7 @@ def _question(study: Study, tally: Tally, index: int, asked: tuple[float, str, f
         p_values={pairs[pair]: p for pair, p in p_values.items()},
         fit=fit,
         sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
-        warnings=(*teller.warnings, *_cautions(question, sum(own), interval, fit, means)),
+        warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means)),
     )
 
 
@@ -107,7 +107,9 @@ def _gap_bounds(metric: Metric) -> tuple[float, float]:
     return -reach, reach
 
 
-def _cautions(question: Question, answers: int, interval: str, fit: float, means: dict[str, Interval]) -> list[str]:
+def _cautions(
+    question: Question, answers: int, kind: IntervalKind, fit: float, means: dict[str, Interval]
+) -> list[str]:
     """Return sentences about numbers that are there, but not to be trusted without a thought."""
     said = []
     if fit < SUSPICIOUS:
@@ -115,8 +117,8 @@ def _cautions(question: Question, answers: int, interval: str, fit: float, means
             f"Honest answers to this study seldom give such counts (p = {fit:.2g}): "
             "some may be forged, miscounted or made with another table."
         )
-    if interval == "normal" and answers < _NORMAL_ANSWERS:
-        said.append(f"With {answers:,} answers the normal interval is only roughly right: prefer finite.")
+    if answers < kind.rough_below:
+        said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
     low, high = question.metric.low, question.metric.high
     return said + [
         f"The estimate for {group} is outside {low} to {high}: there are too few answers to place it better."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
-from fairgauge.estimation.intervals import GUARANTEES
+from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.estimation.values import Interval, Told
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Estimate:
     @property
     def guarantee(self) -> str:
         """What the intervals promise, in words."""
-        return f"{self.confidence:.4g} confidence; {GUARANTEES[self.interval]}"
+        return f"{self.confidence:.4g} confidence; {sealed_kind(self.interval).guarantee}"
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
         """Return what was found about a metric, or about a metric by an attribute where several are asked for.
@@ -183,6 +183,7 @@ class Estimate:
             "study": self.study,
             "confidence": self.confidence,
             "interval": self.interval,
+            "about": sealed_kind(self.interval).about,
             "guarantee": self.guarantee,
             "tolerance": self.tolerance,
             "questions": [question.to_dict() for question in self.questions],

@@ -6,8 +6,8 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.result import Sensitivity
-from fairgauge.estimation.solve import Counts
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.study import Question
 
@@ -15,7 +15,7 @@ _STEP = 0.01
 Pair = tuple[int, int]
 
 
-def sensitivity_of(reader: Counts, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
+def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
     """Return what a wrong share, or forged answers, would do to the worst of these gaps."""
     estimands, scale, told = reader.estimands, question.metric.scale, list(pairs)
     forged = _forged(estimands, reader.law, told)

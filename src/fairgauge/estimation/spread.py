@@ -5,19 +5,19 @@ client depends on the client's group; :class:`Spread` joins the groups' bounds i
 shares where the study relies on them, else by the worst group.
 
 There are two ways for clients to be there.  Either these clients are all there are: what they hold is fixed, and only
-the channel is random.  Or they are drawn from a population, and who comes is random too: the ``drawn_`` bounds.
+the channel is random.  Or they are drawn from a population, and who comes is random too: ``drawn_variance``.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from fairgauge.goals.decoder import Decoder, least_variances, worst_variances
 from fairgauge.goals.inputs import Matrix, Vector
 
-_HALVINGS = 24
+# Turns of the golden section.
+_TURNS, _GOLDEN = 60, (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,11 @@ class Spread:
         def about(centre: float) -> float:
             return self._joined(self._tops(second - 2 * centre * mean)) + centre**2
 
-        found = minimize_scalar(about, bounds=(mean.min(), mean.max()), method="bounded")
-        return float(found.fun)
+        low, high = float(mean.min()), float(mean.max())
+        for _ in range(_TURNS):
+            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+            low, high = (low, right) if about(left) < about(right) else (left, high)
+        return about((low + high) / 2)
 
     def cumulant(self, tilt: Vector, sign: int) -> Vector:
         r"""Return the largest log moment generating function of the centred score, at each tilt.
@@ -74,31 +77,6 @@ class Spread:
         mean, moments, top = self._moments(tilt, sign)
         tops = [_top_cumulant(mean[block], moments[block], tilt) for block in self.decoder.inputs.blocks]
         joined: Vector = (self._weights(np.array(tops)) * tops).sum(axis=0) + tilt * top
-        return joined
-
-    def drawn_cumulant(self, tilt: Vector, sign: int) -> Vector:
-        r"""Return the largest log moment generating function of the centred score of a client who is drawn.
-
-        .. math:: \max_\pi \ln E_\pi[e^{\pm\lambda (Y - E_\pi Y)}]
-                  = \min_u \Big( u - 1 + \max_\pi E_\pi[e^{\pm\lambda Y - u} \mp \lambda Y] \Big)
-
-        because ln x is the least of its tangents.  The maximum is over a linear function, so it is at a level for each
-        group; every u gives a valid bound, and halving finds the best.
-        """
-        mean, moments, top = self._moments(tilt, sign)
-        low, high = np.log(moments.min(axis=0)), np.log(moments.max(axis=0))
-        best = np.full(len(tilt), np.inf)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            scaled = moments * np.exp(-middle)
-            values = scaled - np.multiply.outer(mean, tilt)
-            at = np.array([block.start + values[block].argmax(axis=0) for block in self.decoder.inputs.blocks])
-            tops = np.take_along_axis(values, at, axis=0)
-            weights = self._weights(tops)
-            best = np.minimum(best, middle - 1 + (weights * tops).sum(axis=0))
-            rising = (weights * np.take_along_axis(scaled, at, axis=0)).sum(axis=0) < 1
-            low, high = np.where(rising, low, middle), np.where(rising, middle, high)
-        joined: Vector = best + tilt * top
         return joined
 
     def _moments(self, tilt: Vector, sign: int) -> tuple[Vector, Matrix, float]:

@@ -1,27 +1,13 @@
 """What counts tell of each number, in units of [-1, 1]; where they do not, a sentence says why."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Ratio
-from fairgauge.estimation.solve import Counts
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
-
-
-def gap_interval(reader: Counts, pair: tuple[int, int], alpha: float) -> Interval:
-    """Return the interval of one gap, where all gaps are to hold together.
-
-    Raises:
-        CannotEstimate: If the answers do not tell.
-    """
-    estimands = reader.estimands
-    if estimands.gaps is not None:
-        return reader.ratio(estimands.gaps[pair], alpha / len(estimands.gaps))
-    if estimands.means is None:
-        raise CannotEstimate("the study's channel does not tell groups apart well enough")
-    first, second = (estimands.means[g] for g in pair)
-    return reader.difference(first, second, alpha, of=len(estimands.means))
 
 
 class Teller:
@@ -33,7 +19,7 @@ class Teller:
         alpha: How often an interval may miss the truth.
     """
 
-    def __init__(self, reader: Counts, names: Sequence[str], alpha: float) -> None:
+    def __init__(self, reader: Reader, names: Sequence[str], alpha: float) -> None:
         self._reader, self._names, self._alpha = reader, names, alpha
         self.warnings: list[str] = []
 
@@ -44,14 +30,18 @@ class Teller:
             gap = "neither the gap nor" if estimands.gaps is None else "the gap, not"
             self.warnings.append(f"This study can estimate {gap} the means of the groups.")
             return {}
-        return self._named("The mean", estimands.means)
+        found = {
+            name: self._told(f"The mean of {name}", partial(self._reader.mean, group))
+            for group, name in enumerate(self._names)
+        }
+        return {name: mean for name, mean in found.items() if mean is not None}
 
     def gaps(self) -> dict[tuple[int, int], Interval]:
         """Return the gap between every two groups, by number."""
         gaps = {}
         for a, b in combinations(range(len(self._names)), 2):
             try:
-                gaps[a, b] = gap_interval(self._reader, (a, b), self._alpha)
+                gaps[a, b] = self._reader.gap((a, b), self._alpha)
             except CannotEstimate as reason:
                 between = f"{self._names[a]} and {self._names[b]}"
                 self.warnings.append(f"The gap between {between} cannot be estimated: {reason}.")
@@ -75,10 +65,11 @@ class Teller:
         return {name: interval for name, interval in found.items() if interval is not None}
 
     def _one(self, what: str, ratio: Ratio | None) -> Interval | None:
-        if ratio is None:
-            return None
+        return None if ratio is None else self._told(what, partial(self._reader.ratio, ratio))
+
+    def _told(self, what: str, ask: Callable[[float], Interval]) -> Interval | None:
         try:
-            return self._reader.ratio(ratio, self._alpha)
+            return ask(self._alpha)
         except CannotEstimate as reason:
             self.warnings.append(f"{what} cannot be estimated: {reason}.")
             return None

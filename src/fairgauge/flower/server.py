@@ -13,6 +13,7 @@ from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
+from fairgauge.estimation.kinds import LIVE
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -65,7 +66,7 @@ class AnswerCounter:
 
     def estimate(self) -> Estimate:
         """Return what the answers say so far, with intervals that hold at every look together."""
-        return estimate(self.study, self.tally, confidence=self.confidence, interval="anytime")
+        return estimate(self.study, self.tally, confidence=self.confidence, interval=LIVE)
 
     def metrics(self) -> MetricRecord:
         """Return what is known so far as numbers.

@@ -177,7 +177,7 @@ class Goal:
         decoder = self.decoder(channel)
         if not self._identifies(decoder):
             return float("inf")
-        return max(self._total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+        return max(self.total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
 
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.
@@ -197,7 +197,8 @@ class Goal:
         worst = parts[0] if self.target == "means" else parts[0] + parts[1]
         return worst / answering * max(reckoning.widest**2 for reckoning in self.reckonings)
 
-    def _total(self, decoder: Decoder, wanted: "Wanted") -> float:
+    def total(self, decoder: Decoder, wanted: "Wanted") -> float:
+        """Return K times the variance of one of the wanted numbers, over clients drawn from a population."""
         score = self.score(decoder, wanted)
         if score is None:
             return float("inf")

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.estimation.intervals import check_confidence, check_interval
+from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Question
@@ -19,7 +19,7 @@ _TURNS = 20
 
 
 def answers_needed(
-    question: Question, error: float, *, questions: int = 1, confidence: float = 0.99, interval: str = "anytime"
+    question: Question, error: float, *, questions: int = 1, confidence: float = 0.99, interval: str = LIVE
 ) -> int | None:
     """Return about how many answers a study needs for its gap to have an interval of this half-width.
 
@@ -30,16 +30,16 @@ def answers_needed(
         error: The half-width, in the metric's units.
         questions: How many questions the study has.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
 
     Returns:
         The number of answers to the whole study, or None if none is enough.
     """
-    method, alpha = check_interval(interval), check_confidence(confidence)
+    kind, alpha = kind_of(interval), check_confidence(confidence)
     goal = replace(Goal.of(question), target="gap")
     wanted, answers = error / question.metric.scale, _START
     for _ in range(_TURNS):
-        width = planned_width(goal, question.channel, answers, method, alpha)
+        width = planned_width(goal, question.channel, answers, kind, alpha)
         if math.isinf(width) or answers > _MOST:
             return None
         if abs(width / wanted - 1) < _CLOSE:
@@ -61,9 +61,9 @@ def errors_for(
 
     It is in the metric's units.
     """
-    method, alpha = check_interval("anytime"), check_confidence(confidence)
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
 
     def error(channel: Channel) -> float:
-        return metric.scale * planned_width(goal, channel, clients, method, alpha)
+        return metric.scale * planned_width(goal, channel, clients, kind, alpha)
 
     return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.intervals import Method, check_confidence, check_interval
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import Plan, PlanRow
@@ -27,7 +27,7 @@ class _Question:
     """What stays the same while a plan is solved."""
 
     goal: Goal
-    method: Method
+    kind: IntervalKind
     alpha: float
     design: str
     metric: Metric
@@ -36,7 +36,7 @@ class _Question:
         return make_channel(self.goal, epsilon, design=self.design)[1]
 
     def error(self, epsilon: Decimal, clients: float) -> float:
-        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), clients, self.method, self.alpha)
+        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), clients, self.kind, self.alpha)
 
 
 def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -47,7 +47,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     clients: int | None = None,
     error: float | None = None,
     confidence: float = 0.99,
-    interval: str = "finite",
+    interval: str = DEFAULT,
     detect: float | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
@@ -61,7 +61,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         clients: How many answers there will be.
         error: The half-width of the interval, in the metric's units.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
         designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
@@ -69,7 +69,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
     """
-    method, alpha = check_interval(interval), check_confidence(confidence)
+    kind, alpha = kind_of(interval), check_confidence(confidence)
     given = {"epsilon": epsilon, "clients": clients, "error": error}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
@@ -84,7 +84,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     rows = []
     for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal.by(design), method, alpha, design, metric)
+        question = _Question(goal.by(design), kind, alpha, design, metric)
         rows.append(_row(question, epsilon, clients, error, detect))
     return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
 
@@ -105,7 +105,7 @@ def _row(
     power = None
     if detect is not None and clients is not None:
         gap = replace(question.goal, target="gap")
-        width = planned_width(gap, channel, clients, question.method, question.alpha)
+        width = planned_width(gap, channel, clients, question.kind, question.alpha)
         power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
     return PlanRow(
         design=question.design,

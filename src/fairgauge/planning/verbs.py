@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 from fairgauge.designs import AUTO
+from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
@@ -21,7 +22,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     epsilon: Number | None = None,
     error: Number | None = None,
     confidence: float = 0.99,
-    interval: str = "finite",
+    interval: str = DEFAULT,
     target: str | None = None,
     abstain: bool = False,
     expect: Number | None = None,
@@ -42,7 +43,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         epsilon: The privacy loss of one answer.
         error: The half-width of the interval.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.intervals`.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.

@@ -1,30 +1,32 @@
-"""How wide an interval will be, before a single answer: by the same functions that the estimate uses."""
+"""How wide an interval will be, before a single answer: by the kind of interval that the estimate will use.
+
+Intervals about the clients who answered have a width that the table and the number of answers decide.  Intervals about
+the population are as wide as its variance: the plan reckons with the goal's, and says so (``assumes``).
+"""
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
-import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.intervals import Method, normal
-from fairgauge.estimation.spread import Spread
-from fairgauge.goals.decoder import Decoder
+from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.reader import Expected
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
 
 
-def planned_width(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> float:
+def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units.
 
     For more than two groups the gaps' intervals hold together, as they do in the estimate.
     """
     if goal.target == "means":
-        return max(_widths(goal, channel, answers, method, alpha))
-    if goal.shares_known or method is normal:
-        return max(_widths(goal, channel, answers, method, alpha / len(goal.pairs)))
+        return max(_widths(goal, channel, answers, kind, alpha))
+    if goal.shares_known or kind.reader.one_score:
+        return max(_widths(goal, channel, answers, kind, alpha / len(goal.pairs)))
     # Such a gap is estimated as the difference of two means whose intervals hold together.
-    widths = _widths(replace(goal, target="means"), channel, answers, method, alpha / goal.groups)
+    widths = _widths(replace(goal, target="means"), channel, answers, kind, alpha / goal.groups)
     # The widths of all means for one centre follow those for another.
     by_centre = [widths[start : start + goal.groups] for start in range(0, len(widths), goal.groups)]
     return max(sum(sorted(means)[-2:]) for means in by_centre)
@@ -33,50 +35,24 @@ def planned_width(goal: Goal, channel: Channel, answers: float, method: Method, 
 def planned_power(goal: Goal, channel: Channel, answers: float, width: float, gap: float) -> float:
     """Return how often an interval of this half-width for a gap will exclude 0 if the gap has this size.
 
-    Guarantee: asymptotic; for the worst values that clients can hold.
+    Guarantee: asymptotic; for the worst values that are reckoned with.
     """
     deviation = math.sqrt(goal.variance(channel) / answers)
     return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))
 
 
-def _widths(goal: Goal, channel: Channel, answers: float, method: Method, alpha: float) -> list[float]:
+def _widths(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> list[float]:
+    return [math.inf if e is None else kind.reader.width(e, answers, alpha) for e in _expected(goal, channel)]
+
+
+@lru_cache(maxsize=64)
+def _expected(goal: Goal, channel: Channel) -> tuple[Expected | None, ...]:
+    """Return what is reckoned with for each of the wanted numbers; None where the channel cannot tell it."""
     decoder = goal.decoder(channel)
     shares = goal.share_vector if goal.shares_known else None
-    widths = []
+    found: list[Expected | None] = []
     for wanted in goal.wanted(decoder.inputs):
-        score, centre = goal.score(decoder, wanted), wanted.centre
-        if score is None:
-            widths.append(math.inf)
-        elif method is normal:
-            if centre is None or goal.shares_known:
-                variance = decoder.variance(score, centre=centre)
-            else:
-                variance = _seen_variance(decoder, score, centre)
-                if goal.target == "means":
-                    variance = min(variance, Spread(decoder, score, None).variance)
-            widths.append(-float(ndtri(alpha / 2)) * math.sqrt(variance / answers))
-        else:
-            widths.append(max(method(Spread(decoder, score, shares), answers, alpha)))
-    return widths
-
-
-def _seen_variance(decoder: Decoder, score: Vector, centre: float) -> float:
-    """Return the largest variance that counts can show, for the guessed shares and values that average to a centre.
-
-    Where shares are estimated the estimate relies on the variance in the counts, which holds the differences
-    between clients too.  The score averages to zero, so its variance is its second moment: linear between levels, and
-    largest if all values are at two levels.
-    """
-    second, levels = decoder.rows @ score**2, decoder.inputs.levels
-    weights = decoder.inputs.weights(decoder.shares)
-    left, right = levels <= centre, levels >= centre
-    low, high = levels[left][:, None], levels[right][None, :]
-    part = np.where(high > low, (centre - low) / np.maximum(high - low, 1e-300), 0.0)
-    total = 0.0
-    for block, weight in zip(decoder.inputs.blocks, weights, strict=True):
-        here = second[block]
-        if len(here) == 1:
-            total += float(weight * here[0])
-        else:
-            total += float(weight * ((1 - part) * here[left][:, None] + part * here[right][None, :]).max())
-    return total
+        score = goal.score(decoder, wanted)
+        total = math.inf if score is None else goal.total(decoder, wanted)
+        found.append(None if score is None else Expected(decoder, score, shares, total))
+    return tuple(found)

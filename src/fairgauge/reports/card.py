@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from fairgauge.estimation import Estimate
-from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import QuestionView
 from fairgauge.study import Study
 
@@ -28,7 +27,7 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
     answers, title = sum(view.answers for view in shown), _plain(study.title)
     based = f"Based on {answers:,} answers to the study “{title}”"
     private = f"Each device sent one randomised symbol with epsilon at most {study.epsilon:.4g}."
-    sure = f"Intervals: {part_of_hundred(estimate.confidence)} confidence, {estimate.interval}."
+    sure = f"Intervals ({estimate.interval}): {estimate.guarantee}."
     lines += [f"{based} (`{study.digest}`). {private} {sure}", ""]
     return "\n".join(lines)
 

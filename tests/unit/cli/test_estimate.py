@@ -53,7 +53,10 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     assert "That the gap is within ±0.05 has p-value" in done.out
     assert "A share that is wrong by 0.01 would move the gap by 1.18 points." in done.out
     assert "Forging 1 % of the answers could move it by up to 5" in done.out
-    assert lines[-1] == "Intervals: 0.99 confidence; holds for the clients who answered, however many, at one look."
+    assert lines[-1] == (
+        "Intervals: 0.99 confidence; "
+        "holds for the population that clients are drawn from, however many answered, at one look."
+    )
 
 
 def write(elsewhere: Path, asked: Study, tally: Tally) -> tuple[str, str]:
@@ -133,7 +136,7 @@ def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Pa
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--interval", "exact"], "interval=exact: must be one of finite, anytime, normal, chebyshev"),
+        (["--interval", "exact"], "interval=exact: must be one of population, fixed, anytime, normal, chebyshev"),
         (["--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
         (["--confidence", "nan"], "confidence=nan: must be from 0.5 to below 1"),
         (["--tolerance", "-1"], "tolerance=-1.0: must be 0 or above"),

@@ -17,7 +17,7 @@ def test_json_is_as_promised(fairgauge: Run):
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
-    assert document["best"] == "uncentred"
+    assert document["best"] == "centred"
     assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred", "centred"]
     members = ["design", "epsilon", "clients", "error"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
@@ -34,8 +34,8 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     head, *rows = done.out.splitlines()
     assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
     assert [row.split()[0] for row in rows[:4]] == ["randomized-response", "laplace", "uncentred", "centred"]
-    assert "With uncentred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
-    assert "(0.99 confidence, finite interval)" in done.out
+    assert "With centred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
+    assert "(0.99 confidence, population interval)" in done.out
     assert rows[4] == (
         "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
         "the same in every group, with a standard deviation of at most 0.15."
@@ -89,7 +89,7 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of finite, anytime, normal, chebyshev"),
+        ([*TERMS, "--interval", "wald"], "interval=wald: must be one of population, fixed, anytime, normal, chebyshev"),
         ([*TERMS, "--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
         ([*TERMS, "--target", "both"], "target=both: must be gap or means"),
         ([*TERMS, "--error", "0.01"], "given=epsilon, clients, error: give exactly two of"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairgauge.collector.openapi import openapi
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, Query, Terms, read_values, rule_of
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation import INTERVALS
+from fairgauge.estimation import KINDS
 from tests.collecting.desk import Desk
 from tests.samples import sample_study
 
@@ -59,7 +59,7 @@ def allowed(schema: dict[str, Any], text: str) -> bool:
     [
         ("confidence", "0.3", False), ("confidence", "0.5", True), ("confidence", "0.999", True),
         ("confidence", "1", False), ("confidence", "nan", False), ("confidence", "0.9x", False),
-        ("interval", "guess", False), *(("interval", name, True) for name in INTERVALS),
+        ("interval", "guess", False), *(("interval", name, True) for name in KINDS),
     ],
 )  # fmt: skip
 def test_an_estimate_takes_what_its_description_allows(name: str, text: str, good: bool):

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from fairgauge.errors import BadTally, InvalidInput
-from fairgauge.estimation import INTERVALS, Interval, QuestionEstimate, estimate
+from fairgauge.estimation import KINDS, Interval, QuestionEstimate, estimate
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.reader import counts_of
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
@@ -17,7 +19,7 @@ from tests.samples import RECALL
 from tests.surveys import attribute, coin_question, designed, expected_tally, people, study, tells_all
 
 PEOPLE = people(("female", "0.8", 300_000), ("male", "0.6", 700_000))
-EVERY_INTERVAL = pytest.mark.parametrize("interval", INTERVALS)
+EVERY_INTERVAL = pytest.mark.parametrize("interval", KINDS)
 
 
 def means_of(found: QuestionEstimate) -> dict[str, float]:
@@ -166,14 +168,16 @@ def test_few_answers_never_raise(shares: tuple[str, ...], abstain: bool, answers
         found = estimate(asked, Tally(asked.digest, tuple(counts)), interval=interval, tolerance=0.1).questions[0]
         assert found.answers == answers
         for _, interval_found in found.rows():
-            assert interval_found.low < interval_found.estimate < interval_found.high
+            shown = interval_found.shown
+            assert shown.low <= shown.estimate <= shown.high
+            assert interval_found.low < interval_found.high
             assert np.isfinite([interval_found.low, interval_found.high]).all()
 
 
 def test_few_answers_to_one_of_several_questions_never_raise():
     asked = study(coin_question(), tells_all("0.3", "0.7", metric=RECALL, abstain=True))
     for counts in ((1, 0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0, 0), (5, 5, 0, 0, 0, 0, 9)):
-        for interval in INTERVALS:
+        for interval in KINDS:
             estimate(asked, Tally(asked.digest, counts), interval=interval, tolerance=0.0)
 
 
@@ -198,7 +202,7 @@ def test_several_questions_are_about_all_clients():
 def test_more_confidence_is_wider():
     asked = study(tells_all("0.3", "0.7"))
     tally = expected_tally(asked, people(("female", "0.8", 300), ("male", "0.6", 700)))
-    for interval in INTERVALS:
+    for interval in KINDS:
         widths = [
             width(estimate(asked, tally, confidence=c, interval=interval).questions[0].gap("female", "male"))
             for c in (0.5, 0.9, 0.99, 0.999999)
@@ -210,19 +214,14 @@ def test_gaps_of_three_groups_hold_together():
     """Each of three gaps is as wide as a gap alone would be at a third of alpha."""
     asked = study(tells_all("0.2", "0.3", "0.5"))
     tally = expected_tally(asked, people(("female", "0.8", 2000), ("male", "0.6", 3000), ("other", "0", 5000)))
-    for interval in ("finite", "anytime", "chebyshev", "normal"):
+    for interval in KINDS:
         found = estimate(asked, tally, confidence=0.97, interval=interval).questions[0]
         assert list(found.gaps) == [("female", "male"), ("female", "other"), ("male", "other")]
         assert found.headline.groups == ("female", "other")
         stricter = estimate(asked, tally, confidence=0.99, interval=interval).questions[0]
         assert width(stricter.gap("female", "other")) > width(found.gap("female", "other"))
-        from fairgauge.estimation.estimands import estimands_of
-        from fairgauge.estimation.solve import Counts, law_of
-
         told = estimands_of(asked.questions[0])
-        alone = Counts(told, law_of(tally.counts), tally.total, INTERVALS[interval]).ratio(
-            (told.gaps or {})[0, 2], 0.01
-        )
+        alone = KINDS[interval].reader(told, counts_of(tally.counts)).ratio((told.gaps or {})[0, 2], 0.01)
         gap = found.gap("female", "other")
         assert (gap.low, gap.high) == pytest.approx((alone.low, alone.high))
 
@@ -294,9 +293,9 @@ def test_forged_counts_are_said_to_be():
 def test_the_normal_interval_warns_where_answers_are_few():
     asked = study(coin_question())
     few, many = (Tally(asked.digest, (n, n)) for n in (4999, 5000))
-    sentence = "With 9,998 answers the normal interval is only roughly right: prefer finite."
+    sentence = "With 9,998 answers the normal interval is only roughly right: prefer population."
     assert sentence in estimate(asked, few, interval="normal").questions[0].warnings
-    assert sentence not in estimate(asked, few, interval="finite").questions[0].warnings
+    assert sentence not in estimate(asked, few, interval="fixed").questions[0].warnings
     assert not any("roughly" in w for w in estimate(asked, many, interval="normal").questions[0].warnings)
 
 
@@ -311,7 +310,7 @@ def test_a_tally_of_another_study_is_refused():
     [
         ("confidence", 1.5, "must be from 0.5 to below 1"),
         ("confidence", float("nan"), "must be from 0.5 to below 1"),
-        ("interval", "exact", "must be one of finite, anytime, normal, chebyshev"),
+        ("interval", "exact", "must be one of population, fixed, anytime, normal, chebyshev"),
         ("tolerance", -0.1, "must be 0 or above"),
         ("tolerance", float("nan"), "must be 0 or above"),
         ("tolerance", float("inf"), "must be 0 or above"),

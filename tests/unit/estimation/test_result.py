@@ -33,7 +33,7 @@ QUESTION = QuestionEstimate(
 EMPTY = QuestionEstimate(
     "recall", "sex", (FEMALE, MALE), 0, {}, {}, None, {}, None, {}, None, None, ("No answers.",)
 )  # fmt: skip
-ESTIMATE = Estimate("d" * 64, 0.99, "finite", 0.05, (QUESTION,))
+ESTIMATE = Estimate("d" * 64, 0.99, "fixed", 0.05, (QUESTION,))
 
 
 def test_everything_is_an_interval():
@@ -107,7 +107,7 @@ def test_nothing_is_empty():
 
 def test_dict_has_exactly_the_promised_members():
     document = ESTIMATE.to_dict()
-    assert list(document) == ["study", "confidence", "interval", "guarantee", "tolerance", "questions"]
+    assert list(document) == ["study", "confidence", "interval", "about", "guarantee", "tolerance", "questions"]
     (question,) = document["questions"]
     assert list(question) == [
         "metric", "attribute", "answers", "headline", "gaps", "means", "overall", "shares", "answered", "fit_p_value",
@@ -135,7 +135,7 @@ def test_dict_has_numbers_as_they_are_and_beside_them_as_they_are_shown():
 
 
 def test_dict_of_nothing():
-    (question,) = Estimate("d" * 64, 0.99, "finite", None, (EMPTY,)).to_dict()["questions"]
+    (question,) = Estimate("d" * 64, 0.99, "fixed", None, (EMPTY,)).to_dict()["questions"]
     names = ("means", "overall", "shares", "answered", "fit_p_value", "sensitivity")
     assert [question[name] for name in names] == [None] * 6
     assert (question["gaps"], question["headline"]) == ([], {"kind": "early"})

@@ -1,7 +1,5 @@
 """Bounds of the spread against brute force over values, and over populations."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -125,10 +123,6 @@ def test_drawn_bounds_are_the_largest_over_all_populations(name: str, shares: tu
     drawn = populations(channel, shares)
     variance = (drawn @ score**2 - (drawn @ score) ** 2).max()
     assert variance * (1 - 1e-9) <= spread.drawn_variance <= variance * 1.002
-    for sign in (1, -1):
-        for tilt, bound in zip(TILTS, spread.drawn_cumulant(TILTS, sign), strict=True):
-            brute = (np.log(drawn @ np.exp(sign * tilt * score)) - sign * tilt * (drawn @ score)).max()
-            assert brute * (1 - 1e-8) - 1e-13 <= bound <= brute * 1.003 + 1e-12
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -140,18 +134,12 @@ def test_drawn_bounds_hold_for_random_populations(name: str):
     drawn = weights @ rows
     spread = spread_of(channel, score, None)
     assert spread.drawn_variance >= (drawn @ score**2 - (drawn @ score) ** 2).max() * (1 - 1e-12)
-    for sign in (1, -1):
-        for tilt, bound in zip(TILTS, spread.drawn_cumulant(TILTS, sign), strict=True):
-            centred = np.log(drawn @ np.exp(sign * tilt * score)) - sign * tilt * (drawn @ score)
-            assert bound >= centred.max() * (1 - 1e-9)
 
 
 @EVERY_CASE
 def test_who_comes_by_chance_spreads_more_than_who_is_there(name: str, shares: tuple[float, ...] | None):
     spread = spread_of(CHANNELS[name], score_of(CHANNELS[name]), shares)
     assert spread.drawn_variance >= spread.variance * (1 - 1e-9)
-    for sign in (1, -1):
-        assert (spread.drawn_cumulant(TILTS, sign) >= spread.cumulant(TILTS, sign) * (1 - 1e-9) - 1e-13).all()
 
 
 def test_a_small_tilt_gives_half_the_variance():
@@ -160,13 +148,12 @@ def test_a_small_tilt_gives_half_the_variance():
         tilt = np.array([1e-4])
         for sign in (1, -1):
             assert spread.cumulant(tilt, sign)[0] == pytest.approx(1e-8 * spread.variance / 2, rel=1e-2)
-            assert spread.drawn_cumulant(tilt, sign)[0] == pytest.approx(1e-8 * spread.drawn_variance / 2, rel=1e-2)
 
 
 def test_large_scores_do_not_overflow():
     spread = spread_of(coin_channel(), np.array([-1e5, 1e5]), (0.5, 0.5))
-    for bound, sign in product((spread.cumulant, spread.drawn_cumulant), (1, -1)):
-        assert np.isfinite(bound(np.array([1.0]), sign)).all()
+    for sign in (1, -1):
+        assert np.isfinite(spread.cumulant(np.array([1.0]), sign)).all()
 
 
 def test_a_constant_score_does_not_spread():

@@ -15,7 +15,7 @@ from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
 
-@pytest.mark.parametrize("interval", ["anytime", "finite"])
+@pytest.mark.parametrize("interval", ["anytime", "fixed"])
 @pytest.mark.parametrize(
     "question", [coin_question(RECALL), tells_all("0.5", "0.5", metric=RECALL)], ids=["gap", "all"]
 )
@@ -34,7 +34,7 @@ def test_it_is_about_the_channel_that_the_study_has():
     goal = Goal((0.5, 0.5))
     for design in ("randomized-response", "uncentred"):
         planned = plan_for(goal, RECALL, epsilon=Decimal(1), error=0.01, designs=[design]).row(design).clients
-        needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="finite")
+        needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="population")
         assert needed == pytest.approx(planned, rel=0.02)
 
 

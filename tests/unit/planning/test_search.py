@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.intervals import INTERVALS
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import PlanRow
 from fairgauge.planning.search import plan_for
@@ -26,7 +26,7 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
     assert (found.solved_for, found.confidence, found.interval, found.target) == ("error", 0.99, "normal", "gap")
     row = found.row("randomized-response")
     channel = make_channel(GAP, ONE, design="randomized-response")[1]
-    assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01))
+    assert row.error == pytest.approx(planned_width(GAP, channel, 10**6, KINDS["normal"], 0.01))
     assert row.privacy_variance == pytest.approx(44.30, abs=0.01)
     # With two levels the second moment of a score is the same whatever the value: the variance at v = 0.
     assert row.variance == pytest.approx(44.30, abs=0.01)
@@ -38,21 +38,21 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
 
 
 def test_uncentred_is_best_for_fixed_clients_and_near_its_limit():
-    found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="normal")
+    found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="fixed")
     assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred"]
     assert found.best == "uncentred"
     assert found.row("uncentred").privacy_variance == pytest.approx(16.0, rel=0.02)
 
 
-@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("interval", KINDS)
 def test_clients_are_the_least_that_reach_the_error(interval: str):
     found = plan_for(MEANS, VALUE, epsilon=ONE, error=0.05, interval=interval, designs=["randomized-response"])
     assert found.solved_for == "clients"
     clients = found.rows[0].clients
     assert clients is not None
     channel = make_channel(MEANS, ONE, design="randomized-response")[1]
-    enough = planned_width(MEANS, channel, clients, INTERVALS[interval], 0.01)
-    too_few = planned_width(MEANS, channel, 0.99999 * clients - 1, INTERVALS[interval], 0.01)
+    enough = planned_width(MEANS, channel, clients, KINDS[interval], 0.01)
+    too_few = planned_width(MEANS, channel, 0.99999 * clients - 1, KINDS[interval], 0.01)
     assert enough <= 0.05 < too_few
     assert found.rows[0].error == 0.05
 
@@ -65,7 +65,7 @@ def test_epsilon_is_the_least_that_reaches_the_error():
 
     def error(e: float) -> float:
         channel = make_channel(GAP, Decimal(str(e)), design="randomized-response")[1]
-        return planned_width(GAP, channel, 10**6, INTERVALS["normal"], 0.01)
+        return planned_width(GAP, channel, 10**6, KINDS["normal"], 0.01)
 
     assert error(epsilon) <= 0.02 < error(round(0.98 * epsilon, 4))
     assert epsilon == round(epsilon, 3)
@@ -105,7 +105,7 @@ def test_power_is_about_the_gap_also_where_means_are_wanted():
     for goal in (GAP, MEANS, Goal((0.5, 0.5), shares_known=False, target="means")):
         channel = make_channel(goal, ONE, design="randomized-response")[1]
         gap = Goal(goal.shares, shares_known=goal.shares_known)
-        width = planned_width(gap, channel, 10**5, INTERVALS["finite"], 0.01)
+        width = planned_width(gap, channel, 10**5, KINDS["population"], 0.01)
         row = plan_for(goal, VALUE, epsilon=ONE, clients=10**5, detect=width, designs=["randomized-response"]).rows[0]
         assert row.power == pytest.approx(0.5, abs=0.01)
 

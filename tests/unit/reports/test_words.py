@@ -161,7 +161,7 @@ def test_a_question_is_asked_in_words():
 
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
-    estimate = Estimate("0" * 64, 0.99, "finite", 0.02, (told,))
+    estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
     assert [sentence.split()[0] for sentence in words.sentences(QUESTION, told, estimate)] == [
         "The", "The", "That", "A", "Forging",
     ]  # fmt: skip

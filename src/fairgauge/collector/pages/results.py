@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
+from fairgauge.estimation.kinds import LIVE
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
 from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
@@ -20,7 +21,7 @@ from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 CONFIDENCE = 0.99
-INTERVAL = "anytime"  # people look at a page whenever they like, and as often as they like
+INTERVAL = LIVE  # people look at a page whenever they like, and as often as they like
 KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out

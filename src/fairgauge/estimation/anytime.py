@@ -1,0 +1,148 @@
+r"""Intervals that hold at every look: bets on the average whose money is a martingale.
+
+If a value is right, the score y = over - value under averages to zero over the population, and
+
+.. math:: M_K = \sum_i w_i \prod_{k \le K} (1 \pm l_i y_k)
+
+is a martingale as clients come one after another at random, whatever the population is.  By Ville's inequality it
+ever reaches 2 / alpha with probability at most alpha / 2.  Nothing but the counts is needed, and the money adapts to
+the variance that is really there.
+
+Stakes and weights are fixed before any answer: by the table, by the value that is tested, and by how many clients were
+planned.  Taking the number that has answered so far for the planned one would break the promise.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.estimation.betting import BOLDEST
+from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.hypothesis import Hypothesis, extent
+from fairgauge.estimation.laws import Laws
+from fairgauge.goals.inputs import Matrix, Vector
+
+# Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
+# that is asked for, so that a p-value is about one and the same martingale.
+SIZES: Vector = np.logspace(1, 10, 37)
+STAKED_ALPHA = 0.01
+# Half of the money goes to sizes near the planned one: the variance is not known either.
+_NEARBY: Vector = np.array([0.4, 1.0, 2.5])
+
+_NEVER = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Bets on one side: the logarithm of what each symbol multiplies each stake's money by, and of the weights."""
+
+    factors: Matrix
+    weights: Vector
+
+    def log_money(self, counts: NDArray[Any]) -> Vector:
+        """Return the logarithm of all money, for the counts of one study or of one study in each column."""
+        each = (self.factors @ counts).T + self.weights
+        top = each.max(axis=-1)
+        return np.asarray(top + np.log(np.exp(each.T - top).sum(axis=0)))
+
+
+@dataclass(frozen=True, eq=False)
+class AnytimeTest:
+    """Tests values of over / under at every look together.
+
+    Args:
+        laws: The laws that the population may have.
+        over: The score whose average is the numerator.
+        under: The score whose average is the denominator.
+        counts: How often each symbol came.
+        alpha: How often a right value may ever be rejected.
+        planned: How many answers were planned before the first one, if that is known.
+    """
+
+    laws: Laws
+    over: Vector
+    under: Vector
+    counts: Vector
+    alpha: float
+    planned: int | None = None
+
+    @cached_property
+    def answers(self) -> float:
+        """How many answers there are."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def estimate(self) -> float:
+        """The ratio of the two averages."""
+        return float(self.over @ self.counts) / float(self.under @ self.counts)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The range of values that are possible at all."""
+        return extent(self.laws, self.over, self.under)
+
+    @cached_property
+    def _bets(self) -> tuple[Vector, Vector]:
+        """The sizes of studies that are bet on, and how much of the money starts on each."""
+        if self.planned is None:
+            return SIZES, np.full(len(SIZES), 1 / len(SIZES))
+        near = self.planned * _NEARBY
+        weights = np.append(np.full(len(SIZES), 0.5 / len(SIZES)), np.full(len(near), 0.5 / len(near)))
+        return np.append(SIZES, near), weights
+
+    def bets(self, value: float) -> list[Bets]:
+        """Return the bets against a value on either side; no answer is looked at."""
+        asked = Hypothesis(self.laws, self.over - value * self.under)
+        sizes, weights = self._bets
+        least, most = asked.variance
+        variance = math.sqrt(max(least, most / 30) * most)
+        stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))
+        found = []
+        for gains in (asked.score, -asked.score):
+            worst = float(-gains.min())
+            boldest = BOLDEST / worst if worst > 0 else math.inf
+            factors = np.log1p(np.multiply.outer(np.minimum(stakes, boldest), gains))
+            found.append(Bets(factors, np.log(weights)))
+        return found
+
+    def margin(self, value: float) -> float:
+        """Return by how much the money exceeds what rejects a value, as a logarithm: below zero if it is accepted.
+
+        Guarantee: the right value is ever rejected with probability at most alpha.
+        """
+        if not Hypothesis(self.laws, self.over - value * self.under).possible:
+            return _NEVER
+        won = max(float(bets.log_money(self.counts)) for bets in self.bets(value))
+        return won - math.log(2 / self.alpha)
+
+    def limit(self, value: float) -> float:
+        """Return about how far from the estimate values are accepted."""
+        score = self.over - value * self.under
+        seen = float(score**2 @ self.counts) / self.answers
+        half = 1.5 * math.sqrt(2 * math.log(2 / self.alpha) * seen / self.answers)
+        return half * self.answers / abs(float(self.under @ self.counts))
+
+
+def anytime_width(variance: float, answers: float, alpha: float) -> float:
+    r"""Return the half-width to plan with: for scores that are nearly normal with this variance.
+
+    .. math:: \sum_i w_i e^{K (l_i u - l_i^2 V / 2)} = 2/\alpha \quad \text{solved for } u
+
+    Guarantee: none; close to what the estimate will have if the variance is as stated.
+    """
+    if not 0 < variance < math.inf:
+        return math.inf if variance else 0.0
+    stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / SIZES)
+    wanted = math.log(2 / alpha) + math.log(len(SIZES))
+
+    def excess(width: float) -> float:
+        bets = answers * (stakes * width - stakes**2 / 2)
+        top = float(bets.max())
+        return top + math.log(float(np.exp(bets - top).sum())) - wanted
+
+    most = float(np.min(wanted / answers / stakes + stakes / 2)) * (1 + 1e-6)
+    return math.sqrt(variance) * crossing(excess, 0.0, most, close=1e-9 * most)[1]

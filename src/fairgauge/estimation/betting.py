@@ -1,0 +1,91 @@
+r"""Bets on counts: what answers say about a mean, whatever the law of the answers is.
+
+Someone who stakes a part of their money on "the mean is above m" multiplies it by 1 + l (W - m) at each answer W.  If
+the mean is m, their money is a martingale: it reaches 1/alpha with probability at most alpha, at any time and
+so at the end too (Ville's inequality).  All that it needs is that W is bounded, so that money never goes below zero,
+and that stakes are fixed before any answer.  Answers are counts of symbols, so the money after all of them is
+
+.. math:: \prod_j \big(1 + l (W_j - m)\big)^{c_j} ,
+
+and the average over several stakes l is such a martingale too.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fairgauge.estimation.crossing import crossing
+from fairgauge.goals.inputs import Vector
+
+# How far a variance may be from its square, about: stakes for each of these kurtoses share the money.
+_KURTOSES: Vector = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])
+# No answer takes more than this part of the money.
+BOLDEST = 0.9
+
+
+def log_money(gains: Vector, counts: Vector, stakes: Vector) -> float:
+    """Return the logarithm of the money of all stakes together, which start with equal parts.
+
+    Args:
+        gains: What each symbol is worth above the mean that is bet against.
+        counts: How often each symbol came.
+        stakes: The stakes; 1 + stake * gain must stay above 0.
+    """
+    each = np.log1p(np.multiply.outer(stakes, gains)) @ counts
+    top = float(each.max())
+    return top + float(np.log(np.exp(each - top).mean()))
+
+
+def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> float:
+    r"""Return an upper bound of the mean of non-negative values.
+
+    .. math:: U = \min \Big\{ m : \tfrac17 \sum_i \prod_j \big(1 - l_i(m) (W_j - m)\big)^{c_j} \ge 1/\alpha \Big\} ,
+              \quad l_i(m) = \min\Big(\tfrac{1}{m}\sqrt{2 \ln(1/\alpha) / (K \kappa_i)},\ \tfrac{0.9}{\max W - m}\Big)
+
+    Both forms of a stake make every factor grow with m, so the money grows with m and there is one such U.
+
+    Guarantee: the mean is above U with probability at most alpha, for any number of independent answers.
+
+    Args:
+        values: What each symbol is worth, 0 or more.
+        counts: How often each symbol came.
+        alpha: How often the bound may fail.
+        most: What the mean cannot exceed: the bound if no smaller one is found.
+    """
+    top = float(values.max())
+    steps = _steps(counts, alpha)
+
+    def excess(mean: float) -> float:
+        stakes = np.minimum(steps / mean, BOLDEST / (top - mean))
+        return log_money(mean - values, counts, stakes) + float(np.log(alpha))
+
+    seen = max(float(values @ counts / counts.sum()), 1e-12 * top)
+    return _edge(excess, seen, min(most, top * (1 - 1e-12)), most)
+
+
+def lower_mean(values: Vector, counts: Vector, alpha: float, least: float) -> float:
+    """Return a lower bound of the mean of non-negative values, as ``upper_mean`` does from the other side.
+
+    Guarantee: the mean is below it with probability at most alpha, for any number of independent answers.
+    """
+    bottom = float(values.min())
+    steps = _steps(counts, alpha)
+
+    def excess(mean: float) -> float:
+        stakes = np.minimum(steps / mean, BOLDEST / (mean - bottom))
+        return log_money(values - mean, counts, stakes) + float(np.log(alpha))
+
+    seen = float(values @ counts / counts.sum())
+    return _edge(excess, seen, max(least, bottom + 1e-12 * max(seen, 1e-300)), least)
+
+
+def _steps(counts: Vector, alpha: float) -> Vector:
+    steps: Vector = np.sqrt(2 * np.log(1 / alpha) / (counts.sum() * _KURTOSES))
+    return steps
+
+
+def _edge(excess: Callable[[float], float], seen: float, end: float, limit: float) -> float:
+    """Return the first mean on the way from the one seen to the end that the bets reject, or the limit if none is."""
+    if (end - seen) * (limit - seen) <= 0 or excess(end) < 0:
+        return limit
+    return crossing(excess, seen, end, close=1e-6 * seen)[1]

@@ -1,0 +1,135 @@
+"""Readers that test values one by one: about the population, at one look or at every look."""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.anytime import AnytimeTest, anytime_width
+from fairgauge.estimation.estimands import Ratio
+from fairgauge.estimation.inversion import Test, inverted
+from fairgauge.estimation.joint import BAND, JointTest, PairScores
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.population import PopulationTest, population_width
+from fairgauge.estimation.reader import Expected, Pair, Reader
+from fairgauge.estimation.values import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class TestReader(Reader):
+    """Reads counts by a test of values."""
+
+    @cached_property
+    def laws(self) -> Laws:
+        """The laws that the population may have."""
+        return Laws(self.estimands.decoder, self.estimands.shares, self.estimands.share_error)
+
+    @abstractmethod
+    def test(self, ratio: Ratio, alpha: float) -> Test:
+        """Return the test of a ratio's values."""
+
+    def ratio(self, ratio: Ratio, alpha: float) -> Interval:
+        """Return the hull of all values of a ratio that are accepted."""
+        self._require_part(ratio, alpha)
+        return Interval(ratio.value(self.law), *inverted(self.test(ratio, alpha)))
+
+    def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether all values up to one are rejected; the nearest of them, if the estimate is above it."""
+        try:
+            self._require_part(ratio, alpha)
+        except CannotEstimate:
+            return False
+        return ratio.value(self.law) > value and self.test(ratio, alpha).margin(value) >= 0
+
+    def believes(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether a value of a ratio is accepted."""
+        self._require_part(ratio, alpha)
+        return self.test(ratio, alpha).margin(value) < 0
+
+    def difference(self, pair: Pair, alpha: float) -> Interval:
+        """Return the difference of two intervals that hold together with those of all other groups."""
+        means = self.estimands.means or ()
+        first, second = (self.ratio(means[g], alpha / len(means)) for g in pair)
+        return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
+
+    def _require_part(self, ratio: Ratio, alpha: float) -> None:
+        if ratio.constant is not None:
+            return
+        part = Ratio(ratio.under, np.ones(len(ratio.under)), ratio.part)
+        if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:
+            raise CannotEstimate(f"{ratio.part} is not clearly above zero")
+
+
+class PopulationReader(TestReader):
+    """About the population that clients are drawn from, at one look."""
+
+    one_score = True
+
+    def test(self, ratio: Ratio, alpha: float) -> PopulationTest:
+        """Return the test of a ratio's values."""
+        return PopulationTest(self.laws, ratio.over, ratio.under, self.counts, alpha)
+
+    def difference(self, pair: Pair, alpha: float) -> Interval:
+        """Return the gaps that the joint test accepts; all pairs hold together."""
+        means, pairs = self.estimands.means or (), math.comb(len(self.estimands.means or ()), 2)
+        part = alpha / pairs
+        for g in pair:
+            self._require_part(means[g], part)
+        test = self.joint(pair, part)
+        return Interval(test.estimate, *inverted(test))
+
+    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
+        """Tell whether a gap is accepted, where all gaps are to hold together."""
+        means = self.estimands.means
+        if self.estimands.gaps is not None or means is None:
+            return super().believes_gap(pair, value, alpha)
+        part = alpha / math.comb(len(means), 2)
+        for g in pair:
+            self._require_part(means[g], part)
+        return self.joint(pair, part).margin(value) < 0
+
+    def joint(self, pair: Pair, alpha: float) -> JointTest:
+        """Return the test of a gap whose groups' shares are estimated."""
+        first, second = ((self.estimands.means or ())[g] for g in pair)
+        both = first.under + second.under
+        share, mean = (
+            inverted(PopulationTest(self.laws, over, both, self.counts, BAND * alpha))
+            for over in (first.under, first.over + second.over)
+        )
+        scores = PairScores((first.over, second.over), (first.under, second.under))
+        return JointTest(self.laws, scores, self.counts, alpha, (share, mean))
+
+    def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
+        """Tell whether all gaps within a tolerance are rejected."""
+        estimands = self.estimands
+        if estimands.gaps is not None or estimands.means is None:
+            return super().excludes(pair, tolerance, alpha)
+        part = alpha / math.comb(len(estimands.means), 2)
+        try:
+            for g in pair:
+                self._require_part(estimands.means[g], part)
+        except CannotEstimate:
+            return False
+        test = self.joint(pair, part)
+        return abs(test.estimate) > tolerance and test.margin(math.copysign(tolerance, test.estimate)) >= 0
+
+    @classmethod
+    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
+        """Return the half-width for the variance that is reckoned with."""
+        return population_width(expected.centred, expected.variance, answers, alpha)
+
+
+class AnytimeReader(TestReader):
+    """About the population that clients are drawn from, at every look together."""
+
+    def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
+        """Return the test of a ratio's values."""
+        return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned)
+
+    @classmethod
+    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
+        """Return the half-width for the variance that is reckoned with."""
+        return anytime_width(expected.variance, answers, alpha)

@@ -1,0 +1,85 @@
+"""From a test of values to an interval: the hull of all values that the test accepts."""
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from fairgauge.estimation.crossing import crossing
+
+# Edges are found to this part of the half-width, and rounded outward.
+_CLOSE = 1e-5
+# A first step is never shorter than this part of what is possible.
+_LEAST_PART = 1e-7
+# Acceptance need not be one run where answers are few: so many values further out are tested too.
+_BEYOND, _BEYOND_FEW, _FEW = 2, 7, 2000
+
+
+class Test(Protocol):
+    """Something that accepts or rejects values."""
+
+    @property
+    def answers(self) -> float:
+        """How many answers there are."""
+
+    @property
+    def estimate(self) -> float:
+        """The value that the counts point to."""
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The range of values that are possible at all."""
+
+    def margin(self, value: float) -> float:
+        """Return how far a value is beyond what is accepted: below zero if it is accepted."""
+
+    def limit(self, value: float) -> float:
+        """Return about how far from the estimate values are accepted."""
+
+
+def inverted(test: Test) -> tuple[float, float]:
+    """Return the hull of all values that the test accepts; around the estimate if it accepts none.
+
+    Guarantee: it holds the right value at least as often as the test accepts it.
+    """
+    least, most = test.extent
+    start = min(max(test.estimate, least), most)
+    half = max(test.limit(start), _LEAST_PART * (most - least))
+    if test.margin(start) >= 0:
+        found = _some_accepted(test, start)
+        if found is None:
+            # Rare, and then right for no value: what is wide is at least not misleading.
+            return max(start - half, least), min(start + half, most)
+        start = found
+    return _edge(test, start, least, half), _edge(test, start, most, half)
+
+
+def _some_accepted(test: Test, start: float) -> float | None:
+    """Return an accepted value near the start, or None if there is none to be found."""
+    least, most = test.extent
+    for part in np.geomspace(1e-4, 1, 25):
+        for value in (start - part * (start - least), start + part * (most - start)):
+            if test.margin(float(value)) < 0:
+                return float(value)
+    return None
+
+
+def _edge(test: Test, start: float, end: float, half: float) -> float:
+    """Return the outermost accepted value between an accepted one and an end of what is possible."""
+    reach = end - start
+    if reach == 0:
+        return end
+    inside, outside, step = start, end, 0.9 * half
+    while step < abs(reach):
+        value = start + math.copysign(step, reach)
+        if test.margin(value) >= 0:
+            outside = value
+            break
+        inside, step = value, 1.15 * step
+    further = np.linspace(outside, end, 1 + (_BEYOND_FEW if test.answers < _FEW else _BEYOND))
+    for value in further[1:] if outside != end else further[-1:]:
+        if test.margin(float(value)) < 0:
+            inside, outside = float(value), end
+    if inside == end:
+        return end
+    return crossing(test.margin, inside, outside, close=_CLOSE * min(half, abs(reach)))[1]

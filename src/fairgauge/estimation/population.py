@@ -1,0 +1,212 @@
+r"""Intervals about the population that clients are drawn from: every value that a test does not reject.
+
+Clients are K independent draws from one population; K was fixed before, and people look once.  A value is tested like
+this (alpha is split in three: 4 % and 2 % for the variance, 94 % for the average):
+
+1. If the value is right, the score y averages to zero and its variance is E y^2.  Bets on the counts bound it from
+   both sides, and the laws that the population may have bound it too.
+2. In cells of the variance between those bounds, programs bound the third and fourth moment.
+3. Prawitz's inequality bounds the distance D to the normal law in each cell.
+4. The value is accepted if |average| <= z sqrt(U / K) for z of the normal law at alpha_t / 2 - D.
+
+Proof.  Unless a bet fails (probability at most alpha_u + alpha_l) the variance is at most U and lies in one of the
+cells.  Then D bounds the distance to the normal law, and the average exceeds the limit with probability at most
+2 (alpha_t / 2 - D + D) = alpha_t.  Together alpha.
+
+Where there are too few answers for the normal law, bets on the average take over.  Which of the two is used is decided
+for each value before any answer is looked at: by D over every variance that is possible.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
+from fairgauge.estimation.hypothesis import Hypothesis, extent
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.prawitz import Grid, Moments, distances, grid_of, modulus
+from fairgauge.goals.inputs import Vector
+
+_UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
+_CELL, _COARSE = 1.02, 1.04
+# Bets give about the width that the normal law gives at z^2 = 2.1 ln(2 / alpha).
+_EQUAL = 2.1
+_BETS = 0.1
+_STAKES = 5
+_NODES = 40
+_NEVER = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationTest:
+    """Tests values of over / under against the counts of symbols.
+
+    Args:
+        laws: The laws that the population may have.
+        over: The score whose average is the numerator.
+        under: The score whose average is the denominator.
+        counts: How often each symbol came.
+        alpha: How often a right value may be rejected.
+    """
+
+    laws: Laws
+    over: Vector
+    under: Vector
+    counts: Vector
+    alpha: float
+
+    @cached_property
+    def answers(self) -> float:
+        """How many answers there are."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def estimate(self) -> float:
+        """The ratio of the two averages."""
+        return float(self.over @ self.counts) / float(self.under @ self.counts)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The range of values that are possible at all."""
+        return extent(self.laws, self.over, self.under)
+
+    @cached_property
+    def _constant(self) -> bool:
+        return bool(np.ptp(self.under) <= 1e-12 * abs(float(self.under[0])))
+
+    @cached_property
+    def _heard(self) -> dict[float, tuple[Vector, Vector]]:
+        return {}
+
+    def margin(self, value: float) -> float:
+        """Return how far a value is beyond what is accepted: below zero if it is accepted.
+
+        Guarantee: the right value is accepted with probability at least 1 - alpha, for any number of answers.
+        """
+        asked = Hypothesis(self.laws, self.over - value * self.under)
+        if not asked.possible:
+            return _NEVER
+        normal, bets = self._parts(value)
+        beyond = -_NEVER
+        if normal:
+            bounds = self._variance(asked, normal * self.alpha)
+            if bounds is None:
+                return _NEVER
+            average = abs(float(asked.score @ self.counts)) / self.answers
+            beyond = average - self._limit(asked, bounds, normal * self.alpha)
+        if bets:
+            beyond = max(beyond, self._bet(asked, bets * self.alpha))
+        return beyond
+
+    def limit(self, value: float) -> float:
+        """Return about how far from the estimate values are accepted."""
+        asked = Hypothesis(self.laws, self.over - value * self.under)
+        normal, bets = self._parts(value)
+        bounds = self._variance(asked, self.alpha) or asked.variance
+        found = [self._limit(asked, bounds, normal * self.alpha)] if normal else []
+        if bets:
+            seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
+            found.append(math.sqrt(2 * math.log(2 / (bets * self.alpha)) * seen / self.answers))
+        return min(found) * self.answers / abs(float(self.under @ self.counts))
+
+    def _parts(self, value: float) -> tuple[float, float]:
+        """Return which parts of alpha go to the normal law and to bets; no answer is looked at.
+
+        The normal law alone if it is close for every variance that is possible; bets alone if it is close for none;
+        else both, and the value must pass both.  Neighbouring values are decided together.
+        """
+        least, most = self.extent
+        node = round((value - least) / (most - least) * _NODES)
+        if node not in self._decided:
+            middle = least + min(max(node, 0.5), _NODES - 0.5) / _NODES * (most - least)
+            asked = Hypothesis(self.laws, self.over - middle * self.under)
+            far = self._distances(asked, asked.moments(*asked.variance, ratio=_COARSE))
+            left = _MEAN * self.alpha / 2 - far
+            close = (left > 0) & (ndtri(np.maximum(left, 1e-300)) ** 2 < _EQUAL * math.log(2 / self.alpha))
+            mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)
+            self._decided[node] = (1.0, 0.0) if close.all() else mixed
+        return self._decided[node]
+
+    @cached_property
+    def _decided(self) -> dict[int, tuple[float, float]]:
+        return {}
+
+    def _variance(self, asked: Hypothesis, alpha: float) -> tuple[float, float] | None:
+        """Return a lower and an upper bound of the score's variance, or None if the counts leave none."""
+        least, most = asked.variance
+        square = asked.score**2
+        high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most)
+        low = max(lower_mean(square, self.counts, _LOWER * alpha, least), least)
+        return None if low > high * (1 + 1e-9) else (min(low, high), high)
+
+    def _limit(self, asked: Hypothesis, bounds: tuple[float, float], alpha: float) -> float:
+        far = float(self._distances(asked, asked.moments(*bounds, ratio=_CELL)).max())
+        left = _MEAN * alpha / 2 - far
+        return _NEVER if left <= 0 else float(-ndtri(left)) * math.sqrt(bounds[1] / self.answers)
+
+    def _distances(self, asked: Hypothesis, moments: Moments) -> Vector:
+        times, bound = self._frequencies(asked)
+        return distances(self.answers, times, bound, moments)
+
+    def _frequencies(self, asked: Hypothesis) -> tuple[Vector, Vector]:
+        """Return the grid of frequencies, and what |phi| is at most between them.
+
+        With a constant denominator a value only shifts the score, which |phi| does not notice.
+        """
+        grid: Grid = grid_of(self.answers)
+        # The scale is rounded so that neighbouring values share a grid.
+        least, most = asked.variance
+        scale = 2.0 ** round(math.log2(max(math.sqrt(least * most), most / 30, 1e-300)))
+        times = grid.points / math.sqrt(self.answers * scale)
+        if not self._constant:
+            return times, modulus(self.laws, asked.score, times)
+        if scale not in self._heard:
+            self._heard[scale] = (times, modulus(self.laws, asked.score, times))
+        return self._heard[scale]
+
+    def _bet(self, asked: Hypothesis, alpha: float) -> float:
+        r"""Return by how much bets on either side of zero have won more than is allowed, as a logarithm.
+
+        .. math:: \tfrac15 \sum_i \prod_j (1 \pm l_i y_j)^{c_j} \ge 2/\alpha \quad\text{rejects}
+        """
+        least, most = asked.variance
+        variances = np.geomspace(max(least, 1e-6 * most), most, _STAKES)
+        stakes = np.sqrt(2 * math.log(2 / alpha) / (self.answers * variances))
+        won = -math.inf
+        for gains in (asked.score, -asked.score):
+            worst = float(-gains.min())
+            most_staked = BOLDEST / worst if worst > 0 else math.inf
+            won = max(won, log_money(gains, self.counts, np.minimum(stakes, most_staked)))
+        return won - math.log(2 / alpha)
+
+
+def population_width(asked: Hypothesis, variance: float, answers: float, alpha: float) -> float:
+    """Return the half-width to plan with: for a population that gives the score's average this variance.
+
+    It is what the test would allow with the bound of the variance that bets reach on average.
+
+    Guarantee: none; close to what the estimate will have if the variance is as stated.
+    """
+    if not 0 < variance < math.inf:
+        return math.inf if variance else 0.0
+    least, most = asked.variance
+    held = min(max(variance, least), most)
+    spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
+    grid = grid_of(answers)
+    times = grid.points / math.sqrt(answers * held)
+    moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
+    far = float(distances(answers, times, modulus(asked.laws, asked.score, times), moments).max())
+    left = _MEAN * alpha / 2 - far
+    bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
+    if left <= 0:
+        return bets
+    return min(float(-ndtri(left)) * math.sqrt(variance * min(spare, most / held) / answers), bets)
+
+
+def _kurtosis(asked: Hypothesis, variance: float) -> float:
+    """Return how much the square of the score varies at most, for its mean."""
+    fourth = float(asked.moments(variance, variance, ratio=_COARSE).fourth[0])
+    return max(fourth / variance**2 - 1, 0.01)

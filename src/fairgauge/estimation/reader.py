@@ -1,0 +1,175 @@
+"""Something that reads counts: the base of all kinds of intervals."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Estimands, Ratio
+from fairgauge.estimation.hypothesis import Hypothesis, extent
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
+from fairgauge.estimation.values import Interval
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.inputs import Vector
+
+Pair = tuple[int, int]
+# Where shares may be off, the gap as it is and each of two groups' means share alpha like this.
+_GAP, _MEAN = 0.8, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a plan reckons with, before any answer.
+
+    Args:
+        decoder: The decoder of the channel.
+        score: The score that is averaged.
+        shares: The groups' shares if estimates rely on them, else None.
+        variance: K times the variance of the average, for clients drawn from the population that is reckoned with.
+    """
+
+    decoder: Decoder
+    score: Vector
+    shares: Vector | None
+    variance: float
+
+    @cached_property
+    def centred(self) -> Hypothesis:
+        """That the score's mean is in the middle of what it can be."""
+        laws = Laws(self.decoder, self.shares)
+        middle = sum(extent(laws, self.score, np.ones(len(self.score)))) / 2
+        return Hypothesis(laws, self.score - middle)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader(ABC):
+    """Counts of a question's symbols, and one way to read them.
+
+    Args:
+        estimands: What the question can tell.
+        counts: How often each symbol came.
+        planned: How many answers were planned before the first one, if that is known.
+    """
+
+    estimands: Estimands
+    counts: Vector
+    planned: int | None = None
+    # Whether the gap of groups whose shares are estimated is read from one score, not as a difference of two means.
+    one_score: ClassVar[bool] = False
+
+    @cached_property
+    def answers(self) -> float:
+        """How many answers there are."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def law(self) -> Vector:
+        """The counts as parts of their sum."""
+        return self.counts / self.answers
+
+    @abstractmethod
+    def ratio(self, ratio: Ratio, alpha: float) -> Interval:
+        """Return the interval of a ratio.
+
+        Raises:
+            CannotEstimate: If the denominator is not clearly above zero.
+        """
+
+    @abstractmethod
+    def difference(self, pair: Pair, alpha: float) -> Interval:
+        """Return the interval of the difference of two groups' means, where their shares are estimated."""
+
+    @classmethod
+    @abstractmethod
+    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
+        """Return the half-width to plan with."""
+
+    def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a ratio lies above a value."""
+        try:
+            return self.ratio(ratio, alpha).low > value
+        except CannotEstimate:
+            return False
+
+    def believes(self, ratio: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a ratio holds a value; faster than finding the interval where that is possible.
+
+        Raises:
+            CannotEstimate: If the denominator is not clearly above zero.
+        """
+        found = self.ratio(ratio, alpha)
+        return found.low <= value <= found.high
+
+    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
+        """Tell whether the interval of a gap holds a value, where all gaps are to hold together.
+
+        Raises:
+            CannotEstimate: If the answers do not tell.
+        """
+        gaps = self.estimands.gaps
+        if gaps is not None and not self.estimands.share_error:
+            return self.believes(gaps[pair], value, alpha / len(gaps))
+        found = self.gap(pair, alpha)
+        return found.low <= value <= found.high
+
+    def mean(self, group: int, alpha: float) -> Interval:
+        """Return the interval of a group's mean.
+
+        Raises:
+            CannotEstimate: If the answers do not tell.
+        """
+        estimands = self.estimands
+        if estimands.means is None:
+            raise CannotEstimate("the study's channel does not tell groups apart well enough")
+        found = self.ratio(estimands.means[group], alpha)
+        if estimands.shares is None or not estimands.share_error:
+            return found
+        return mean_with_error(found, float(estimands.shares[group]), estimands.share_error)
+
+    def gap(self, pair: Pair, alpha: float) -> Interval:
+        """Return the interval of one gap, where all gaps are to hold together.
+
+        Raises:
+            CannotEstimate: If the answers do not tell.
+        """
+        estimands = self.estimands
+        if estimands.gaps is None:
+            if estimands.means is None:
+                raise CannotEstimate("the study's channel does not tell groups apart well enough")
+            return self.difference(pair, alpha)
+        part, ratio = alpha / len(estimands.gaps), estimands.gaps[pair]
+        if estimands.shares is None or not estimands.share_error:
+            return self.ratio(ratio, part)
+        means: tuple[Interval, Interval] | None = None
+        if estimands.means is not None:
+            first, second = (self.ratio(estimands.means[g], _MEAN * part) for g in pair)
+            means = first, second
+        asked = self.ratio(ratio, part if means is None else _GAP * part)
+        told = estimands.decoder.rows @ ratio.over / (ratio.constant or _answering(estimands, ratio))
+        return gap_with_error(Readings(asked, means, told), estimands, pair)
+
+    def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
+        """Tell whether the interval of a gap lies wholly beyond a tolerance, on either side."""
+        gaps = self.estimands.gaps
+        if gaps is not None and not self.estimands.share_error:
+            gap = gaps[pair] if gaps[pair].value(self.law) > 0 else -gaps[pair]
+            return self.beyond(gap, tolerance, alpha / len(gaps))
+        try:
+            interval = self.gap(pair, alpha)
+        except CannotEstimate:
+            return False
+        return interval.low > tolerance or interval.high < -tolerance
+
+
+def _answering(estimands: Estimands, ratio: Ratio) -> float:
+    """Return the denominator for someone who answers."""
+    return float((estimands.decoder.rows @ ratio.under).max())
+
+
+def counts_of(counts: tuple[int, ...]) -> Vector:
+    """Return counts as numbers to compute with."""
+    return np.array(counts, dtype=np.float64)
