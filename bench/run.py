@@ -15,6 +15,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,9 @@ from rich.table import Table
 from bench.collector import batches, crowd, durable_answers
 from bench.kills import killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
+from bench.population import population
 from bench.scale import SCALE
+from bench.siege import siege
 from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
@@ -42,7 +45,7 @@ def accuracy() -> Iterator[Line]:
     """K Var(gap) of every design, as a ratio to the least that any private mechanism can reach."""
     for row in json.loads(LIMITS.read_text(encoding="utf-8"))["gap"]:
         goal = Goal((row["share"], round(1 - row["share"], 6)))
-        for design in known_designs():
+        for design in ("randomized-response", "laplace", "uncentred"):
             variance = goal.privacy_variance(make_channel(goal, Decimal(str(row["epsilon"])), design=design)[1])
             aim = "" if design != "uncentred" else "at most 1.02" if row["epsilon"] <= 4 else "at most 1.1"
             what = f"variance, {design}, share {row['share']}, epsilon {row['epsilon']}"
@@ -61,6 +64,11 @@ def design_times() -> Iterator[Line]:
     for what, goal, epsilon, allowed in cases:
         taken = seconds(partial(known_designs()["uncentred"].make, goal, Decimal(epsilon)), repeat=1)
         yield Line(f"design: {what}", f"{taken:.2f} s", f"{allowed:.0f} s", taken / allowed, "at most 1")
+    for share, expect, epsilon in product((0.5, 0.1), (None, 0.8), ("1", "4")):
+        goal = Goal((share, 1 - share), expect=expect, design="centred")
+        taken = seconds(partial(known_designs()["centred"].make, goal, Decimal(epsilon)), repeat=1)
+        what = f"centred, share {share}, epsilon {epsilon}, " + ("nothing expected" if expect is None else "mean 0.8")
+        yield Line(f"design: {what}", f"{taken:.2f} s", "2 s", taken / 2, "at most 1")
 
 
 def study_of(epsilon: str) -> Study:
@@ -114,6 +122,7 @@ def machine() -> str:
 
 TOPICS: dict[str, Topic] = {
     "accuracy": accuracy,
+    "population": population,
     "design": design_times,
     "simulation": simulation,
     "device": device,
@@ -124,6 +133,7 @@ TOPICS: dict[str, Topic] = {
     "thousand": thousand,
     "client-kills": killed_clients,
     "every-instruction": killed_everywhere,
+    "siege": siege,
     **SCALE,
 }
 

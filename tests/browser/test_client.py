@@ -22,7 +22,7 @@ from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
-from tests.vectors import limits
+from tests.vectors import crowd, limits
 from tests.vectors.make import FILE, SEED
 from tests.vectors.make_drafts import FILE as DRAFTS
 
@@ -53,7 +53,7 @@ def serve(source: str, route: Route) -> None:
 def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
     """Give a page that can import the client, honest or with one change to its source."""
 
-    def new(change: Change | None = None) -> Page:
+    def new(change: Change | None = None, module: str = "fairgauge-client.js") -> Page:
         person = visitor()
 
         def mutate(route: Route) -> None:
@@ -63,8 +63,8 @@ def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
             route.fulfill(body=source.replace(*change), content_type="text/javascript")
 
         if change is not None:
-            person.context.route("**/fairgauge-client.js", mutate)
-        for name in ("check.js", "limits.js"):
+            person.context.route(f"**/{module}", mutate)
+        for name in ("check.js", "limits.js", "crowd.js"):
             person.context.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
         person.context.route(
             "**/empty",
@@ -96,7 +96,7 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     ("change", "name"),
     [
         (("return row * levels.length + above", "return row * 2 + above"), "draw"),
-        (("before * length + place", "before + length * place"), "answer"),
+        (("before * length + place", "before + place"), "answer"),
         (("if (asked) throw new CannotAnswer", "if (false) throw new CannotAnswer"), "refusal"),
         (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
         (('"null", "must be left out', '"null", "may be left out'), "bad"),
@@ -166,6 +166,26 @@ def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Cha
 )
 def test_limits_bite_alike(client: OpenClient, change: Change | None, name: str) -> None:
     found = missed(client(change), "limits.js", limits.FILE)
+    assert [line for line in found if name in line] if change else found == []
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (None, ""),
+        (("expDown(1n, 1n) * tn", "expDown(2n, 1n) * tn"), "bound"),
+        (("const ROW_SUM = 1n << 53n", "const ROW_SUM = 1n << 54n"), "bound"),
+        (("BigInt(blankets.length) * ROW_SUM", "BigInt(blankets.length + 1) * ROW_SUM"), "bound"),
+        (("powerUp(mean, BigInt(people))", "powerUp(mean, BigInt(people - 1))"), "bound"),
+        (("tn * BigInt(people) * delta.n", "tn * BigInt(people + 1) * delta.n"), "bound"),
+        (("const factor = expDown(en, ed)", "const factor = expUp(en, ed) + (ONE >> 30n)"), "bound"),
+        (("(known.d - known.n)) / known.d", "known.d) / known.d"), "crowd"),
+        (("if (10 * batch <= 1e8)", "if (batch <= 1e10)"), "usual"),
+    ],
+    ids=["honest", "e", "row sum", "questions", "power", "people", "factor", "observed", "delta"],
+)
+def test_the_crowds_number_is_the_same(client: OpenClient, change: Change | None, name: str) -> None:
+    found = missed(client(change, "fairgauge-crowd.js"), "crowd.js", crowd.FILE)
     assert [line for line in found if name in line] if change else found == []
 
 
@@ -329,7 +349,7 @@ def test_a_hundred_thousand_draws_follow_the_table(client: OpenClient) -> None:
         ("bits(ROW_BITS) >= threshold", "bits(ROW_BITS) < threshold"),
         ("number >> BigInt(8 * bytes.length - count)", "(number >> BigInt(8 * bytes.length - count)) & ~(1n << 51n)"),
         ("const size = limit.toString(2).length;", "const size = 1; return 0;"),
-        ("offset + study.questions[picked]", "offset + 1 - 1 + study.questions[0]"),
+        ("study.offsets[picked] + study.tables[picked]", "study.offsets[picked] + study.tables[0]"),
     ],
     ids=["other level", "stuck bit", "coin always 0", "always the first question's table"],
 )

@@ -13,15 +13,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from fairgauge.collector.pages.take_part import ASSETS, POLICY
-from fairgauge.study import Attribute, Metric, Study
+from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting, OpenVisitor
 from tests.browser.relay import Relay, relay
 from tests.browser.visitor import Visitor, barriers
-from tests.samples import RECALL, SEX, THREE_LEVELS, sample_question, sample_study
+from tests.samples import (
+    RECALL,
+    SEX,
+    THREE_LEVELS,
+    sample_channel,
+    sample_question,
+    sample_study,
+    site_study,
+    unlinked_study,
+)
 
 GROUP, VALUE = "zz-quokka", "0.7731902846"
 MARKS = [b"quokka", b"7731902"]
@@ -97,6 +107,47 @@ def remembered(page: Page) -> list[dict[str, Any]]:
 def wire(collector: Collecting) -> Iterator[Relay]:
     with relay(collector.process.port) as found:
         yield found
+
+
+class TestDrafts:
+    """Studies of format 2."""
+
+    def test_crossed_attributes_are_asked_one_by_one(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        cells = Attribute.crossed(ANIMAL, Attribute("age", ["young", "old"]))
+        channel = sample_channel(groups=len(cells.groups))
+        study = Study("Crossed", [Question(RECALL, cells, "means", "sample", 1.1, channel, expect=0.8)])
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        expect(page.locator("#promise")).to_contain_text(f"your {ANIMAL.name}, your age and your recall")
+        fill(page)
+        page.get_by_label("old", exact=True).check()
+        sent = json.loads(randomise(page))
+        assert sent["study"] == study.digest
+        send(page)
+        assert sum(collector.counts(study)) == 1
+        assert [name for name, _ in remembered(page)[0]["charges"]] == [ANIMAL.name, "age"]
+
+    @pytest.mark.parametrize(
+        ("study", "text"),
+        [
+            (site_study(), "The study is for sites that hold many people, and this is a device of one person."),
+            (unlinked_study(), "The study asks for blind tickets, which this version cannot do yet."),
+        ],
+    )
+    def test_what_the_page_cannot_do_it_says_before_it_asks(
+        self, collector: Collecting, visitor: OpenVisitor, study: Study, text: str
+    ) -> None:
+        other = new_study(f"Instead of {study.title}")
+        collector.publish(other)
+        person = visitor()
+        document = study.to_bytes()
+        person.context.route(f"**/studies/{study.digest}", lambda route: route.fulfill(body=document))
+        shell = httpx.get(f"{collector.url}/studies/{other.digest}/take-part").text
+        page_path = f"**/studies/{study.digest}/take-part"
+        person.context.route(page_path, lambda route: route.fulfill(body=shell, content_type="text/html"))
+        page = person.open(f"/studies/{study.digest}/take-part")
+        expect(page.locator("#problem")).to_contain_text(text)
+        expect(page.locator("#form")).to_be_hidden()
 
 
 class TestEndToEnd:

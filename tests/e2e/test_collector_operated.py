@@ -1,4 +1,7 @@
-"""What operators do with a collector in its real process: workers, TLS, restores, and databases that freeze."""
+"""What operators do with a collector in its real process: workers, TLS, restores, and databases that freeze.
+
+Covers: fairgauge.collector.workers.
+"""
 
 import asyncio
 import json

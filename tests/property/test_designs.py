@@ -64,7 +64,7 @@ def gaps_of_two(draw):
     return Goal((share, 1 - share), shares_known=known, expect=expect, spread=spread, design="centred")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(gaps_of_two(), epsilons(4))
 def test_centred(goal, epsilon):
     channel = known_designs()["centred"].make(goal, epsilon)

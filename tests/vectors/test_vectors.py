@@ -3,12 +3,16 @@
 import json
 import re
 
-from tests.vectors import limits, make_drafts
+from tests.vectors import crowd, limits, make_drafts
 from tests.vectors.make import FILE, make, written
 
 
 def test_the_vectors_are_current() -> None:
     assert FILE.read_text(encoding="utf-8") == written(make())
+
+
+def test_the_crowds_are_current() -> None:
+    assert crowd.FILE.read_text(encoding="utf-8") == crowd.written()
 
 
 def test_the_limits_are_current() -> None:

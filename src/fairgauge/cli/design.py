@@ -1,5 +1,6 @@
 """``fairgauge design``: make a study document."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from fairgauge.designs.levels import WORTH, rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
+from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import Question
 
@@ -62,7 +64,9 @@ def design(
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
-        if len(channel.levels) > 2 and (cost := _rounding(question)) > WORTH:
+        if saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric):
+            out.print(f"    {saving}")
+        if question.design == "uncentred" and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
 

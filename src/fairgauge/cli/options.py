@@ -30,6 +30,20 @@ Spread = Annotated[
     str | None,
     typer.Option(help="How far values spread about it, as a standard deviation; max for any values."),
 ]
+Delta = Annotated[
+    str | None,
+    typer.Option(
+        help="The crowd's delta: the smaller of 1e-8 and a tenth of one in the number of answers, unless given."
+    ),
+]
+Observed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PART",
+        help="The part of the answers that a reader may know or have made up: 0.5 unless given, as where anyone may "
+        "answer; 0 with tickets.",
+    ),
+]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[
     str, typer.Option("--interval", help=f"What the interval is about and promises: {', '.join(KINDS)}.")

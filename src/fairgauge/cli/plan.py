@@ -1,18 +1,23 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.crowd_plan import promises, read_aim
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, show_json, show_plan
+from fairgauge.cli.show import err, out, show_json, show_plan
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.planning.crowd import plan_in_crowd
 from fairgauge.planning.figure import check_kind, picture
+from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_groups, read_metric
 
@@ -31,6 +36,14 @@ def plan(
     spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
+    crowd_epsilon: Annotated[
+        str | None, typer.Option(help="What one release of all answers may cost a person; finds the local epsilon.")
+    ] = None,
+    delta: options.Delta = None,
+    observed: options.Observed = None,
+    local_limit: Annotated[
+        str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
@@ -42,18 +55,25 @@ def plan(
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
     if plot is not None:
         check_kind(plot)
+    aim = read_aim(clients, crowd_epsilon, delta, observed, local_limit)
+    if aim is not None and (epsilon is not None or error is not None):
+        raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     with err.status("Designing channels ...") as status:
-        found = plan_for(
-            goal,
-            read,
-            epsilon=None if epsilon is None else as_epsilon(epsilon),
-            clients=count,
-            error=None if error is None else as_number("error", error),
-            confidence=confidence,
-            interval=interval,
-            detect=detect,
-            progress=lambda design: status.update(f"Working out {design} ..."),
-        )
+        plan_all = partial(plan_for, goal, read, clients=count, confidence=confidence, interval=interval, detect=detect)
+
+        def progress(design: str) -> None:
+            status.update(f"Working out {design} ...")
+
+        if aim is None:
+            found = plan_all(
+                epsilon=None if epsilon is None else as_epsilon(epsilon),
+                error=None if error is None else as_number("error", error),
+                progress=progress,
+            )
+        else:
+            found = plan_in_crowd(
+                goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
+            )
         if plot is not None and count is not None:
             status.update("Drawing ...")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
@@ -62,5 +82,10 @@ def plan(
         show_json(found.to_dict())
     else:
         show_plan(found)
+        for line in promises(found):
+            out.print(line)
+        best = found.row(found.best) if found.best else None
+        if best is not None and (saving := expectation_saves(goal, Decimal(str(best.epsilon)), read)):
+            out.print(saving)
     if found.best is None:
         raise typer.Exit(1)

@@ -8,9 +8,10 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, show_json
-from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import DRAFT, Study, parse
 
@@ -23,6 +24,11 @@ def verify(
         str | None, typer.Option(help="The collector's signature of the study, to be checked.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="The collector's public key, to check signatures with.")] = None,
+    crowd: Annotated[
+        str | None, typer.Option(metavar="ANSWERS", help="Also tell what a release of so many answers promises.")
+    ] = None,
+    delta: options.Delta = None,
+    observed: options.Observed = None,
     json: options.Json = False,
 ) -> None:
     """Recompute the exact epsilon of a study, and say what it means for a person."""
@@ -34,11 +40,18 @@ def verify(
         raise InvalidInput("key", key, "must be given with --signature or --sealed, which it checks")
     _check_signature(found, signature, key)
     seal = _check_seal(found, sealed, export, key)
+    hidden = None if crowd is None else _crowd(found, crowd, delta, observed)
+    if crowd is None and (delta is not None or observed is not None):
+        raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
     if json:
         checked = {} if signature is None else {"signed": True}
-        show_json(_document(found, private) | checked | ({} if seal is None else {"seal": seal}))
+        among = {} if hidden is None else {"crowd": hidden.to_dict()}
+        show_json(_document(found, private) | checked | among | ({} if seal is None else {"seal": seal}))
     else:
         _show(found)
+        if hidden is not None:
+            for line in hidden.lines():
+                out.print(line)
         if signature is not None:
             out.print("Signature: the holder of that key published this study.")
         if seal is not None:
@@ -84,6 +97,12 @@ def _show(found: Study) -> None:
         out.print(f"A device answers one of these {what}, picked by its own coin: the largest epsilon counts.")
 
 
+def _crowd(found: Study, batch: str, delta: str | None, observed: str | None) -> HiddenInCrowd:
+    if any(question.channel.loss is None for question in found.questions):
+        raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")
+    return HiddenInCrowd.of(found, CrowdTerms.read(batch, delta, observed))
+
+
 def _check_signature(study: Study, signature: str | None, key: str | None) -> None:
     """Check that the holder of a key published the study."""
     if signature is None:
@@ -112,11 +131,11 @@ def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str
         return None
     if export is None:
         raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
-    from fairgauge.collector.seal import PURPOSE, check_sealed, read_answers, read_sealed
+    from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
     from fairgauge.errors import SealBroken
 
     document = read_sealed(read_bytes("sealed", sealed))
-    check_sealed(study, document, read_answers(export, study.digest))
+    check_sealed(study, document, Export(export, study.digest))
     if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
         raise SealBroken("the signature is not by the holder of this key")
     return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}

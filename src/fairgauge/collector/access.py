@@ -8,6 +8,9 @@ from starlette.requests import Request
 from fairgauge.collector.refusals import NoStudy, NotAllowed, NoToken
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
+from fairgauge.collector.slots import STRANGER
+
+PATIENCE = 5.0  # seconds that a visitor waits in line
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,14 @@ class Access:
         sentence: What it takes, for people.
         problems: The kinds of problems that it can end in.
         token: Whether a token opens it, for programs.
+        form_bytes: How long a form may be: what a stranger sends is short.
     """
 
     enter: Callable[[Request], Awaitable[None]]
     sentence: str = ""
     problems: tuple[str, ...] = ()
     token: bool = False
+    form_bytes: int = 4096
 
 
 def collector_of(request: Request) -> Collector:
@@ -76,7 +81,7 @@ def _require(request: Request, role: str) -> None:
 async def _require_results(request: Request, *, ids: bool) -> None:
     collector, digest = collector_of(request), request.path_params["digest"]
     if role_of(request) is None and await may_see(collector, digest, ids=ids):
-        collector.turnstile.enter("visitors")
+        await collector.turnstile.turn("visitors", PATIENCE)
     else:
         _require(request, "reader")
 
@@ -97,11 +102,9 @@ async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bo
     return kept.public and not (ids and kept.admission == "tickets")
 
 
-def _counted_as(kind: str) -> Callable[[Request], Awaitable[None]]:
-    async def enter(request: Request) -> None:
-        collector_of(request).turnstile.enter(kind)
-
-    return enter
+def kind_of(request: Request) -> str:
+    """Return whose places a request takes that takes long: an operator's, a reader's or a stranger's."""
+    return role_of(request) or STRANGER
 
 
 async def _free(_request: Request) -> None:
@@ -124,8 +127,22 @@ async def _ids(request: Request) -> None:
     await _require_results(request, ids=True)
 
 
+async def _device(request: Request) -> None:
+    collector_of(request).turnstile.enter("answers")
+
+
 async def _browser(request: Request) -> None:
-    collector_of(request).turnstile.enter("visitors" if role_of(request) is None else "readers")
+    turnstile = collector_of(request).turnstile
+    if role_of(request) is None:
+        await turnstile.turn("visitors", PATIENCE)
+    else:
+        turnstile.enter("readers")
+
+
+async def _form(request: Request) -> None:
+    if session_of(request) is None:  # before the form is read
+        collector_of(request).turnstile.enter("refused")
+        raise NoToken("Sign in with the token of an operator.")
 
 
 _READER = "Needs the token of a reader or operator."
@@ -133,16 +150,17 @@ _PUBLIC = f"{_READER} Anyone may ask if results are public."
 _TOKEN = ("no-token", "too-many")
 
 FREE = Access(_free)
-DEVICE = Access(_counted_as("answers"), "Anyone may ask.", ("too-many",))
-VISITOR = Access(_counted_as("visitors"), "Anyone may ask.", ("too-many",))
+DEVICE = Access(_device, "Anyone may ask.", ("too-many",))
+VISITOR = Access(_browser, "Anyone may ask.", ("too-many",))
 BROWSER = Access(_browser, problems=("too-many",))
 READER = Access(_reader, _READER, _TOKEN, token=True)
 RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
 IDS = Access(_ids, f"{_PUBLIC[:-1]} and the study takes no tickets.", _TOKEN, token=True)
 OPERATOR = Access(_operator, "Needs the token of an operator.", (*_TOKEN, "not-allowed"), token=True)
-# A form is let in by what is in it: see fairgauge.collector.pages.forms.
+# The rest of what it takes is in the form: see fairgauge.collector.pages.forms.
 FORM = Access(
-    _free,
+    _form,
     "Needs the session of an operator, and the proof that the page puts into its forms.",
     (*_TOKEN, "not-allowed"),
+    form_bytes=2**20,
 )

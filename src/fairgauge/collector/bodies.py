@@ -1,12 +1,24 @@
-"""Bodies of requests, read no further than allowed."""
+"""Bodies of requests, read no further than allowed, and counted as they come in."""
+
+from collections.abc import Callable
 
 from starlette.types import Receive, Scope
 
 from fairgauge.collector.refusals import BadMediaType, BrokenOff, TooLarge
 
 
-async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+def _nothing(_part: bytes) -> None:
+    """Let a part of a body pass."""
+
+
+async def read_body(scope: Scope, receive: Receive, most: int, meter: Callable[[bytes], None] = _nothing) -> bytes:
     """Read a body of at most so many bytes.
+
+    Args:
+        scope: The request.
+        receive: Gives the next part.
+        most: How many bytes are read at most.
+        meter: Is shown every part before the next one is read, and may refuse the rest.
 
     Raises:
         TooLarge: As soon as it is known to be longer.
@@ -18,15 +30,18 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
             raise _too_large(most)
         if name == b"content-encoding" and value.lower() != b"identity":
             raise BadMediaType("A body must not be compressed.")
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise BrokenOff("The connection was closed before the body was complete.")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
+        part = message.get("body", b"")
+        size += len(part)
         if size > most:
             raise _too_large(most)
+        meter(part)
+        parts.append(part)
         if not message.get("more_body", False):
             return b"".join(parts)
 

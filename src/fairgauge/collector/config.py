@@ -19,18 +19,21 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
     idle_seconds: float = 30.0  # between two requests
     connections: int = 4096  # beyond, the connection that waited longest is closed
-    listeners: int = 200  # browsers that watch a study live; beyond, they are told to come again
-    waiting: int = 100_000  # answers that wait for a commit; beyond, senders are told to come again
+    faulty_lines: int = 100  # of a batch; beyond, nothing of it is counted
+    held_bytes: int = 2**25  # of bodies that are being received; beyond, batches are told to come again
+    exports: int = 4  # at once, for strangers, for readers and for operators each; beyond, come again
+    listeners: int = 200  # browsers that watch a study live, of each of the three; beyond, come again
+    waiting: int = 100_000  # single answers that wait for a commit, and as many of batches; beyond, come again
 
 
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Per second and process; each may come in a burst of ten seconds' worth."""
 
-    answers: float = 50_000.0  # all answers together
+    answers: float = 50_000.0  # all answers, good or bad; of each, batches have half as much for themselves
     open: float = 20_000.0  # answers to studies that everyone may answer
-    tickets: float = 50_000.0  # answers that show a ticket
+    tickets: float = 50_000.0  # answers to studies that take tickets
     readers: float = 50.0  # requests for results
-    visitors: float = 50.0  # requests for results and pages that everyone may see
+    visitors: float = 50.0  # requests for results and pages that everyone may see; beyond, they wait in line
     operators: float = 20.0  # requests that change something
     refused: float = 20.0  # tokens that do not exist
 

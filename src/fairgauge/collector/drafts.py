@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from fairgauge.collector.queries import Terms
+from fairgauge.collector.stores.base import Published
 from fairgauge.errors import BadStudy
 from fairgauge.study import DRAFT, Study
 
@@ -21,7 +22,6 @@ def check_takes(study: Study, *, drafts: bool) -> None:
         ("admission", study.admission == "blind"),
         ("gateway", study.gateway is not None),
         ("epoch", study.epoch is not None),
-        ("hourly", study.hourly is not None),
         ("release", study.release is not None),
     ):
         if asked:
@@ -34,5 +34,15 @@ def check_takes(study: Study, *, drafts: bool) -> None:
 
 def terms_of(study: Study, given: Terms) -> Terms:
     """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
-    said = {"admission": study.admission, "aim": study.aim}
+    said = {"admission": study.admission, "aim": study.aim, "hourly": study.hourly}
     return replace(given, **{name: value for name, value in said.items() if value is not None})
+
+
+def kept_terms(kept: Published) -> Terms:
+    """Return the terms on which a study is published already."""
+    return Terms(
+        admission=kept.admission,  # type: ignore[arg-type]
+        results="public" if kept.public else "readers",
+        aim=kept.aim or Terms().aim,
+        hourly=kept.hourly or 0,
+    )

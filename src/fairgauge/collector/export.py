@@ -1,25 +1,35 @@
 """All answers of a study for re-analysis elsewhere: sorted by id, so that the order says nothing about time."""
 
 import io
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from fairgauge.collector.lane import Lane
 from fairgauge.collector.seal import lines_of
 from fairgauge.errors import MissingExtra
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Pages = AsyncIterator[list[tuple[bytes, int]]]
+PART = 500  # answers that are written out at a time
 FORMATS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 
 
-async def ndjson(study: str, pages: AsyncIterator[list[tuple[bytes, int]]]) -> AsyncIterator[bytes]:
-    """Yield one canonical answer a line."""
+async def ndjson(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
+    """Yield one canonical answer a line, in parts of some 64 KB: no more than two of them wait to be read."""
     async for page in pages:
-        yield lines_of(study, page)
+        for at in range(0, len(page), PART):
+            async with lane.slice():
+                part = lines_of(study, page[at : at + PART])
+            yield part
 
 
-async def parquet(study: str, pages: AsyncIterator[list[tuple[bytes, int]]]) -> AsyncIterator[bytes]:
+async def parquet(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
     """Yield a Parquet file with the columns id (16 bytes) and symbol, as it is being made."""
     try:
         import pyarrow as pa
@@ -33,9 +43,29 @@ async def parquet(study: str, pages: AsyncIterator[list[tuple[bytes, int]]]) -> 
     sink = _Sink()
     with ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         async for page in pages:
-            writer.write_table(_table(page, schema))
-            yield sink.taken()
-    yield sink.taken()
+            async with lane.slice():
+                writer.write_table(_table(page, schema))
+            for part in sink.taken():
+                yield part
+    for part in sink.taken():
+        yield part
+
+
+class HeldResponse(StreamingResponse):
+    """A response that takes a place for as long as it is being sent; beyond the places, it is refused."""
+
+    def __init__(self, places: AbstractContextManager[None], body: AsyncIterator[bytes], **more: Any) -> None:
+        super().__init__(body, **more)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it.
+
+        Raises:
+            Busy: If there is no place left; nothing is sent then.
+        """
+        with self._places:
+            await super().__call__(scope, receive, send)
 
 
 def _table(page: list[tuple[bytes, int]], schema: "pa.Schema") -> "pa.Table":
@@ -68,6 +98,9 @@ class _Sink(io.RawIOBase):
     def close(self) -> None:
         """Stay open: what was written is still to be taken."""
 
-    def taken(self) -> bytes:
+    def taken(self) -> Iterator[bytes]:
+        """Take what was written, in parts that are small enough to wait for a slow reader."""
         parts, self._parts = self._parts, []
-        return b"".join(parts)
+        data = b"".join(parts)
+        for at in range(0, len(data), 2**16):
+            yield data[at : at + 2**16]

@@ -1,12 +1,14 @@
 """Group commit: answers that arrive within a moment of each other share one durable commit.
 
 While one group is being committed the next one gathers, so a slow disk makes groups larger instead of making everyone
-wait longer.  An answer is acknowledged after its group's commit, never before.
+wait longer.  An answer is acknowledged after its group's commit, never before.  Single answers go before batches: each
+group takes those that wait, and then as much of the batches as does not hold up the singles that come meanwhile.
 """
 
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -16,8 +18,33 @@ from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
 
-LARGEST_GROUP = 20_000
+LARGEST_GROUP = 4_000  # answers; some twenty milliseconds
+BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
 ENOUGH = 256  # answers for which a group is committed without waiting for more
+
+Submitted = tuple[list[Row], "asyncio.Future[list[int]]"]
+
+
+class _Queue:
+    """Submissions that wait, and how many answers they have."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Submitted] = deque()
+        self.count = 0
+
+    def add(self, one: Submitted) -> None:
+        """Put a submission at the end."""
+        self._waiting.append(one)
+        self.count += len(one[0])
+
+    def take(self, most: int) -> list[Submitted]:
+        """Take submissions from the front until there are so many answers; the last one may go beyond."""
+        found, size = [], 0
+        while self._waiting and size < most:
+            found.append(self._waiting.popleft())
+            size += len(found[-1][0])
+        self.count -= size
+        return found
 
 
 class Intake:
@@ -29,13 +56,16 @@ class Intake:
         self._bucket = bucket
         self._window = window
         self._most = most
-        self._pending: list[tuple[list[Row], asyncio.Future[list[int]]]] = []
-        self._count = 0
+        self._singles, self._batches = _Queue(), _Queue()
         metrics.waiting.set_function(lambda: self._count)
         self._wake = asyncio.Event()
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
         self.failing = ""  # why the last commit failed; empty if it did not
+
+    @property
+    def _count(self) -> int:
+        return self._singles.count + self._batches.count
 
     def start(self) -> None:
         """Begin to commit."""
@@ -61,18 +91,18 @@ class Intake:
         """
         if self._stopping:
             raise Stopping("Send it again in a moment.", 2)
-        if self._count + len(rows) > self._most and self._count:
+        queue = self._singles if len(rows) == 1 else self._batches
+        if queue.count and queue.count + len(rows) > self._most:
             raise Busy("Too many answers are waiting to be stored.", 1)
         done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
-        self._pending.append((rows, done))
-        self._count += len(rows)
+        queue.add((rows, done))
         self._wake.set()
         return await done
 
     async def _run(self) -> None:
         while True:
             await self._wake.wait()
-            if not self._pending:
+            if not self._count:
                 if self._stopping:
                     return
                 self._wake.clear()
@@ -81,18 +111,11 @@ class Intake:
                 await asyncio.sleep(self._window)
             await self._commit(self._next_group())
 
-    def _next_group(self) -> list[tuple[list[Row], asyncio.Future[list[int]]]]:
-        size = end = 0
-        for rows, _ in self._pending:
-            size += len(rows)
-            end += 1
-            if size >= LARGEST_GROUP:
-                break
-        group, self._pending = self._pending[:end], self._pending[end:]
-        self._count -= size
-        return group
+    def _next_group(self) -> list[Submitted]:
+        singles = self._singles.take(LARGEST_GROUP)
+        return singles + self._batches.take(BESIDE_SINGLES if singles else LARGEST_GROUP)
 
-    async def _commit(self, group: list[tuple[list[Row], asyncio.Future[list[int]]]]) -> None:
+    async def _commit(self, group: list[Submitted]) -> None:
         rows = [row for submitted, _ in group for row in submitted]
         unique: dict[tuple[int, bytes], Row] | None = None
         if len({row[1] for row in rows}) < len(rows):  # the same id more than once within this group

@@ -84,5 +84,5 @@ class Operation:
             query = read_query(request, self.query)
             given += [query] if self.query is not Query else []
         if self.form is not None:
-            given.append(await read_form(request, self.form))
+            given.append(await read_form(request, self.form, access.form_bytes))
         return await handler(request, *given)

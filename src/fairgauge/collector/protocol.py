@@ -8,6 +8,7 @@ that has waited longest for the other side makes room: whoever sends whole reque
 
 import asyncio
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -27,6 +28,26 @@ class Crowd:
         self.evicted = 0
         self.timed_out = 0
         self._sweeping: asyncio.TimerHandle | None = None
+        self._received = 0
+
+    def received(self, count: int, connections: Iterable["HurriedProtocol"]) -> None:
+        """Count bytes of bodies; from time to time see how many are held, and drop those who wait with the most.
+
+        A body is held here until it is asked for, which it may never be.  Those of answers are counted again where
+        they are read.
+        """
+        self._received += count
+        if self._received < self.limits.held_bytes // 4:
+            return
+        self._received = 0
+        held = {one: len(one.cycle.body) for one in connections if getattr(one, "cycle", None) is not None}
+        total = sum(held.values())
+        for one in sorted(held, key=held.__getitem__, reverse=True):
+            if total <= self.limits.held_bytes:
+                return
+            total -= held[one]
+            self.evicted += 1
+            one.transport.abort()
 
     def wait_for(self, connection: "HurriedProtocol", seconds: float) -> None:
         """Give the other side so many seconds to send a complete request, or to read what it was sent."""
@@ -57,8 +78,10 @@ class HurriedProtocol(HttpToolsProtocol):
 
     crowd: ClassVar[Crowd]
     _header_bytes = 0
+    _endless = 0  # bytes of a header whose end has not come
     _in_headers = False
     _in_body = False
+    _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the first request."""
@@ -75,28 +98,58 @@ class HurriedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count the bytes of headers, then go on as uvicorn does."""
-        if not self._in_body:
-            self._header_bytes += len(data)
+        """Go on as uvicorn does, unless the request was refused: then the rest of it is dropped."""
+        if self._refused:
+            return
+        went_on, before = self._in_headers, self._header_bytes
         super().data_received(data)
-        if self._in_headers and self._header_bytes > self.crowd.limits.header_bytes:
+        if went_on and self._in_headers and self._header_bytes == before:  # a header that does not end
+            self._endless += len(data)
+            self._count_header(0)
+
+    def on_url(self, url: bytes) -> None:
+        """Count the address as a header."""
+        self._count_header(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Count a header, also one that follows a body."""
+        self._count_header(len(name) + len(value) + 4)
+        if not self._refused:
+            super().on_header(name, value)
+
+    def _count_header(self, count: int) -> None:
+        if count:
+            self._endless = 0
+        self._header_bytes += count
+        if self._header_bytes + self._endless > self.crowd.limits.header_bytes and not self._refused:
             self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
+
+    def on_body(self, body: bytes) -> None:
+        """Count a part of a body."""
+        if not self._refused:
+            super().on_body(body)
+            self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
 
     def on_message_begin(self) -> None:
         """Start the clock of this request."""
         super().on_message_begin()
-        self._in_headers = True
+        self._in_headers, self._header_bytes, self._endless = True, 0, 0
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
 
     def on_headers_complete(self) -> None:
         """Headers are done; the clock goes on for the body."""
+        if self._refused:
+            return
         self._in_headers, self._in_body = False, True
         super().on_headers_complete()
         self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
-        self._in_body, self._header_bytes = False, 0
+        if self._refused:
+            return
+        self._in_body = False
         self.crowd.waiting.pop(self, None)
         super().on_message_complete()
 
@@ -131,7 +184,11 @@ class HurriedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
+        self._refused = True
         if self.transport.is_closing():
+            return
+        if len(self._cycles) > (self._in_body and not self.cycle.response_started):
+            self.transport.abort()  # a response is on its way, which this would be taken for
             return
         body = problem.to_bytes()
         head = f"HTTP/1.1 {problem.status} {problem.title}\r\ncontent-type: {MEDIA_TYPE}\r\n"

@@ -23,7 +23,7 @@ class EstimateQuery(Query, frozen=True):
     confidence: Annotated[float, Meta(ge=0.5, lt=1, description="How often each interval is to hold the truth.")] = 0.99
     interval: Annotated[
         Literal[tuple(KINDS)],  # type: ignore[valid-type]
-        Meta(description="The kind of interval: " + "; ".join(f"{k.name} {k.guarantee}" for k in KINDS.values()) + "."),
+        Meta(description=f"What an interval is about: {', '.join(f'{k.name}, {k.about}' for k in KINDS.values())}."),
     ] = DEFAULT
 
 
@@ -51,6 +51,10 @@ class Terms(Query, frozen=True):
             description="The error that the study aims at, as a part of the metric's range.",
         ),
     ] = "0.01"
+    hourly: Annotated[
+        int,
+        Meta(ge=0, le=10**9, description="How many answers the study takes in an hour; 0 for any number."),
+    ] = 0
 
 
 def parameters_of(shape: type[Query]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from fairgauge.tallies import Tally
 
 FORMAT = 1
 PURPOSE = "seal"
+PAGE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,7 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
     seal = sealed.seal
     if seal.study != study.digest:
         raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
-    digest = AnswerDigest(study.digest)
-    digest.add(sorted(answers))
+    digest = _digest_of(study.digest, answers)
     counts = tuple(digest.counts.get(symbol, 0) for symbol in range(study.symbols))
     for name, found, expected in (
         ("answers", digest.answers, seal.answers),
@@ -130,21 +131,47 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
         raise SealBroken("the estimate is not the one that this tally gives")
 
 
-def read_answers(path: Path, study: str) -> Iterator[tuple[bytes, int]]:
-    """Read exported answers: NDJSON, or Parquet if the file starts as Parquet does."""
-    try:
-        with path.open("rb") as file:
-            if file.read(4) == b"PAR1":
-                yield from _read_parquet(path)
-                return
-            file.seek(0)
-            for number, line in enumerate(file, start=1):
-                answer = Answer.from_bytes(line.rstrip(b"\n"))
-                if answer.study != study:
-                    raise InvalidInput(f"line {number}: study", answer.study, f"must be {study}")
-                yield bytes.fromhex(answer.id), answer.symbol
-    except OSError as error:
-        raise InvalidInput("export", path, f"cannot be read: {error.strerror}") from None
+def _digest_of(study: str, answers: Iterable[tuple[bytes, int]]) -> AnswerDigest:
+    """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory."""
+    digest, several = AnswerDigest(study), iter(answers)
+    if several is not answers:  # can be read again
+        try:
+            while page := list(islice(several, PAGE)):
+                digest.add(page)
+        except SealBroken:
+            digest = AnswerDigest(study)
+        else:
+            return digest
+    digest.add(sorted(answers))
+    return digest
+
+
+class Export:
+    """Exported answers in a file, NDJSON, or Parquet if it starts as Parquet does; read anew each time."""
+
+    def __init__(self, path: Path, study: str) -> None:
+        self._path = path
+        self._study = study
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        """Read the answers one by one.
+
+        Raises:
+            InvalidInput: If there is no such file, or a line is no answer to the study.
+        """
+        try:
+            with self._path.open("rb") as file:
+                if file.read(4) == b"PAR1":
+                    yield from _read_parquet(self._path)
+                    return
+                file.seek(0)
+                for number, line in enumerate(file, start=1):
+                    answer = Answer.from_bytes(line.rstrip(b"\n"))
+                    if answer.study != self._study:
+                        raise InvalidInput(f"line {number}: study", answer.study, f"must be {self._study}")
+                    yield bytes.fromhex(answer.id), answer.symbol
+        except OSError as error:
+            raise InvalidInput("export", self._path, f"cannot be read: {error.strerror}") from None
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:

@@ -9,11 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
-from fairgauge.collector.drafts import check_takes, terms_of
+from fairgauge.collector.drafts import check_takes, kept_terms, terms_of
+from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
+from fairgauge.collector.lane import Lane
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.queries import Terms
@@ -22,6 +26,7 @@ from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
+from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
@@ -68,6 +73,10 @@ class Collector:
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
+        self.lane = Lane()
+        self.hourly = Hourly(store, clock)
+        self.bodies = Room(config.limits.held_bytes)
+        self.exports = Slots("exports", config.limits.exports)
         self.intake = Intake(
             store,
             self.metrics,
@@ -135,18 +144,19 @@ class Collector:
             None if study.closes is None else int(seconds_of(study.closes)),
             title=study.title,
             public=terms.results == "public",
-            aim=study.aim or terms.aim,  # what the document says, its digest covers
+            aim=terms.aim,
             opens=None if study.opens is None else int(seconds_of(study.opens)),
+            hourly=terms.hourly or None,
             key=self.signer.public,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
             raise StoreError("a study that was just published is gone")
-        aim = kept.aim or Terms().aim
-        if (kept.admission, kept.public, aim) != (found.admission, found.public, found.aim):
-            on = f"admission {kept.admission}, results for {'the public' if kept.public else 'readers'} and aim {aim}"
-            raise OtherTerms(f"This study is published already, with {on}.")
+        on = kept_terms(kept)
+        if on != terms:
+            told = ", ".join(f"{name}={value}" for name, value in msgspec.structs.asdict(on).items())
+            raise OtherTerms(f"This study is published already, with {told}.")
         if created:
             log("published", study=study.digest)
         return kept, created

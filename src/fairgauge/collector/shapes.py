@@ -65,6 +65,7 @@ class Summary(Exact, frozen=True):
     admission: Literal["open", "tickets"]
     results: Literal["readers", "public"]
     aim: str
+    hourly: Count
     published: Moment
     status: Literal[get_args(State)]  # type: ignore[valid-type]
     closed: Moment | None

@@ -3,6 +3,15 @@
 Standard library only, so that a device can compute it before it answers.
 """
 
-from fairgauge.crowd.promise import Crowd, crowd_of, default_delta
+from fairgauge.crowd.promise import OBSERVED_IF_OPEN, OBSERVED_WITH_TICKETS, Crowd, crowd_of, default_delta
+from fairgauge.crowd.words import factor_sentence, guess_sentence
 
-__all__ = ["Crowd", "crowd_of", "default_delta"]
+__all__ = [
+    "OBSERVED_IF_OPEN",
+    "OBSERVED_WITH_TICKETS",
+    "Crowd",
+    "crowd_of",
+    "default_delta",
+    "factor_sentence",
+    "guess_sentence",
+]

@@ -1,9 +1,12 @@
 """The second promise: towards everyone who reads a published tally, and never sees a symbol."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from fairgauge.channel import Channel
 from fairgauge.crowd.laws import Blanket
 from fairgauge.crowd.search import smallest_epsilon
 from fairgauge.errors import InvalidInput
@@ -34,6 +37,15 @@ class Crowd:
     epsilon: Decimal
 
     @property
+    def number(self) -> float:
+        """The certified bound as a float that is not below it."""
+        nearest = float(self.epsilon)
+        # Of an epsilon with few digits the nearest float is what was certified; see ``smallest_epsilon``.
+        if nearest >= self.epsilon or Decimal(repr(nearest)) == self.epsilon:
+            return nearest
+        return math.nextafter(nearest, math.inf)
+
+    @property
     def people(self) -> int:
         """Among how many the person is hidden, themselves included."""
         return hidden_among(self.batch, self.observed)
@@ -48,7 +60,7 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
     ``batch`` answers of which at most the part ``observed`` is known to the observer.  Never above the local epsilon.
 
     Args:
-        study: The study; its device answers one question, picked by its own fair coin.
+        study: The study; its device answers one table, picked by its own fair coin.
         batch: The least number of answers in a release.
         observed: The part of them whose symbols the observer knows or made up.
         delta: At most 1e-8, and at most a tenth of one in ``batch``, unless given.
@@ -57,12 +69,21 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
         InvalidInput: If a number is out of range.
         NotPrivate: If a symbol excludes an input.
     """
+    if study.site is not None:
+        raise InvalidInput("study", study.title, "must be for devices: the counts of sites have no crowd")
+    return crowd_of_channels([table[0].channel for table in study.tables], batch, observed=observed, delta=delta)
+
+
+def crowd_of_channels(
+    channels: Sequence[Channel], batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, delta: Decimal | None = None
+) -> Crowd:
+    """Return the same for channels of which a fair coin picks one; see :func:`crowd_of`."""
     people = hidden_among(batch, observed)
     wanted = default_delta(batch) if delta is None else delta
     if not (wanted.is_finite() and 0 < wanted < 1):
         raise InvalidInput("delta", wanted, "must be above 0 and below 1")
-    blankets = [Blanket.of(question.channel.table) for question in study.questions]
-    local = max(question.channel.epsilon_bound for question in study.questions)
+    blankets = [Blanket.of(channel.table) for channel in channels]
+    local = max(channel.epsilon_bound for channel in channels)
     epsilon = smallest_epsilon(blankets, people, wanted, local) if local else local
     return Crowd(batch, observed, wanted, epsilon)
 

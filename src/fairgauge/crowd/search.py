@@ -37,7 +37,8 @@ def smallest_epsilon(blankets: Sequence[Blanket], people: int, delta: Decimal, m
         if epsilon >= most:
             return most
         t = best_t(laws, people, float(epsilon))
-        bound, worst = certify(blankets, people, epsilon, Decimal(t))
+        # People print the nearest float, so that is what is certified if it is the smaller one.
+        bound, worst = certify(blankets, people, min(epsilon, Decimal(float(epsilon))), Decimal(t))
         if bound <= delta:
             return epsilon
         if all(pair in own for pair, own in zip(worst, pairs, strict=True)):

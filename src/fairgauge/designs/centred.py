@@ -11,11 +11,10 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.designs.levels import even_levels, levels_about
-from fairgauge.designs.randomized_response import response_rows
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.total import TotalProblem
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
 # How many levels up to an epsilon: with more, rounding to them costs less and the program takes longer.
 _LEVELS = {0.5: 7, 1: 9, 4: 11}
@@ -47,13 +46,13 @@ def centred(goal: Goal, epsilon: Decimal) -> Channel:
     problem = TotalProblem(
         levels=_levels(goal, float(epsilon)),
         shares=(first, second),
-        epsilon=float(epsilon),
+        epsilon=epsilon,
         reckoning=goal.aim,
         constant=None if goal.shares_known else goal.aim.mean,
     )
     law = problem.unfolded(problem.solve())
     if not goal.shares_known:
-        law = np.hstack([(1 - _IDENTIFYING) * law, _IDENTIFYING * _responses(problem.inputs, float(epsilon))])
+        law = np.hstack([(1 - _IDENTIFYING) * law, _IDENTIFYING * _responses(problem)])
     return exact_channel(law, problem.inputs, epsilon)
 
 
@@ -70,10 +69,11 @@ def _levels(goal: Goal, epsilon: float) -> Vector:
     return even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
 
 
-def _responses(inputs: Inputs, epsilon: float) -> Matrix:
+def _responses(problem: TotalProblem) -> Matrix:
     """Return randomized response on (group, sign), for values between the ends too."""
-    up = (1 + inputs.levels) / 2
-    spread = np.zeros((inputs.count, 4))
-    for g, block in enumerate(inputs.blocks):
-        spread[block, 2 * g : 2 * g + 2] = np.column_stack([1 - up, up])
-    return spread @ response_rows(4, epsilon)
+    up = (1 + problem.levels) / 2
+    own = np.zeros((problem.inputs.count, 4))
+    for g, block in enumerate(problem.inputs.blocks):
+        own[block, 2 * g : 2 * g + 2] = np.column_stack([1 - up, up])
+    more = problem.high - 1
+    return (1 + more * own) / (4 + more)

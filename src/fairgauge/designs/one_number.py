@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.designs.same_bits import weighted_sums
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Scores are in units of randomized response's standard deviation: none that helps is so far out.
@@ -36,8 +37,8 @@ class Worth(NamedTuple):
 
     def costs(self, patterns: Matrix, scores: Vector) -> Vector:
         """Return the reduced cost of each column."""
-        costs: Vector = -patterns @ self.base - (patterns @ self.slope) * scores + (patterns @ self.weight) * scores**2
-        return costs
+        base, slope, weight = (weighted_sums(patterns, of) for of in (self.base, self.slope, self.weight))
+        return weight * scores**2 - slope * scores - base
 
 
 def best_columns(worth: Worth, high: float) -> tuple[Matrix, Vector]:
@@ -49,7 +50,7 @@ def best_columns(worth: Worth, high: float) -> tuple[Matrix, Vector]:
     middle = (edges[:-1] + edges[1:])[:, None] / 2
     gains = -worth.base - worth.slope * middle + worth.weight * middle**2
     patterns = np.where(gains < 0, high, 1.0)
-    pull, curve = patterns @ worth.slope, patterns @ worth.weight
+    pull, curve = (weighted_sums(patterns, of) for of in (worth.slope, worth.weight))
     lowest = np.where(
         curve > _NOTHING,
         pull / (2 * np.maximum(curve, _NOTHING)),

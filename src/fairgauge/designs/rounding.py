@@ -9,6 +9,7 @@ from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Inputs, Matrix
 
 _RAREST = 1e-12
+_MIXINGS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
 def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Channel:
@@ -28,7 +29,7 @@ def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Ch
     levels = tuple(round(u * LEVEL_UNIT) for u in inputs.levels.tolist())
     # An exact epsilon is compared as a float too, by readers of JSON: stay a few units below.
     ceiling = epsilon * (1 - Decimal("1e-14"))
-    for mixing in (0.0, *10.0 ** np.arange(-14, -3)):
+    for mixing in _MIXINGS:
         table = _integers((1 - mixing) * rows + mixing * common)
         channel = Channel(table, levels=levels, groups=inputs.groups, abstain=inputs.abstain)
         if channel.within(ceiling):

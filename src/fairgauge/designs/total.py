@@ -13,7 +13,10 @@ with :math:`f = \pm v/p_g` and :math:`h = \pm 1/p_g`, at levels and midpoints.  
 paid for by whoever evaluates the channel exactly, never hidden.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +25,7 @@ from numpy.typing import NDArray
 
 from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
 from fairgauge.designs.one_number import Worth, best_columns
+from fairgauge.designs.same_bits import exponential, least_change, weighted_sums
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
@@ -61,7 +65,7 @@ class TotalProblem:
 
     levels: Vector
     shares: tuple[float, float]
-    epsilon: float
+    epsilon: Decimal
     reckoning: Reckoning
     constant: float | None = None
 
@@ -73,7 +77,12 @@ class TotalProblem:
     @cached_property
     def unit(self) -> float:
         """Randomized response's standard deviation: numbers near 1 solve best."""
-        return float(np.sqrt(sum(1 / share for share in self.shares)) * (1 + 4 / np.expm1(self.epsilon)))
+        return math.sqrt(sum(1 / share for share in self.shares)) * (1 + 4 / (self.high - 1))
+
+    @cached_property
+    def high(self) -> float:
+        """How much likelier a symbol may be for one input than for another."""
+        return exponential(self.epsilon)
 
     @cached_property
     def target(self) -> Vector:
@@ -111,7 +120,7 @@ class TotalProblem:
             current = program.worth(optimum)
             fresh = []
             for worth in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                found = best_columns(worth, float(np.exp(self.epsilon)))
+                found = best_columns(worth, self.high)
                 proven = worth.value + min(0.0, float(worth.costs(*found).min()))
                 if proven > bound:
                     best, bound = worth, proven
@@ -128,10 +137,10 @@ class TotalProblem:
 
     def _first(self) -> tuple[Matrix, Vector]:
         """Return randomized response over all inputs, a mixture that is unbiased."""
-        more = np.expm1(self.epsilon)
-        patterns = np.ones((self.inputs.count, self.inputs.count)) + more * np.eye(self.inputs.count)
+        count = self.inputs.count
+        patterns = np.where(np.eye(count) > 0, self.high, 1.0)
         wanted = self.target - (self.constant or 0.0) * self.shift
-        return patterns, np.linalg.solve(patterns / (self.inputs.count + more), wanted)
+        return patterns, ((count + self.high - 1) * wanted - wanted.sum()) / (self.high - 1)
 
     def unfolded(self, mixture: Mixture) -> Matrix:
         """Return the law of symbols of a mixture and all that the symmetries make of it."""
@@ -151,25 +160,38 @@ class _Folded:
 
     def __init__(self, problem: TotalProblem) -> None:
         self.problem = problem
-        turns, count = problem.turns, problem.inputs.count
-        images = np.array([turn.inputs for turn in turns])
-        orbits = [x for x in range(count) if x == images[:, x].min()]
-        self.plain, signed = np.zeros((len(orbits), count)), np.zeros((len(orbits), count))
-        for row, x in enumerate(orbits):
-            for turn in turns:
-                self.plain[row, turn.inputs[x]] += 1 / len(turns)
-                signed[row, turn.inputs[x]] += turn.sign / len(turns)
+        images = np.array([turn.inputs for turn in problem.turns])
+        self.orbits = np.flatnonzero(images.min(axis=0) == np.arange(problem.inputs.count))
         # Where a symmetry turns an input's target into its own opposite there is nothing to ask.
-        self.signed = signed[np.abs(signed).max(axis=1) > 0]
-        self.ones, self.means = len(self.plain), len(self.signed)
+        sums = sum(turn.sign * np.eye(problem.inputs.count)[turn.inputs] for turn in problem.turns)
+        self.asked = np.abs(np.asarray(sums)[self.orbits]).max(axis=1) > 0
+        self.ones, self.means = len(self.orbits), int(self.asked.sum())
         self.equations = self.ones + self.means
         self.master = self._master()
+
+    def _plain(self, of_inputs: Matrix) -> Matrix:
+        """Return the average over each orbit, along the last axis."""
+        turns = self.problem.turns
+        return sum((of_inputs[..., t.inputs[self.orbits]] for t in turns[1:]), of_inputs[..., self.orbits]) / len(turns)
+
+    def _signed(self, of_inputs: Matrix) -> Matrix:
+        """Return the average over each orbit of what changes its sign with scores, along the last axis."""
+        turns = self.problem.turns
+        rest = (t.sign * of_inputs[..., t.inputs[self.orbits]] for t in turns[1:])
+        return (sum(rest, of_inputs[..., self.orbits]) / len(turns))[..., self.asked]
+
+    def _unfolded(self, duals: Vector, orbits: NDArray[np.int_], signs: Sequence[int]) -> Vector:
+        """Return at each input what averages over orbits are worth."""
+        found = np.zeros(self.problem.inputs.count)
+        for turn, sign in zip(self.problem.turns, signs, strict=True):
+            found[turn.inputs[orbits]] += sign * duals
+        return found / len(signs)
 
     def _master(self) -> Master:
         problem, ones = self.problem, self.ones
         bounds, tops = self._bounds()
-        means = self.signed @ (problem.target - (problem.constant or 0.0) * problem.shift)
-        shift = self.signed @ problem.shift if problem.constant is None else np.zeros(self.means)
+        means = self._signed(problem.target - (problem.constant or 0.0) * problem.shift)
+        shift = self._signed(problem.shift) if problem.constant is None else np.zeros(self.means)
         rest = ones + len(bounds)
         rows = Rows(
             lower=np.concatenate([np.ones(ones), means, np.zeros(rest)]),
@@ -190,7 +212,7 @@ class _Folded:
     @property
     def _swapped(self) -> bool:
         """Whether the groups are each other's images, so that one stands for both."""
-        return self.problem.shares[0] == self.problem.shares[1]
+        return any(turn.inputs[0] >= len(self.problem.levels) for turn in self.problem.turns)
 
     def _bounds(self) -> tuple[Matrix, Matrix]:
         """Return, for each point of each group, the second moment as a mixture of orbits, and what T, l, k allow."""
@@ -200,7 +222,9 @@ class _Folded:
         x = points @ problem.levels - problem.reckoning.mean
         parabola = np.zeros_like(x) if problem.reckoning.any_values else x**2 - problem.reckoning.widest**2
         allowed = np.array([np.ones_like(x), x, parabola])
-        orbit_of = (self.plain > 0).argmax(axis=0)
+        orbit_of = np.empty(problem.inputs.count, dtype=np.int_)
+        for turn in problem.turns:
+            orbit_of[turn.inputs[self.orbits]] = np.arange(self.ones)
         bounds, tops = [], []
         groups = range(1 if self._swapped else 2)
         for g in groups:
@@ -211,11 +235,10 @@ class _Folded:
 
     def add(self, patterns: Matrix, scores: Vector) -> None:
         """Add columns."""
-        second = -(patterns * scores[:, None] ** 2) @ self.plain.T
-        self.master.add(np.hstack([self._equations(patterns, scores), second]))
+        self.master.add(np.hstack([self._equations(patterns, scores), -self._plain(patterns) * scores[:, None] ** 2]))
 
     def _equations(self, patterns: Matrix, scores: Vector) -> Matrix:
-        return np.hstack([patterns @ self.plain.T, (patterns * scores[:, None]) @ self.signed.T])
+        return np.hstack([self._plain(patterns), self._signed(patterns) * scores[:, None]])
 
     def solve(self) -> Optimum:
         """Return the optimum over the columns so far."""
@@ -224,7 +247,13 @@ class _Folded:
     def worth(self, optimum: Optimum) -> Worth:
         """Return the duals at each input."""
         ones, means, second = np.split(optimum.duals[: self.equations + self.ones], [self.ones, self.equations])
-        return Worth(optimum.value, self.plain.T @ ones, self.signed.T @ means, self.plain.T @ np.maximum(second, 0))
+        same, turned = [1 for _ in self.problem.turns], [turn.sign for turn in self.problem.turns]
+        return Worth(
+            optimum.value,
+            self._unfolded(ones, self.orbits, same),
+            self._unfolded(means, self.orbits[self.asked], turned),
+            self._unfolded(np.maximum(second, 0), self.orbits, same),
+        )
 
     def polished(self, mixture: Mixture, optimum: Optimum) -> Mixture:
         """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error.
@@ -236,12 +265,13 @@ class _Folded:
         patterns, scores, weights = (part[keep] for part in mixture)
         equations = self._equations(patterns, scores).T
         free = problem.constant is None
-        shift = np.concatenate([np.zeros(self.ones), self.signed @ problem.shift])
-        wanted = np.concatenate([np.ones(self.ones), self.signed @ problem.target])
-        constant = float(optimum.variables[0]) if problem.constant is None else problem.constant
+        shift = np.concatenate([np.zeros(self.ones), self._signed(problem.shift)])
+        wanted = np.concatenate([np.ones(self.ones), self._signed(problem.target)])
+        columns = np.column_stack([equations, shift])
+        found = np.append(weights, float(optimum.variables[0]) if problem.constant is None else problem.constant)
         for _ in range(3):
-            residual = wanted - equations @ weights - constant * shift
-            columns = np.column_stack([equations * weights, shift * free])
-            change = np.linalg.lstsq(columns, residual, rcond=1e-12)[0]
-            weights, constant = weights * (1 + change[:-1]), constant + free * float(change[-1])
-        return Mixture(patterns, scores, weights)
+            residual = wanted - weighted_sums(columns, found)
+            # The constant, where it is free, may change as if it were a column in full use.
+            sizes = np.append(found[:-1] ** 2, 1.0 if free else 0.0)
+            found = found + least_change(columns, sizes, residual)
+        return Mixture(patterns, scores, found[:-1])

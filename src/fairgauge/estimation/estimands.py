@@ -62,7 +62,8 @@ class PickedDecoder(Decoder):
 class Estimands:
     """The numbers that a question's channel identifies; None where it cannot tell.
 
-    ``shares`` holds the known shares if estimates rely on them, and ``share_error`` how far each may be off.
+    ``shares`` holds the known shares if estimates rely on them, ``share_error`` how far each may be off, and
+    ``constant`` what the gap's score takes from values.
     """
 
     decoder: Decoder
@@ -73,6 +74,7 @@ class Estimands:
     group_shares: tuple[Ratio, ...] | None
     answered: Ratio | None
     share_error: float = 0.0
+    constant: float = 0.0
 
 
 @lru_cache(maxsize=64)
@@ -116,6 +118,7 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
         group_shares=None if shares is not None else _all([ratio(under, answered) for under in unders]),
         answered=ratio(answered, one) if goal.abstain else None,
         share_error=float(question.attribute.share_error or 0) if shares is not None else 0.0,
+        constant=goal.gap_constant(decoder),
     )
 
 

@@ -20,7 +20,7 @@ def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) ->
     estimands, scale, told = reader.estimands, question.metric.scale, list(pairs)
     forged = _forged(estimands, reader.law, told)
     means = None if estimands.means is None else np.array([ratio.value(reader.law) for ratio in estimands.means])
-    share = None if estimands.shares is None else _share_error(estimands.shares, means, told)
+    share = None if estimands.shares is None else _share_error(estimands, means, told)
     return Sensitivity(
         share_error=None if share is None else share * scale,
         share_error_is_bound=share is not None and means is None,
@@ -56,13 +56,16 @@ def _values(ratio: Ratio, laws: Matrix) -> Vector:
     return values
 
 
-def _share_error(shares: Vector, means: Vector | None, pairs: list[Pair]) -> float:
+def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) -> float:
     """Return how far a gap moves if one share is really 0.01 more or less and the others make up in proportion.
 
-    A mean is a sum over a share, so it moves by as much as the share is wrong in proportion.  Where the means
-    are not known they may be as far as 1 from the middle, with the worst signs.
+    A mean is a sum over a share, so it moves by as much as the share is wrong in proportion; a gap's score may take a
+    constant from all values first.  Where the means are not known they may be as far as 1 from the middle, with the
+    worst signs.
     """
-    worst = 0.0
+    shares, constant, worst = estimands.shares, estimands.constant, 0.0
+    if shares is None:  # pragma: no cover - who calls this knows them
+        return worst
     for changed in range(len(shares)):
         for step in (_STEP, -_STEP):
             share = shares[changed] + step
@@ -72,9 +75,9 @@ def _share_error(shares: Vector, means: Vector | None, pairs: list[Pair]) -> flo
             really = np.where(np.arange(len(shares)) == changed, share, others)
             for a, b in pairs:
                 if means is None:
-                    moved = sum(abs(really[g] / shares[g] - 1) for g in (a, b))
+                    moved = (1 + abs(constant)) * sum(abs(really[g] / shares[g] - 1) for g in (a, b))
                 else:
-                    first, second = (means[g] * (shares[g] / really[g] - 1) for g in (a, b))
+                    first, second = ((means[g] - constant) * (shares[g] / really[g] - 1) for g in (a, b))
                     moved = abs(first - second)
                 worst = max(worst, float(moved))
     return worst

@@ -143,6 +143,12 @@ class Goal:
             return decoder.aims[0].score if decoder.aims else None
         return decoder.score(self.gap_functional(decoder.inputs, pair))
 
+    def gap_constant(self, decoder: Decoder) -> float:
+        """Return the c of the gap's score, whose mean is (v - c)/p in one group and -(v - c)/p in the other."""
+        if not (self.centred and self.shares_known and decoder.aims):
+            return 0.0
+        return float(decoder.inputs.levels[0] - self.shares[0] * decoder.aims[0].functional[0])
+
     def wanted(self, inputs: Inputs) -> list["Wanted"]:
         """Return the functionals whose largest variance the design shall make small."""
         if self.relies_on_shares:
@@ -178,6 +184,12 @@ class Goal:
         if not self._identifies(decoder):
             return float("inf")
         return max(self.total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+
+    def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
+        """Return the total that the gap of two groups with known shares has if a reckoning is true."""
+        decoder = self.decoder(channel)
+        score = self.gap_score(decoder, (0, 1))
+        return float("inf") if score is None else float(largest_second_moments(decoder, score, [reckoning])[0])
 
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.

@@ -216,7 +216,7 @@ def measure(
     Group means are None unless they are the target.
     """
     trials = tuple(trials)
-    name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon)
+    name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon, design="uncentred")
     sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"))
     study = Study(
         "Lying down, by sex",

@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
+    from fairgauge.planning.draft import Draft
     from fairgauge.planning.result import Plan, PlanRow
+    from fairgauge.planning.typed import as_count
     from fairgauge.planning.verbs import design, plan
 
-__all__ = ["Plan", "PlanRow", "design", "plan"]
+__all__ = ["Draft", "Plan", "PlanRow", "as_count", "design", "plan"]
 
 __getattr__, __dir__ = lazily(
     __name__,
-    {"Plan": "result", "PlanRow": "result", "design": "verbs", "plan": "verbs"},
+    {
+        "Draft": "draft",
+        "Plan": "result",
+        "PlanRow": "result",
+        "as_count": "typed",
+        "design": "verbs",
+        "plan": "verbs",
+    },
 )

@@ -1,16 +1,12 @@
 """How many answers a published study needs: for the channel that it has, not for one that could be designed."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 
-from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric, Question
+from fairgauge.study import Question
 
 _MOST = 1e15
 _START = 1e4
@@ -52,18 +48,3 @@ def answers_needed(
 def aimed_error(question: Question, aim: float) -> float:
     """Return the half-width that an aim means for a question: an aim is a part of the metric's range."""
     return 2 * aim * question.metric.scale
-
-
-def errors_for(
-    goal: Goal, metric: Metric, epsilons: Sequence[Decimal], *, clients: int, confidence: float = 0.99
-) -> list[tuple[float, float]]:
-    """Return for each epsilon the half-width that so many clients give with the best design, watched at any time.
-
-    It is in the metric's units.
-    """
-    kind, alpha = kind_of(LIVE), check_confidence(confidence)
-
-    def error(channel: Channel) -> float:
-        return metric.scale * planned_width(goal, channel, clients, kind, alpha)
-
-    return [(float(epsilon), error(make_channel(goal, epsilon, design="uncentred")[1])) for epsilon in epsilons]

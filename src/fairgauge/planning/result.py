@@ -24,6 +24,7 @@ class PlanRow:
         privacy_variance: The same for clients whose values and split are fixed: what randomising alone adds, at worst.
         sampling_variance: The same if nothing were randomised.
         assumes: What the total assumes of the clients, in words.
+        crowd_epsilon: What a release of all answers costs a person towards those who see only its counts, certified.
     """
 
     design: str
@@ -37,13 +38,15 @@ class PlanRow:
     privacy_variance: float | None = None
     sampling_variance: float | None = None
     assumes: str | None = None
+    crowd_epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
         variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
         fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
-        return found if self.power is None else found | {"power": self.power}
+        seldom = {"power": self.power, "crowd_epsilon": self.crowd_epsilon}
+        return found | {name: value for name, value in seldom.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Plan:
     interval: str
     target: str
     rows: tuple[PlanRow, ...]
+    crowd: dict[str, float] | None = None
 
     @property
     def best(self) -> str | None:
@@ -96,4 +100,5 @@ class Plan:
             "target": self.target,
             "best": self.best,
             "designs": [row.to_dict() for row in self.rows],
+            **({} if self.crowd is None else {"crowd": self.crowd}),
         }

@@ -16,3 +16,15 @@ The way of an estimate to a reader, and the module that each step lives in::
 
 ``words`` needs nothing but the estimate; the pictures and the report need Jinja2.
 """
+
+from typing import TYPE_CHECKING
+
+from fairgauge.lazy import lazily
+
+if TYPE_CHECKING:
+    from fairgauge.reports.document import render_report
+    from fairgauge.reports.planning import PlanView, plan_views
+
+__all__ = ["PlanView", "plan_views", "render_report"]
+
+__getattr__, __dir__ = lazily(__name__, {"PlanView": "planning", "plan_views": "planning", "render_report": "document"})

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
-from fairgauge.planning.needed import errors_for
+from fairgauge.planning.trade import errors_for
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import unit_of

@@ -8,16 +8,20 @@ makes a study in Python may give numbers of any kind.
 A study is written in format 1 unless it says something that format 1 cannot.  Format 2 is a draft.
 """
 
+from typing import TYPE_CHECKING
+
+from fairgauge.lazy import lazily
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
-from fairgauge.study.document import Study, Table, parse
-from fairgauge.study.format2 import FORMAT as DRAFT
+from fairgauge.study.document import DRAFT, Study, Table, parse
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
 from fairgauge.study.rules import MOST_QUESTIONS
-from fairgauge.study.site import Site
-from fairgauge.study.terms import Issuer, Model, Release
+
+if TYPE_CHECKING:
+    from fairgauge.study.site import Site
+    from fairgauge.study.terms import Issuer, Model, Release
 
 __all__ = [
     "ANY_VALUES",
@@ -41,3 +45,6 @@ __all__ = [
     "Target",
     "parse",
 ]
+
+# A device whose study is in format 1 does not load what is new in format 2.
+__getattr__, __dir__ = lazily(__name__, {"Issuer": "terms", "Model": "terms", "Release": "terms", "Site": "site"})

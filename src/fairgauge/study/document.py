@@ -8,45 +8,50 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
-from fairgauge.study import format1, format2
+from fairgauge.study import format1
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, decimal_text
 from fairgauge.study.question import Question
-from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
-from fairgauge.study.site import Site
-from fairgauge.study.terms import Issuer, Model, Release
-from fairgauge.study.wording import Texts, check_translations, spoken
+from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms, needs_format_2
 
+if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
+    from typing import TypedDict, Unpack
+
+    from fairgauge.study.site import Site
+    from fairgauge.study.terms import Issuer, Model, Release
+    from fairgauge.study.wording import Texts
+
+    class Fields(TypedDict, total=False):
+        """What a study may say beside its title and its questions."""
+
+        opens: str | None
+        closes: str | None
+        contact: str | None
+        language: str | None
+        purpose: str | None
+        operator: str | None
+        retention: int | None
+        model: Model | None
+        planned: int | None
+        aim: Number | None
+        admission: str | None
+        issuer: Issuer | None
+        gateway: str | None
+        epoch: int | None
+        hourly: int | None
+        release: Release | None
+        site: Site | None
+        translations: Mapping[str, Texts] | None
+
+
+DRAFT = 2
 Table = tuple[Question, ...]
-
-
-class Fields(TypedDict, total=False):
-    """What a study may say beside its title and its questions."""
-
-    opens: str | None
-    closes: str | None
-    contact: str | None
-    language: str | None
-    purpose: str | None
-    operator: str | None
-    retention: int | None
-    model: Model | None
-    planned: int | None
-    aim: Number | None
-    admission: str | None
-    issuer: Issuer | None
-    gateway: str | None
-    epoch: int | None
-    hourly: int | None
-    release: Release | None
-    site: Site | None
-    translations: Mapping[str, Texts] | None
 
 
 @dataclass(frozen=True)
@@ -91,21 +96,21 @@ class Study:
     purpose: str | None = None
     operator: str | None = None
     retention: int | None = None
-    model: Model | None = None
+    model: "Model | None" = None
     planned: int | None = None
     aim: str | None = None
     admission: str | None = None
-    issuer: Issuer | None = None
+    issuer: "Issuer | None" = None
     gateway: str | None = None
     epoch: int | None = None
     hourly: int | None = None
-    release: Release | None = None
-    site: Site | None = None
-    translations: Mapping[str, Texts] | None = field(default=None, hash=False)
+    release: "Release | None" = None
+    site: "Site | None" = None
+    translations: "Mapping[str, Texts] | None" = field(default=None, hash=False)
 
     if TYPE_CHECKING:  # any list of questions will do; the field is a tuple
 
-        def __init__(self, title: str, questions: Iterable[Question], **fields: Unpack[Fields]) -> None: ...
+        def __init__(self, title: str, questions: Iterable[Question], **fields: Unpack["Fields"]) -> None: ...
 
     def __post_init__(self) -> None:
         check_text("title", self.title)
@@ -115,7 +120,9 @@ class Study:
         check_questions(self)
         check_moments(self)
         check_terms(self)
-        if self.format == format2.FORMAT:
+        if self.format == DRAFT:
+            from fairgauge.study.wording import check_translations
+
             check_names(self)
             check_translations(self)
 
@@ -139,7 +146,11 @@ class Study:
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
-        return encode(format2.write(self) if self.format == format2.FORMAT else format1.write(self))
+        if self.format == format1.FORMAT:
+            return encode(format1.write(self))
+        from fairgauge.study import format2
+
+        return encode(format2.write(self))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the canonical bytes to a file, whole or not at all."""
@@ -148,7 +159,7 @@ class Study:
     @cached_property
     def format(self) -> int:
         """The number of the document's format: 1, unless the study says something that format 1 cannot."""
-        return format2.FORMAT if format2.needed(self) else format1.FORMAT
+        return DRAFT if needs_format_2(self) else format1.FORMAT
 
     @cached_property
     def digest(self) -> str:
@@ -215,8 +226,10 @@ class Study:
         """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
         return tuple(accumulate((table[0].channel.symbols for table in self.tables), initial=0))
 
-    def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
+    def spoken(self, languages: Iterable[str]) -> "tuple[str | None, Texts]":
         """Return the first of these languages that the study speaks, or its own, and its texts by their place."""
+        from fairgauge.study.wording import spoken
+
         return spoken(self, languages)
 
     def check_privacy(self) -> None:
@@ -239,10 +252,12 @@ def parse(data: bytes) -> Study:
     """Read a study whose form is sound, whether or not its tables keep what it declares."""
     document = decode(data, error=BadStudy)
     number = document.get("format", "nothing")
-    if type(number) is not int or number not in (format1.FORMAT, format2.FORMAT):
-        raise BadStudy("format", number, f"must be {format1.FORMAT} or {format2.FORMAT}")
+    if type(number) is not int or number not in (format1.FORMAT, DRAFT):
+        raise BadStudy("format", number, f"must be {format1.FORMAT} or {DRAFT}")
     if number == format1.FORMAT:
         return Study(**format1.read(document))
+    from fairgauge.study import format2
+
     study = Study(**format2.read(document))
     format2.check(study, document)
     return study

@@ -26,8 +26,6 @@ PLAIN = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim",
     "admission", "gateway", "epoch", "hourly",
 )  # fmt: skip
-# What a study may say in this format only.
-NEW = (*(name for name in PLAIN if name not in ("contact", "opens", "closes")), "model", "issuer", "release", "site")
 
 T = TypeVar("T")
 Document = dict[str, Any]
@@ -62,7 +60,7 @@ def read(document: Mapping[str, Any]) -> Document:
 
 def check(study: "Study", document: Mapping[str, Any]) -> None:
     """Refuse a document that says what it says in another way than :func:`write` does."""
-    if not needed(study):
+    if study.format != FORMAT:
         raise BadStudy("format", FORMAT, "must be 1, since format 1 can say all of this")
     for field, used in (("metrics", study.metrics), ("attributes", study.attributes)):
         names = [item["name"] for item in document[field]]
@@ -212,17 +210,6 @@ def _read_release(document: object) -> Release:
 
 
 # ---------------------------------------------------------------------------------------------------- writing
-def needed(study: "Study") -> bool:
-    """Tell whether a study says something that format 1 cannot."""
-    return (
-        any(getattr(study, name) is not None for name in (*NEW, "translations"))
-        or any(question.channel.further for question in study.questions)
-        or any((question.expect, question.spread, question.weight) != (None,) * 3 for question in study.questions)
-        or any(question.metric.help is not None for question in study.questions)
-        or any(set(_write_attribute(question.attribute)) - {"name", "groups", "shares"} for question in study.questions)
-    )
-
-
 def write(study: "Study") -> Document:
     """Return the document of a study."""
     document = {

@@ -1,5 +1,6 @@
 """``fairgauge plan``."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,39 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run):
     done = fairgauge("plan", "--epsilon", 1, "--clients", 10)
     assert done.status == 2
     assert "--group" in done.err
+
+
+class TestCrowd:
+    TERMS = (*GROUPS, "--metric", "recall:0:1", "--clients", "1e4", "--crowd-epsilon", "0.5")
+
+    def test_it_finds_the_local_epsilon_and_says_both(self, fairgauge: Run):
+        done = fairgauge("plan", *self.TERMS)
+        assert done.status == 0
+        (local,) = [line for line in done.out.splitlines() if "who run the collector" in line]
+        (crowd,) = [line for line in done.out.splitlines() if "who reads the published counts" in line]
+        assert re.search(r"who see symbols: epsilon 3\.\d+, the local one\. Every device computes it", local)
+        assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on one release of all", crowd)
+        assert crowd.endswith(
+            "10,000 answers, of which a reader knows at most 5,000, and on nobody publishing symbols."
+        )
+
+    def test_json_and_what_is_typed(self, fairgauge: Run):
+        typed = ("--delta", "1e-6", "--observed", "0", "--local-limit", "1.5")
+        found = fairgauge("plan", *self.TERMS, *typed, "--json").json
+        assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "observed": 0, "delta": 1e-6, "local_limit": 1.5}
+        assert {row["epsilon"] for row in found["designs"]} == {1.5}
+        assert all(0 < row["crowd_epsilon"] < 0.2 for row in found["designs"])
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            ((*GROUPS, "--crowd-epsilon", "0.5"), "crowd-epsilon=0.5: needs --clients"),
+            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),
+            ((*GROUPS, "--clients", "9", "--local-limit", "4"), "local-limit=4: must be given with --crowd-epsilon"),
+            ((*GROUPS, "--clients", "9", "--crowd-epsilon", "0"), "crowd-epsilon=0: must be 0.0"),
+        ],
+    )
+    def test_what_makes_no_sense(self, fairgauge: Run, typed: tuple[str, ...], said: str):
+        assert refused(fairgauge("plan", *typed), said)

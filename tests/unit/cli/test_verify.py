@@ -1,13 +1,18 @@
-"""``fairgauge verify``."""
+"""``fairgauge verify``.
+
+Covers: fairgauge.cli.crowd.
+"""
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
+from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.samples import draft_study, joint_questions, sample_study, site_study
@@ -198,3 +203,49 @@ class TestSignature:
         done = fairgauge("verify", "study.json", *options)
         assert done.status == 2
         assert text in done.err
+
+
+class TestCrowd:
+    def test_json_is_as_promised(self, fairgauge: Run, files: Files):
+        done = fairgauge("verify", files[0], "--crowd", "1e4", "--json")
+        assert done.status == 0
+        found = done.json["crowd"]
+        assert list(found) == ["batch", "observed", "delta", "epsilon", "tight", "lower"]
+        assert (found["batch"], found["observed"], found["delta"]) == (10_000, 0.5, 1e-8)
+        assert found["lower"] <= found["tight"] <= found["epsilon"] < 0.2
+        crowd = crowd_of(Study.load(files[0]), 10_000)
+        assert found["epsilon"] == crowd.number
+
+    def test_what_is_typed_counts(self, fairgauge: Run, files: Files):
+        typed = ["--crowd", "5000", "--observed", "0", "--delta", "1e-6"]
+        found = fairgauge("verify", files[0], *typed, "--json").json["crowd"]
+        crowd = crowd_of(Study.load(files[0]), 5000, observed=Decimal(0), delta=Decimal("1e-6"))
+        assert (found["batch"], found["observed"], found["delta"]) == (5000, 0, 1e-6)
+        assert found["epsilon"] == crowd.number
+
+    def test_it_says_both_true_sentences_and_of_whom(self, fairgauge: Run, files: Files):
+        done = fairgauge("verify", files[0], "--crowd", "10000")
+        crowd = crowd_of(Study.load(files[0]), 10_000)
+        *_, number, factor, guess, close, whom = done.out.splitlines()
+        assert number == (
+            "In a release of at least 10,000 answers, of which a reader knows at most 5,000: crowd epsilon "
+            f"{crowd.epsilon} at delta 1e-8, certified from the integers."
+        )
+        assert factor == f"  {factor_sentence(crowd)}"
+        assert "had you answered otherwise its probability would differ by at most a factor 1." in factor
+        assert guess == f"  {guess_sentence(crowd)}"
+        assert close.startswith("  How close: computed tightly it is 0.")
+        assert whom.endswith("towards them the epsilon of each question holds, and no other.")
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            (["--crowd", "0"], "crowd=0: must be a whole number from 1"),
+            (["--crowd", "many"], "crowd=many: must be a number"),
+            (["--crowd", "100", "--observed", "1"], "observed=1: must be from 0 to below 1"),
+            (["--crowd", "100", "--delta", "0"], "delta=0: must be above 0 and below 1"),
+            (["--delta", "1e-8"], "crowd=nothing: must be given with --delta and --observed"),
+        ],
+    )
+    def test_what_makes_no_sense(self, fairgauge: Run, files: Files, typed: list[str], said: str):
+        assert refused(fairgauge("verify", files[0], *typed), said)

@@ -63,8 +63,9 @@ def test_answers_that_wait_together_are_committed_together():
 
 def test_the_same_id_within_a_group_counts_once():
     async def scene(store: MemoryStore, intake: Intake) -> None:
-        sent = [[row(1, 5), row(1, 6), row(2, 7)], [row(1, 5)], [row(1, 8, 2)]]
-        assert await asyncio.gather(*map(intake.submit, sent)) == [[FRESH, 5, FRESH], [5], [FRESH]]
+        sent = [[row(1, 6), row(1, 5), row(2, 7)], [row(1, 5)], [row(1, 8, 2)]]
+        # The single answers go first, though they came later.
+        assert await asyncio.gather(*map(intake.submit, sent)) == [[5, 5, FRESH], [FRESH], [FRESH]]
 
     assert play(scene).rows == {(1, bytes([1] * 16)): 5, (1, bytes([2] * 16)): 7, (2, bytes([1] * 16)): 8}
 
@@ -126,29 +127,70 @@ def test_the_queue_counts_answers_not_senders_and_forgets_what_was_committed():
         for turn in range(5):  # what was committed does not fill the queue
             store.gate.clear()
             first = 50 * turn
-            busy = asyncio.create_task(intake.submit([row(first)]))
+            busy = asyncio.create_task(intake.submit(batch(first, 2)))
             await settle()
-            waits = asyncio.create_task(intake.submit(batch(first + 1, 7)))
+            waits = asyncio.create_task(intake.submit(batch(first + 2, 7)))
             await settle()
             with pytest.raises(Busy):
                 await intake.submit(batch(first + 10, 4))  # 7 + 4 are more than 10
             fits = asyncio.create_task(intake.submit(batch(first + 20, 3)))
             await settle()
             with pytest.raises(Busy):
-                await intake.submit([row(first + 30)])
+                await intake.submit(batch(first + 30, 2))
             store.gate.set()
-            assert [len(told) for told in await asyncio.gather(busy, waits, fits)] == [1, 7, 3]
+            assert [len(told) for told in await asyncio.gather(busy, waits, fits)] == [2, 7, 3]
 
-    assert sum(play(scene, most=10).groups) == 5 * 11
+    assert sum(play(scene, most=10).groups) == 5 * 12
 
 
-def test_a_batch_larger_than_the_queue_is_taken_when_nobody_waits_and_only_then():
+def test_batches_that_wait_keep_no_single_answer_out_and_single_ones_no_batch():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.gate.clear()
+        tasks = [asyncio.create_task(intake.submit(batch(0, 2)))]
+        await settle()
+        tasks += [asyncio.create_task(intake.submit(batch(10 * n, 5))) for n in (1, 2)]
+        tasks += [asyncio.create_task(intake.submit([row(100 + n)])) for n in range(10)]
+        await settle()
+        for more in ([row(200)], batch(210, 2)):
+            with pytest.raises(Busy):
+                await intake.submit(more)
+        store.gate.set()
+        assert sum(map(len, await asyncio.gather(*tasks))) == 22
+
+    play(scene, most=10)
+
+
+def test_single_answers_go_before_batches_that_came_earlier(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "BESIDE_SINGLES", 2)
+    order: list[int] = []
+
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        async def sent(first: int, size: int) -> None:
+            await intake.submit(batch(first, size))
+            order.append(first)
+
+        store.gate.clear()
+        tasks = [asyncio.create_task(sent(0, 1))]
+        await settle()
+        for first, size in ((10, 2), (20, 2), (30, 1), (40, 1)):
+            tasks.append(asyncio.create_task(sent(first, size)))
+            await settle()
+        store.gate.set()
+        await asyncio.gather(*tasks)
+
+    assert play(scene).groups == [1, 4, 2]  # the two single ones and as much of the batches as goes beside them
+    assert order[0] == 0
+    assert set(order[1:4]) == {30, 40, 10}
+    assert order[4] == 20
+
+
+def test_a_batch_larger_than_the_queue_is_taken_when_no_batch_waits_and_only_then():
     async def scene(store: MemoryStore, intake: Intake) -> None:
         assert await intake.submit(batch(0, 9)) == [FRESH] * 9
         store.gate.clear()
-        busy = asyncio.create_task(intake.submit([row(20)]))
+        busy = asyncio.create_task(intake.submit(batch(20, 2)))
         await settle()
-        waits = asyncio.create_task(intake.submit([row(21)]))
+        waits = asyncio.create_task(intake.submit(batch(22, 2)))
         await settle()
         with pytest.raises(Busy):
             await intake.submit(batch(30, 9))
@@ -164,15 +206,30 @@ def test_a_group_ends_with_the_batch_that_fills_it(monkeypatch: pytest.MonkeyPat
 
     async def scene(store: MemoryStore, intake: Intake) -> None:
         store.gate.clear()
-        tasks = [asyncio.create_task(intake.submit([row(0)]))]
+        tasks = [asyncio.create_task(intake.submit(batch(0, 2)))]
         await settle()
-        for first, size in ((1, 3), (4, 1), (5, 1), (6, 9), (15, 2)):
+        for first, size in ((2, 2), (4, 2), (6, 3), (9, 9), (18, 2)):
             tasks.append(asyncio.create_task(intake.submit(batch(first, size))))
             await settle()
         store.gate.set()
-        assert [len(told) for told in await asyncio.gather(*tasks)] == [1, 3, 1, 1, 9, 2]
+        assert [len(told) for told in await asyncio.gather(*tasks)] == [2, 2, 2, 3, 9, 2]
 
-    assert play(scene).groups == [1, 4, 10, 2]
+    assert play(scene).groups == [2, 4, 12, 2]
+
+
+def test_a_group_has_so_many_single_answers(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.gate.clear()
+        tasks = [asyncio.create_task(intake.submit([row(0)]))]
+        await settle()
+        tasks += [asyncio.create_task(intake.submit([row(n)])) for n in range(1, 10)]
+        await settle()
+        store.gate.set()
+        await asyncio.gather(*tasks)
+
+    assert play(scene).groups == [1, 4, 4, 1]
 
 
 def test_enough_answers_are_committed_without_waiting_for_more():

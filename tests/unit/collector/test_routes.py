@@ -92,7 +92,12 @@ def test_browsers_that_ask_first_are_told(ask, path: str, method: str):
 
 READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
 SCRIPTS = [
-    f"/static/{name}" for name in ("fairgauge-client.js", *(f"take-part{end}" for end in (".js", "-fields.js", ".css")))
+    f"/static/{name}"
+    for name in (
+        "fairgauge-client.js",
+        "fairgauge-crowd.js",
+        *(f"take-part{end}" for end in (".js", "-fields.js", ".css")),
+    )
 ]
 PAGES = [
     "/", "/studies/{digest}/events", "/studies/{digest}/report", "/sign-in", "/sign-out", "/operator",

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from fairgauge.estimation import estimate
-from fairgauge.study import Study
+from fairgauge.goals.goal import Goal
+from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL
-from tests.surveys import attribute, coin_question, expected_tally, people, study, tells_all
+from tests.surveys import attribute, coin_question, designed, expected_tally, people, study, tells_all
 
 PEOPLE = people(("female", "0.6", 300_000), ("male", "-0.2", 700_000))
 
@@ -125,3 +126,18 @@ def test_units_are_those_of_the_metric():
     assert large.forged == pytest.approx(10 * small.forged)
     assert small.share_error is not None
     assert large.share_error == pytest.approx(10 * small.share_error)
+
+
+def test_a_centred_score_makes_a_wrong_share_matter_less():
+    """Nobody differs, and there are really 1 % more of one group than the study says."""
+    expected = designed(Goal((0.5, 0.5), expect=0.8), "4")
+    asked = study(Question(RECALL, expected.attribute, "gap", expected.design, "4", expected.channel, expect=0.9))
+    really = people(("female", "0.9", 510_000), ("male", "0.9", 490_000))
+    tally = expected_tally(asked, really)
+    result = estimate(asked, tally).questions[0]
+    assert result.sensitivity is not None
+    assert result.sensitivity.share_error is not None
+    moved = abs(result.gap("female", "male").estimate)
+    # Uncentred, 0.01 would move it by 0.01 * 4 * 0.8 / 2 = 0.016.
+    assert moved < 0.004
+    assert result.sensitivity.share_error == pytest.approx(moved, rel=0.05)

@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.goals.goal import Goal
@@ -93,11 +94,66 @@ def test_the_variance_of_randomized_response_is_the_one_of_its_formula(d: int):
     assert gap.privacy_variance(channel) == pytest.approx(2 * d * each, rel=1e-9)
 
 
+def test_little_information_is_information():
+    """At epsilon 0.001 the rows of a table differ by a thousandth; what they tell is little, and it is not nothing."""
+    goal = Goal((0.5, 0.5))
+    found = goal.privacy_variance(randomized_response(goal, Decimal("0.001")))
+    more = math.expm1(0.001)
+    assert found == pytest.approx(4 * ((more + 4) / more) ** 2, rel=1e-6)
+
+
+def test_a_unit_in_two_to_the_53_is_no_information():
+    half = ROW_SUM // 2
+    rows = tuple((half + unit, half - unit) for unit in (-1, 1, 1, -1))
+    channel = Channel(rows, levels=(-LEVEL_UNIT, LEVEL_UNIT), groups=2)
+    goal = Goal((0.5, 0.5))
+    assert goal.decoder(channel).score(goal.gap_functional(goal.decoder(channel).inputs, (0, 1))) is None
+    assert goal.privacy_variance(channel) == goal.variance(channel) == math.inf
+    # With a hundred million units it is.
+    clear = tuple((half + 10**8 * unit, half - 10**8 * unit) for unit in (-1, 1, 1, -1))
+    told = Channel(clear, levels=channel.levels, groups=2)
+    assert goal.variance(told) < math.inf
+
+
 def test_the_variance_is_infinite_where_the_channel_cannot_tell():
     _, gap_only = make_channel(Goal((0.5, 0.5)), Decimal("0.5"), design="uncentred")
     assert math.isfinite(Goal((0.5, 0.5)).variance(gap_only))
     assert Goal((0.5, 0.5), target="means").variance(gap_only) == math.inf
     assert Goal((0.5, 0.5), shares_known=False).variance(gap_only) == math.inf
+
+
+def test_the_total_is_what_a_population_shows():
+    """Against an exact sum: clients drawn from a population whose groups have one mean, and a score's second moment."""
+    goal = Goal((0.3, 0.7), expect=0.5, spread=None)
+    channel = randomized_response(goal, Decimal(2))
+    decoder = goal.decoder(channel)
+    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    assert score is not None
+    # With two levels every population whose groups average 0.5 has the same law of inputs.
+    law = clients(goal, decoder.inputs, (0.5, 0.5)) @ decoder.rows
+    assert goal.variance(channel) == pytest.approx(law @ score**2 - (law @ score) ** 2, rel=1e-9)
+    means = Goal((0.3, 0.7), expect=0.5, spread=None, target="means")
+    decoder = means.decoder(channel)
+    scores = [decoder.score(f) for f, _ in means.wanted(decoder.inputs)]
+    totals = [law @ s**2 - (law @ s) ** 2 for s in scores if s is not None]
+    assert means.variance(channel) == pytest.approx(max(totals), rel=1e-9)
+
+
+def test_nothing_randomised_leaves_how_clients_differ():
+    assert Goal((0.5, 0.5), expect=0.8).sampling_variance() == pytest.approx(4 * 0.3**2)
+    assert Goal((0.1, 0.9), expect=0.8, spread=None).sampling_variance() == pytest.approx((10 + 1 / 0.9) * 0.36)
+    assert Goal((0.5, 0.5), target="means").sampling_variance() == pytest.approx(2 * 0.3**2)
+    assert Goal((0.2, 0.3, 0.5)).sampling_variance() == pytest.approx((5 + 1 / 0.3) * 0.09)
+    abstaining = Goal((0.5, 0.5), abstain=True).sampling_variance()
+    assert abstaining == pytest.approx(0.36 / (1 - ABSTAINING))
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "4"])
+def test_the_total_is_never_below_what_sampling_alone_gives(epsilon: str):
+    for design in ("randomized-response", "laplace", "centred"):
+        goal = Goal((0.4, 0.6), expect=0.6, design=design)
+        channel = make_channel(goal, Decimal(epsilon), design=design)[1]
+        assert goal.variance(channel) > goal.sampling_variance()
 
 
 def test_the_variance_is_that_of_the_worst_pair():

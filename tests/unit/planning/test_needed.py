@@ -8,7 +8,7 @@ import pytest
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import verbs
-from fairgauge.planning.needed import aimed_error, answers_needed, errors_for
+from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.planning.search import plan_for
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.samples import RECALL
@@ -54,13 +54,6 @@ def test_an_aim_is_a_part_of_the_range():
     assert aimed_error(coin_question(Metric("delay", "-10", "30")), 0.05) == 2.0
 
 
-def test_more_privacy_costs_precision():
-    found = errors_for(Goal((0.5, 0.5)), RECALL, [Decimal("0.5"), Decimal(1)], clients=10**6)
-    (small, large), (more, less) = found
-    assert (small, more) == (0.5, 1.0)
-    assert large > 1.5 * less > 0
-
-
 @pytest.mark.parametrize("expect", [None, 0.9, 0.2])
 @pytest.mark.parametrize("guess", [None, (0.3, 0.7)])
 @pytest.mark.parametrize("interval", ["anytime", "normal"])
@@ -81,7 +74,7 @@ def test_the_study_asks_for_as_many_as_its_plan_did(
 def test_an_expectation_saves_clients():
     """The test above can fail: without what was expected, the same channel asks for a quarter more."""
     sex = Attribute("sex", ("female", "male"))
-    told = verbs.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.5)
+    told = verbs.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.9)
     untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.channel)
     needed, more = (answers_needed(question, 0.05, interval="anytime") for question in (told, untold))
     assert needed is not None

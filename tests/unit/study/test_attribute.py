@@ -14,6 +14,17 @@ from tests.samples import RECALL, SEX
 AGE = Attribute("age", {"18-29": "0.25", "30+": "0.75"})
 
 
+def test_shares_as_numbers() -> None:
+    assert SEX.share_values == (0.6, 0.4)
+    assert Attribute("sex", ("female", "male")).share_values is None
+
+
+def test_many_digits_of_shares_are_summed_exactly() -> None:
+    tiny = "0." + "0" * 29 + "1"
+    with pytest.raises(BadStudy, match="must sum to exactly 1"):
+        Attribute("sex", ("a", "b", "c"), ("0.5", "0.5", tiny))
+
+
 def test_crossed_shares_are_independent_unless_given_and_that_is_said() -> None:
     cells = Attribute.crossed(SEX, AGE)
     assert cells.name == "sex by age"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Issuer, Metric, Model, Question, Release, Site, Study
+from fairgauge.study import Attribute, Issuer, Metric, Model, Question, Release, Study
 from tests.samples import (
     RECALL,
     SEX,
@@ -128,56 +128,7 @@ def test_a_name_means_one_thing() -> None:
         Study("Sample", [sample_question(), sexes])
 
 
-class TestLanguages:
-    def test_the_first_that_is_spoken_is_found(self) -> None:
-        study = draft_study()
-        for wanted, found in [
-            (["de-AT"], "de"),
-            (["fr", "de"], "de"),
-            (["en-GB", "de"], "en"),
-            (["fr"], "en"),
-            ([], "en"),
-        ]:
-            assert study.spoken(wanted)[0] == found
-        assert study.spoken(["de"])[1]["attributes[1].groups[1]"] == "Süden"
-        assert study.spoken([])[1]["metrics[1].name"] == "delay"
-
-    def test_every_language_has_every_text(self) -> None:
-        study = draft_study()
-        assert set(study.spoken(["de"])[1]) == set(study.spoken(["en"])[1])
-        assert study.translations is not None
-        incomplete = {"de": {k: v for k, v in study.translations["de"].items() if k != "purpose"}}
-        with pytest.raises(BadStudy, match=r"translations.de.purpose=nothing: must be given"):
-            replace(study, translations=incomplete)
-
-    def test_a_study_that_says_nothing_of_languages_has_its_texts(self) -> None:
-        assert sample_study().spoken(["de"]) == (None, {
-            "title": "Sample",
-            "metrics[0].name": "recall",
-            "attributes[0].name": "sex",
-            "attributes[0].groups[0]": "female",
-            "attributes[0].groups[1]": "male",
-        })  # fmt: skip
-
-
-class TestSites:
-    def test_count_cells(self) -> None:
-        assert (site_study().symbols, site_study("levels").symbols) == (8, 6)
-        assert site_study().epsilon == 1.0
-        assert site_study().tables == ()
-
-    def test_have_no_questions(self) -> None:
-        with pytest.raises(BadStudy, match="questions=1 questions: must be none in a study for sites"):
-            replace(site_study(), questions=(sample_question(),))
-
-
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
-    (lambda: Site(RECALL, "confusion", 1), "attribute=a Metric: must be an Attribute"),  # type: ignore[arg-type]
-    (lambda: Site(SEX, "confusion", 1, metric=RECALL), "metric=something: must not be given where the outcome is conf"),
-    (lambda: Site(SEX, "levels", 1, metric=RECALL), "levels=nothing: must be given where the outcome is levels"),
-    (lambda: Site(SEX, "levels", 1, metric=SEX, levels=[0]), "metric=an Attribute: must be a Metric"),  # type: ignore[arg-type]
-    (lambda: Release("10", 0.1, 0), "batch=10: must be an integer from 1 to"),  # type: ignore[arg-type]
-    (lambda: Release(10, 1, 0), "delta=1: must be above 0 and below 1"),
     (lambda: changed(release=(10, "0.1", "0")), "release=a tuple: must be a Release"),
     (lambda: changed(model="m"), "model=m: must be a Model"),
     (lambda: changed(site=SEX), "site=an Attribute: must be a Site"),

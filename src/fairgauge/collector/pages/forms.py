@@ -12,12 +12,11 @@ from fairgauge.collector.refusals import BadMediaType, NotAllowed, NoToken
 from fairgauge.collector.service import Collector
 from fairgauge.errors import InvalidInput
 
-MOST_BYTES = 2**20
 MOST_FIELDS = 40
 
 
-async def read_form(request: Request, names: Iterable[str]) -> dict[str, str]:
-    """Read a form whose fields have these names, each at most once; those that are missing are empty.
+async def read_form(request: Request, names: Iterable[str], most: int) -> dict[str, str]:
+    """Read a form of so many bytes whose fields have these names, each at most once; those that are missing are empty.
 
     Raises:
         NotAllowed: If another site's page sent it.
@@ -27,7 +26,7 @@ async def read_form(request: Request, names: Iterable[str]) -> dict[str, str]:
     _check_site(request)
     if media_type(request.scope) != "application/x-www-form-urlencoded":
         raise BadMediaType("Send the form as application/x-www-form-urlencoded.")
-    body = await read_body(request.scope, request.receive, MOST_BYTES)
+    body = await read_body(request.scope, request.receive, most)
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except (ValueError, UnicodeDecodeError):
@@ -66,5 +65,17 @@ def require_operator(request: Request, proof: str) -> Collector:
 def _check_site(request: Request) -> None:
     """Refuse a form of another site.  A browser says where a form is from, and a page cannot make it lie."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
-    if site != "same-origin" or (origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")):
+    if site != "same-origin" or (origin is not None and _host_of(origin) != request.headers.get("host", "")):
         raise NotAllowed("The form was sent by another site.")
+
+
+def _host_of(origin: str) -> str | None:
+    """Return the host of an origin, or None if it is no address.
+
+    >>> _host_of("https://collector.example:8642"), _host_of("http://[")
+    ('collector.example:8642', None)
+    """
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

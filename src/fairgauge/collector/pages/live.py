@@ -5,13 +5,15 @@ A listener is sent the newest state only.  One that is slow skips states, and ho
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 from fairgauge.collector.logs import log_fault
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
-from fairgauge.collector.refusals import Busy, Stopping
+from fairgauge.collector.refusals import Stopping
 from fairgauge.collector.service import Collector, Entry
+from fairgauge.collector.slots import STRANGER, Slots
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there
@@ -28,8 +30,13 @@ class Live:
         self._reckoner = reckoner
         self._watches: dict[str, _Watch] = {}
         self._stopped = asyncio.Event()
-        self.listeners = 0
+        self._places = Slots("listeners", collector.config.limits.listeners)
         collector.metrics.listeners.set_function(lambda: self.listeners)
+
+    @property
+    def listeners(self) -> int:
+        """How many there are."""
+        return self._places.used
 
     def stop(self) -> None:
         """Let everyone go, so that the collector can end; browsers come back by themselves."""
@@ -37,28 +44,21 @@ class Live:
         for watch in self._watches.values():
             watch.tell()
 
-    def join(self, entry: Entry) -> AsyncIterator[bytes]:
-        """Return events for one more listener.
+    def join(self, entry: Entry, kind: str = STRANGER) -> AsyncIterator[bytes]:
+        """Return events for one more listener of a kind.
 
         Raises:
-            Busy: If there are too many.
+            Busy: If there are too many of this kind.
             Stopping: If the collector is about to end.
         """
         if self._stopped.is_set():
             raise Stopping("The collector is stopping.", 2)
-        if self.listeners >= self._collector.config.limits.listeners:
-            raise Busy("Too many are watching: load the page again for newer numbers.", 30)
-        return self._listen(entry)
+        self._places.check(kind)
+        return self._listen(entry, kind)
 
-    async def _listen(self, entry: Entry) -> AsyncIterator[bytes]:
-        self.listeners += 1
-        watch = self._watches.get(entry.digest)
-        if watch is None:
-            watch = self._watches[entry.digest] = _Watch()
-            watch.task = asyncio.get_running_loop().create_task(self._poll(entry, watch))
-        watch.listeners += 1
-        seen = 0
-        try:
+    async def _listen(self, entry: Entry, kind: str) -> AsyncIterator[bytes]:
+        with self._places.taken(kind), self._watching(entry) as watch:
+            seen = 0
             yield _RETRY
             while not self._stopped.is_set():
                 if watch.version > seen:
@@ -69,8 +69,17 @@ class Live:
                         return
                 elif not await watch.wait(BEAT_SECONDS):
                     yield b":\n\n"
+
+    @contextmanager
+    def _watching(self, entry: Entry) -> Iterator["_Watch"]:
+        watch = self._watches.get(entry.digest)
+        if watch is None:
+            watch = self._watches[entry.digest] = _Watch()
+            watch.task = asyncio.get_running_loop().create_task(self._poll(entry, watch))
+        watch.listeners += 1
+        try:
+            yield watch
         finally:
-            self.listeners -= 1
             watch.listeners -= 1
             if watch.listeners == 0 and watch.task is not None:
                 watch.task.cancel()

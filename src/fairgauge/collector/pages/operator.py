@@ -12,6 +12,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+# Both load what they name when it is used: a collector that restarts does not wait for solvers.
+from fairgauge import planning, reports
 from fairgauge.collector.access import collector_of, session_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.forms import require_operator
@@ -23,9 +25,6 @@ from fairgauge.collector.refusals import NotAllowed
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.planning.draft import Draft
-from fairgauge.planning.typed import as_count
-from fairgauge.reports.planning import PlanView, plan_views
 
 T = TypeVar("T")
 FIELDS = (
@@ -162,12 +161,12 @@ async def _design(request: Request, run: Callable[[], T]) -> T:
         return await asyncio.to_thread(run)
 
 
-def _draft(form: dict[str, str]) -> Draft:
+def _draft(form: dict[str, str]) -> "planning.Draft":
     groups, metrics = ([line.strip() for line in form[name].splitlines()] for name in ("groups", "metrics"))
     for name, typed, most in (("groups", groups, MOST_GROUPS), ("metrics", metrics, MOST_METRICS)):
         if len(typed) > most:
             raise InvalidInput(name, f"{len(typed)} lines", f"must be at most {most} here: fairgauge design takes more")
-    return Draft(
+    return planning.Draft(
         title=form["title"],
         groups=list(filter(None, groups)),
         metrics=list(filter(None, metrics)),
@@ -181,8 +180,8 @@ def _draft(form: dict[str, str]) -> Draft:
     )
 
 
-def _plans(form: dict[str, str]) -> list[PlanView]:
-    return plan_views(_draft(form), as_count("clients", form["clients"]))
+def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
+    return reports.plan_views(_draft(form), planning.as_count("clients", form["clients"]))
 
 
 def _drafted(form: dict[str, str]) -> bytes:

@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from fairgauge.collector.access import collector_of, may_see, role_of
+from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
 from fairgauge.collector.pages.shelf import pages_of
@@ -48,7 +48,7 @@ async def events(request: Request) -> Response:
     """Send what the answers say, again and again as they come, as server-sent events."""
     entry = await collector_of(request).entry(request.path_params["digest"])
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(pages_of(request).live.join(entry), 200, headers, "text/event-stream")
+    return StreamingResponse(pages_of(request).live.join(entry, kind_of(request)), 200, headers, "text/event-stream")
 
 
 async def report(request: Request) -> Response:

@@ -72,7 +72,7 @@ function describe(study) {
   if (asked.length > 1)
     get("asks").after(make("ul", { className: "asks" }, ...asked.map((text) => make("li", {}, text))));
   const about = unique(
-    study.questions.flatMap(({ metric, attribute }) => [attribute.name, metric.name]),
+    study.questions.flatMap(({ metric, attribute }) => [...factorsOf(attribute), metric].map(({ name }) => name)),
     String,
   );
   const factor = roundedUp(study.loss, 2);
@@ -170,9 +170,10 @@ function ask(study) {
   const ticket = study.admission === "tickets" ? ticketField(ticketGiven) : null;
   const fields = [...groups, ...values, ...(ticket ? [ticket] : [])];
   get("fields").replaceChildren(...fields.map(({ element }) => element));
+  const sets = study.tables.some(({ length }) => length > 1) ? "sets of " : "";
   get("coin").textContent =
-    study.questions.length > 1
-      ? `Your browser answers one of the ${study.questions.length} questions, picked by its own coin.`
+    study.tables.length > 1
+      ? `Your browser answers one of the ${study.tables.length} ${sets}questions, picked by its own coin.`
       : "";
   get("form").onsubmit = async (event) => {
     event.preventDefault();

@@ -16,9 +16,10 @@ from fairgauge.collector.access import collector_of
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
-# What is served as /static/...: the module, which other sites may import, and what the page needs beside it.
+# What is served as /static/...: modules, which other sites may import, and what the page needs beside it.
 _FILES = ("take-part.js", "take-part-fields.js", "take-part.css")
-ASSETS = {"fairgauge-client.js": _STATIC / "fairgauge-client.js", **{name: _PAGES / name for name in _FILES}}
+_MODULES = ("fairgauge-client.js", "fairgauge-crowd.js")
+ASSETS = {name: _STATIC / name for name in _MODULES} | {name: _PAGES / name for name in _FILES}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

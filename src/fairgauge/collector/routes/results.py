@@ -3,11 +3,11 @@
 import contextlib
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
-from fairgauge.collector.access import collector_of, who
+from fairgauge.collector.access import collector_of, kind_of, who
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.export import FORMATS, ndjson, parquet
+from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
@@ -43,9 +43,10 @@ async def export(request: Request, query: ExportQuery) -> Response:
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
             await collector.record(name, "exported", entry.digest)
     pages = collector.store.answers(entry.number)
-    body = ndjson(entry.digest, pages) if query.format == "ndjson" else parquet(entry.digest, pages)
+    write = ndjson if query.format == "ndjson" else parquet
+    body, places = write(entry.digest, pages, collector.lane), collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
-    return StreamingResponse(body, headers=headers, media_type=FORMATS[query.format])
+    return HeldResponse(places, body, headers=headers, media_type=FORMATS[query.format])
 
 
 async def _asked(request: Request) -> tuple[Collector, Entry]:

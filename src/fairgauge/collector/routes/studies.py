@@ -1,11 +1,13 @@
 """Publishing, showing and closing studies."""
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.drafts import kept_terms
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.refusals import BadMediaType, NotSealed
 from fairgauge.collector.service import Collector
@@ -78,9 +80,7 @@ def _summary(collector: Collector, kept: Published) -> Summary:
     return Summary(
         study=kept.digest,
         title=kept.title,
-        admission=kept.admission,  # type: ignore[arg-type]
-        results="public" if kept.public else "readers",
-        aim=kept.aim or Terms().aim,
+        **msgspec.structs.asdict(kept_terms(kept)),
         published=moment_of(kept.published),
         status=kept.state(collector.clock()),
         closed=None if kept.closed is None else moment_of(kept.closed),

@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Event, Store, migration_names
+from fairgauge.collector.stores.base import Event, Store, migration_names, migrations
 from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
@@ -202,7 +203,6 @@ def test_an_upgrade_is_told_before_it_is_done(kind: str, tmp_path: Path):
 
 def older(path: Path, version: int) -> None:
     """Make a store as an earlier version of fairgauge left it."""
-    from fairgauge.collector.stores.base import migrations
     from fairgauge.collector.stores.file import APPLICATION_ID
 
     with closing(sqlite3.connect(path)) as connection:
@@ -259,6 +259,44 @@ def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_store_as_it_was(version: 
             assert connection.execute("PRAGMA user_version").fetchone() == (at,)
         run("store", "migrate", "--store", f"sqlite:///{path}")
         assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
+
+
+FROZEN = """
+import asyncio, sys
+from fairgauge.collector.stores import postgres
+steps = postgres.migrations("postgres")
+at = int(sys.argv[2])
+steps[at] = steps[at] + "; SELECT pg_sleep(60)"
+postgres.migrations = lambda kind: steps
+asyncio.run(postgres.PostgresStore.open(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("at", range(1, len(migration_names("postgres"))))
+def test_a_kill_in_the_middle_of_an_upgrade_of_postgresql_leaves_it_as_it_was(at: int, monkeypatch: pytest.MonkeyPatch):
+    address = new_database()
+    known = migrations("postgres")
+
+    async def first_version() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("fairgauge.collector.stores.postgres.migrations", lambda _: known[:1])
+            await (await open_store(address)).close()
+
+    async def asleep() -> int:
+        connection = await asyncpg.connect(address)
+        sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+        found = await connection.fetchval(sql)
+        await connection.close()
+        return int(found)
+
+    asyncio.run(first_version())
+    with subprocess.Popen([sys.executable, "-c", FROZEN, address, str(at)]) as process:
+        while not asyncio.run(asleep()) and process.poll() is None:
+            time.sleep(0.02)
+        process.kill()
+    assert asyncio.run(addresses.upgrade_steps(address)) == migration_names("postgres")[1:]
+    asyncio.run(addresses.migrate(address))
+    assert asyncio.run(addresses.check(address)).faults == ()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,210 @@
+"""A siege: every attack on a collector that is known to us, beside devices that answer, as ratios in one run.
+
+All of it is on this machine's loopback.  Attackers run in processes of their own, on a bounded number of connections
+and for seconds.  What an attack does to honest answers is compared with what the same flood does to them when it goes
+to a process that only reads and drops it: that much any machine pays.  The two take turns.
+"""
+
+import asyncio
+import json
+import random
+import resource
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.lines import Line
+from bench.load import memory_of
+from fairgauge.study import Study
+from tests.collecting.attackers import DRAIN, LINES, Order, Seen, run, seen_by, start
+from tests.collecting.fuzzing import fuzz
+from tests.collecting.servers import ServerProcess, free_port
+from tests.collecting.wire import Wire
+from tests.samples import sample_study
+
+OPEN = sample_study()
+TICKETED = Study("With tickets", OPEN.questions)
+BOUNDED = Study("So many an hour", OPEN.questions)
+HOURLY = 20_000
+ROUNDS, SECONDS, HONEST = 3, 5.0, 8
+FUZZED = 1_000_000
+FLOODS = (("bad-batches", OPEN, "10,000 bad lines"), ("bad-tickets", TICKETED, "10,000 bad tickets"))
+
+
+@dataclass(frozen=True)
+class Castle:
+    """A collector under siege, and a process that only reads and drops."""
+
+    server: ServerProcess
+    drain: int
+
+    @property
+    def pid(self) -> int:
+        """The collector's process."""
+        assert self.server.process is not None
+        return self.server.process.pid
+
+    @property
+    def port(self) -> int:
+        """Where the collector listens."""
+        return self.server.port
+
+
+def siege() -> Iterator[Line]:
+    """Attack a collector in every way that we know, one after the other."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
+    with _castle() as castle:
+        for name, study, what in FLOODS:
+            for connections in (4, 40):
+                yield _flooded(castle, name, Order(castle.port, study.digest, connections, SECONDS), what)
+        yield from _forged(castle)
+        yield from _exports(castle)
+        yield _bodies(castle)
+        yield _listeners(castle)
+        yield _visitors(castle)
+        yield from _requests(castle)
+
+
+@contextmanager
+def _castle() -> Iterator[Castle]:
+    with tempfile.TemporaryDirectory(prefix="fairgauge-siege-") as name:
+        folder, port = Path(name), free_port()
+        drain = subprocess.Popen([sys.executable, "-c", DRAIN, str(port)])
+        try:
+            with ServerProcess(folder, f"sqlite:///{folder / 'gauge.db'}") as server:
+                terms = {OPEN: "results=public", TICKETED: "admission=tickets", BOUNDED: f"hourly={HOURLY}"}
+                for study, query in terms.items():
+                    assert asyncio.run(_publish(server, study, query)) == 201
+                yield Castle(server, port)
+        finally:
+            drain.kill()
+            drain.wait()
+
+
+async def _publish(server: ServerProcess, study: Study, query: str) -> int:
+    async with Wire(server.port) as wire:
+        return (await wire.request("POST", f"/studies?{query}", study.to_bytes(), token=server.token))[0]
+
+
+def _flooded(castle: Castle, name: str, order: Order, what: str) -> Line:
+    """Compare the p99 of honest answers under a flood with the same while the flood goes elsewhere."""
+    ours, theirs = Seen(Counter(), []), Seen(Counter(), [])
+    for _ in range(ROUNDS):
+        for port, seen in ((castle.drain, theirs), (castle.port, ours)):
+            found = _beside(castle, name, Order(port, order.digest, order.connections, order.seconds + 2))
+            seen.seconds += found.seconds
+            seen.statuses += found.statuses
+    refused = sum(count for status, count in ours.statuses.items() if status != 200)
+    value = f"p99 {ours.p99() * 1e3:.0f} ms of {len(ours.seconds):,} answers, {refused} refused"
+    against = f"the flood goes elsewhere: p99 {theirs.p99() * 1e3:.0f} ms"
+    ratio = ours.p99() / theirs.p99() if not refused else float("inf")
+    return Line(f"honest answers beside {order.connections} senders of {what}", value, against, ratio, "at most 3")
+
+
+def _beside(castle: Castle, name: str, order: Order) -> Seen:
+    """Let devices answer while an attacker is at work."""
+    attacker = start(name, order)
+    try:
+        time.sleep(1.0)
+        return run("honest", Order(castle.port, OPEN.digest, HONEST, order.seconds - 2))
+    finally:
+        attacker.kill()
+        attacker.communicate()
+
+
+def _forged(castle: Castle) -> Iterator[Line]:
+    """Send answers that nobody gave: a study that says how many it takes in an hour takes no more."""
+    attack = run("forged", Order(castle.port, BOUNDED.digest, 4, SECONDS))
+    sent = LINES * attack.statuses.total()
+    counts = asyncio.run(_tally(castle.server, BOUNDED))
+    value, against = f"{counts:,} of {sent:,} counted", f"the study's hour: {HOURLY:,}"
+    yield Line("forged answers to an open study", value, against, counts / HOURLY, "at most 1")
+    line = _flooded(castle, "forged", Order(castle.port, OPEN.digest, 4, SECONDS), "10,000 forged answers")
+    yield line
+
+
+async def _tally(server: ServerProcess, study: Study) -> int:
+    async with Wire(server.port) as wire:
+        _, body = await wire.request("GET", f"/studies/{study.digest}/tally", token=server.token)
+    return int(sum(json.loads(body)["counts"]))
+
+
+def _exports(castle: Castle) -> Iterator[Line]:
+    """Ask for many exports, and read them or not."""
+    for name, connections, what in (("exports-read", 40, "read"), ("exports-unread", 700, "do not read")):
+        before, peak = memory_of(castle.pid), 0.0
+        calm = run("honest", Order(castle.port, OPEN.digest, HONEST, SECONDS))
+        attacker = start(name, Order(castle.port, OPEN.digest, connections, SECONDS + 3))
+        time.sleep(1.0)
+        found = run("honest", Order(castle.port, OPEN.digest, HONEST, SECONDS))
+        peak = memory_of(castle.pid)
+        seen_by(attacker)
+        value, against = f"p99 {found.p99() * 1e3:.0f} ms", f"alone: p99 {calm.p99() * 1e3:.0f} ms"
+        beside = f"{connections} who ask for an export and {what} it"
+        yield Line(f"honest answers beside {beside}", value, against, found.p99() / calm.p99(), "at most 3")
+        value, against = f"{peak:.0f} MiB", f"before: {before:.0f} MiB"
+        yield Line(f"memory beside {beside}", value, against, peak / before, "at most 1.3")
+
+
+def _bodies(castle: Castle) -> Line:
+    """Hold many large bodies open."""
+    before, peak = memory_of(castle.pid), 0.0
+    attacker = start("bodies-held", Order(castle.port, OPEN.digest, 300, SECONDS))
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        peak = max(peak, memory_of(castle.pid))
+        time.sleep(0.05)
+    seen_by(attacker)
+    value, against = f"{peak:.0f} MiB", f"before: {before:.0f} MiB"
+    return Line("memory beside 300 bodies of 1.9 MB that are held open", value, against, peak / before, "at most 2")
+
+
+def _listeners(castle: Castle) -> Line:
+    """Let strangers listen, as many as will; then let an operator."""
+    attacker = start("listeners", Order(castle.port, OPEN.digest, 300, SECONDS))
+    time.sleep(2.0)
+    wanted, served = 20, 0
+    for _ in range(wanted):
+        served += asyncio.run(_listens(castle.server)) == 200
+    seen = seen_by(attacker)
+    value, against = f"{served} of {wanted}", f"{seen.statuses[200]} strangers listen"
+    return Line("operators who get to listen", value, against, served / wanted, "1")
+
+
+async def _listens(server: ServerProcess) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    try:
+        head = f"GET /studies/{OPEN.digest}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n\r\n"
+        writer.write(head.encode())
+        return int((await reader.readline())[9:12])
+    finally:
+        writer.transport.abort()
+
+
+def _visitors(castle: Castle) -> Line:
+    """Let thirty connections load a public page without end; then let one more visitor come."""
+    attacker = start("visitors", Order(castle.port, OPEN.digest, 30, 2 * SECONDS + 10))
+    time.sleep(10.0)  # until the burst is used up
+    one = run("visitors", Order(castle.port, OPEN.digest, 1, SECONDS))
+    attacker.kill()
+    attacker.communicate()
+    good = one.statuses[200] / max(1, one.statuses.total())
+    value = f"{one.statuses[200]} of {one.statuses.total()} pages"
+    return Line("one visitor beside 30 connections that load a public page", value, "all of them", good, "1")
+
+
+def _requests(castle: Castle) -> Iterator[Line]:
+    """Send requests that should not be, and count responses that say the collector is at fault."""
+    chance = random.Random(secrets.randbits(32))
+    found = asyncio.run(fuzz(castle.port, OPEN.digest, chance, requests=FUZZED, seconds=900.0))
+    faults = sum(count for status, count in found.items() if status >= 500 and status not in (503, 507))
+    value = f"{faults} faults in {found.total():,} requests"
+    yield Line("random and bent requests", value, "none", float(faults), "0")

@@ -1,0 +1,292 @@
+/**
+ * fairgauge-crowd.js: what a released tally reveals about one person at most, computed in a browser.
+ *
+ *   import { crowdOf } from "./fairgauge-crowd.js";
+ *   const { epsilon } = crowdOf(study, 10000, { observed: "0.5", delta: "1e-8" });
+ *
+ * It is the certified bound of fairgauge.crowd in Python: the two share test vectors.  Doubles pick epsilon and t; the
+ * bound itself is computed from the study's integers, as BigInt in units of 2^-BITS, with every operation rounded
+ * upward.  So a number that comes out here may be a digit larger than Python's, and is never too small.
+ *
+ * Apache-2.0.  No dependencies but fairgauge-client.js beside it.
+ */
+import { InvalidInput, NotPrivate } from "./fairgauge-client.js";
+
+const ROW_SUM = 1n << 53n;
+const BITS = 160n;
+const ONE = 1n << BITS;
+const LARGEST_EXPONENT = 600;
+const LARGEST_T = 1e12;
+const MOST_PEOPLE = 1e12;
+/** What a reader knows of the answers unless somebody says otherwise: half if anyone may answer, none with tickets. */
+export const OBSERVED = Object.freeze({ open: "0.5", tickets: "0" });
+
+/**
+ * Return what a study's tally promises a person: { batch, observed, delta, epsilon, people }.
+ *
+ * @param study As `loadStudy` gives it.
+ * @param batch How many answers a release sums up at least.
+ * @param observed The part of them that the reader knows or made up: a decimal in a string.
+ * @param delta A decimal in a string; the smaller of 1e-8 and a tenth of one in `batch` unless given.
+ */
+export function crowdOf(study, batch, { observed = OBSERVED.open, delta = null } = {}) {
+  if (!Number.isSafeInteger(batch) || batch < 1 || batch > MOST_PEOPLE) {
+    throw new InvalidInput("crowd", batch, `must be an integer from 1 to ${MOST_PEOPLE}`);
+  }
+  const known = parsed(observed);
+  if (known === null || known.n >= known.d) {
+    throw new InvalidInput("observed", observed, "must be from 0 to below 1");
+  }
+  const wanted = parsed(delta ?? defaultDelta(batch));
+  if (wanted === null || wanted.n === 0n || wanted.n >= wanted.d) {
+    throw new InvalidInput("delta", delta, "must be above 0 and below 1");
+  }
+  const left = Number((BigInt(batch) * (known.d - known.n)) / known.d);
+  const people = left < 1 ? 1 : left;
+  const channels = study.questions.map(({ channel }) => channel);
+  if (channels.some(({ loss }) => loss === null)) {
+    throw new NotPrivate("a symbol excludes an input, and no crowd hides that");
+  }
+  const largest = channels.map(({ epsilon }) => epsilon).reduce((a, b) => (a.n * b.d < b.n * a.d ? b : a));
+  const most = roundedUpToDouble(largest);
+  const blankets = channels.map(({ table }) => blanketOf(table));
+  const epsilon = most === 0 ? 0 : smallestEpsilon(blankets, people, wanted, most);
+  return { batch, observed, delta: delta ?? defaultDelta(batch), epsilon, people };
+}
+
+/** Return the smaller of 1e-8 and a tenth of one in `batch`, rounded down to five digits. */
+export function defaultDelta(batch) {
+  if (10 * batch <= 1e8) return "1e-8";
+  const digits = (10n ** 40n / (10n * BigInt(batch))).toString();
+  return `${digits.slice(0, 5)}e-${40 - digits.length + 5}`;
+}
+
+/** Return the fraction that a decimal such as "0.5" or "1e-8" is; null if it is none, or negative. */
+function parsed(text) {
+  const match = /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(text));
+  if (!match) return null;
+  const power = Number(match[3] ?? "0") - (match[2] ?? "").length;
+  const n = BigInt(match[1] + (match[2] ?? ""));
+  return power < 0 ? { n, d: 10n ** BigInt(-power) } : { n: n * 10n ** BigInt(power), d: 1n };
+}
+
+/** Return the least double that is not below a fraction whose denominator is a power of ten. */
+function roundedUpToDouble({ n, d }) {
+  const nearest = Number(`${n}e-${d.toString().length - 1}`);
+  const { n: top, d: bottom } = exactly(nearest);
+  return top * d < n * bottom ? next(nearest) : nearest;
+}
+
+/** Return the double after one that is above 0. */
+function next(x) {
+  const bits = new BigUint64Array(new Float64Array([x]).buffer);
+  bits[0] += 1n;
+  return new Float64Array(bits.buffer)[0];
+}
+
+/** Return the fraction that a double from 0 up is. */
+function exactly(x) {
+  let d = 1n;
+  let scaled = x;
+  while (!Number.isInteger(scaled)) {
+    scaled *= 2;
+    d *= 2n;
+  }
+  return { n: BigInt(scaled), d };
+}
+
+// ----------------------------------------------------------------------------------------------------- blanket
+/** Return the different rows of a table, symbols with equal ratios merged, and the least weight of each column. */
+function blanketOf(table) {
+  const merged = new Map();
+  for (let j = 0; j < table[0].length; j += 1) {
+    const column = table.map((row) => row[j]);
+    if (column.every((weight) => weight === 0n)) continue;
+    const scale = column.reduce(gcd);
+    const key = column.map((weight) => weight / scale).join();
+    merged.set(key, (merged.get(key) ?? column.map(() => 0n)).map((weight, i) => weight + column[i]));
+  }
+  const columns = [...merged.values()];
+  const rows = new Map(table.map((_, i) => [columns.map((column) => column[i]).join(), columns.map((column) => column[i])]));
+  return { rows: [...rows.values()], least: columns.map((column) => column.reduce((a, b) => (a < b ? a : b))) };
+}
+
+function gcd(a, b) {
+  while (b) [a, b] = [b, a % b];
+  return a;
+}
+
+// ------------------------------------------------------------------------------------------------- certificate
+const up = (n, d) => (n + d - 1n) / d; // for n from 0 up
+const timesUp = (a, b) => (a * b + ONE - 1n) >> BITS;
+
+/** Return an upper bound of 2^BITS * exp(n / d): by a series for n / (d 2^k), which is then squared k times. */
+function expUp(n, d) {
+  if (n < 0n) return up(ONE * ONE, expDown(-n, d));
+  let halvings = 0n;
+  while (n > d << halvings) halvings += 1n;
+  const x = up(n << BITS, d << halvings); // from 0 to 1
+  let [sum, term] = [ONE, ONE];
+  for (let k = 1n; term > 1n; k += 1n) {
+    term = up(timesUp(term, x), k);
+    sum += term;
+  }
+  sum += 2n; // what follows the last term is less than that term
+  for (let k = 0n; k < halvings; k += 1n) sum = timesUp(sum, sum);
+  return sum;
+}
+
+/** Return a lower bound of 2^BITS * exp(n / d), for n from 0 up. */
+function expDown(n, d) {
+  let halvings = 0n;
+  while (n > d << halvings) halvings += 1n;
+  const x = (n << BITS) / (d << halvings);
+  let [sum, term] = [ONE, ONE];
+  for (let k = 1n; term > 0n; k += 1n) {
+    term = ((term * x) >> BITS) / k;
+    sum += term;
+  }
+  for (let k = 0n; k < halvings; k += 1n) sum = (sum * sum) >> BITS;
+  return sum;
+}
+
+/** Tell whether the bound at epsilon and t, both doubles, is at most delta; and each question's worst pair of rows. */
+function certify(blankets, people, epsilon, t, delta) {
+  const { n: tn, d: td } = exactly(t);
+  const { n: en, d: ed } = exactly(epsilon);
+  const factor = expDown(en, ed);
+  const worst = blankets.map(({ rows, least }) => {
+    const own = rows.map((row) => row.map((weight, j) => least[j] * expUp(tn * weight, td * least[j])));
+    const other = rows.map((row) => row.map((weight, j) => expUp(-(tn * factor * weight), (td * least[j]) << BITS)));
+    const rest = (ROW_SUM - least.reduce((a, b) => a + b)) << (2n * BITS);
+    let found = { value: -1n, pair: null };
+    own.forEach((rises, x) =>
+      other.forEach((falls, y) => {
+        const value = rises.reduce((sum, rise, j) => sum + rise * falls[j], rest);
+        if (value > found.value) found = { value, pair: [x, y] };
+      }),
+    );
+    return found;
+  });
+  const total = worst.reduce((sum, { value }) => sum + value, 0n);
+  const mean = up(total, (BigInt(blankets.length) * ROW_SUM) << BITS); // M in units of 2^-BITS
+  // mean^n / (e t n) <= delta, with everything on the side where rounding up is safe.
+  const bound = powerUp(mean, BigInt(people));
+  const allowed = expDown(1n, 1n) * tn * BigInt(people) * delta.n;
+  return { enough: bound !== null && bound * td * delta.d <= allowed, pairs: worst.map(({ pair }) => pair) };
+}
+
+/** Tell whether the bound of a tally of so many people at epsilon and t, both doubles, is at most delta, a decimal. */
+export function isCertified(study, people, epsilon, t, delta) {
+  const blankets = study.questions.map(({ channel }) => blanketOf(channel.table));
+  return certify(blankets, people, epsilon, t, parsed(delta)).enough;
+}
+
+/** Return base^exponent, rounded up, in units of 2^-BITS; null if it is far above 1. */
+function powerUp(base, exponent) {
+  let result = ONE;
+  for (; exponent; exponent >>= 1n) {
+    if (exponent & 1n) result = timesUp(result, base);
+    base = timesUp(base, base);
+    if (base > ONE << 4096n || result > ONE << 4096n) return null;
+  }
+  return result;
+}
+
+// ------------------------------------------------------------------------------------------------------ search
+/** Return the smallest epsilon, to five digits, that the bound certifies; at most `most`. */
+function smallestEpsilon(blankets, people, delta, most) {
+  const pairs = blankets.map((blanket) => new Map([widest(blanket)].map((pair) => [pair.join(), pair])));
+  const aim = Math.log(Number((delta.n * 10n ** 60n) / delta.d)) - 60 * Math.LN10;
+  for (let before = 0; ; ) {
+    const laws = blankets.map((blanket, q) => [...pairs[q].values()].map((pair) => lawOf(blanket, pair)));
+    const found = leastEpsilon(laws, people, aim, most);
+    const epsilon = found === null ? most : Math.max(fiveDigitsUp(found), before);
+    if (epsilon >= most) return most;
+    const t = bestT(laws, people, epsilon);
+    const { enough, pairs: worst } = certify(blankets, people, epsilon, t, delta);
+    if (enough) return epsilon;
+    if (worst.every((pair, q) => pairs[q].has(pair.join()))) before = fiveDigitsUp(next(next(epsilon)));
+    worst.forEach((pair, q) => pairs[q].set(pair.join(), pair));
+  }
+}
+
+/** Return a number rounded up to five digits. */
+function fiveDigitsUp(x) {
+  const rounded = Number(x.toPrecision(5));
+  if (rounded >= x) return rounded;
+  const [digits, power] = x.toExponential(4).split("e");
+  return Number(`${(Number(digits.replace(".", "")) + 1).toString()}e${Number(power) - 4}`);
+}
+
+function leastEpsilon(laws, people, aim, most) {
+  const enough = (epsilon) => logBound(laws, people, epsilon, bestT(laws, people, epsilon)) <= aim;
+  if (!enough(most)) return null;
+  let [low, high] = [0, most];
+  while (high - low > 1e-9 * high) {
+    const middle = (low + high) / 2;
+    if (enough(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function bestT(laws, people, epsilon) {
+  let [low, high] = [1 / Math.sqrt(people), 1 / Math.sqrt(people)];
+  while (slope(laws, people, epsilon, low) > 0) low /= 4;
+  while (high < LARGEST_T && slope(laws, people, epsilon, high) < 0) high *= 4;
+  for (let i = 0; i < 40; i += 1) {
+    const middle = Math.sqrt(low * high);
+    if (slope(laws, people, epsilon, middle) > 0) high = middle;
+    else low = middle;
+  }
+  return Math.sqrt(low * high);
+}
+
+function logBound(laws, people, epsilon, t) {
+  return people * Math.log1p(moment(laws, epsilon, t)[0]) - Math.log(t) - 1 - Math.log(people);
+}
+
+function slope(laws, people, epsilon, t) {
+  const [above, rising] = moment(laws, epsilon, t);
+  return above === Infinity ? Infinity : people * t * rising - (1 + above);
+}
+
+/** Return M - 1 and its slope in t: averages over the questions of the worst pair's. */
+function moment(laws, epsilon, t) {
+  const factor = Math.exp(epsilon);
+  const worst = laws.map((own) => own.map((law) => pairMoment(law, factor, t)).reduce((a, b) => (b[0] > a[0] ? b : a)));
+  return [0, 1].map((part) => worst.reduce((sum, found) => sum + found[part], 0) / worst.length);
+}
+
+function pairMoment(law, factor, t) {
+  let [above, rising] = [0, 0];
+  for (const [weight, own, other] of law) {
+    const rise = own - factor * other;
+    if (t * rise > LARGEST_EXPONENT) return [Infinity, Infinity];
+    const grown = Math.expm1(t * rise);
+    above += weight * grown;
+    rising += weight * rise * (grown + 1);
+  }
+  return [above, rising];
+}
+
+function lawOf({ rows, least }, [x, y]) {
+  return least.map((low, j) => [
+    Number(low) / Number(ROW_SUM),
+    Number(rows[x][j]) / Number(low),
+    Number(rows[y][j]) / Number(low),
+  ]);
+}
+
+function widest({ rows, least }) {
+  let [farthest, pair] = [-1, null];
+  const scaled = rows.map((row) => row.map((weight, j) => Number(weight) / Math.sqrt(Number(least[j]))));
+  scaled.forEach((a, x) =>
+    scaled.forEach((b, y) => {
+      const far = a.reduce((sum, value, j) => sum + (value - b[j]) ** 2, 0);
+      if (far > farthest) [farthest, pair] = [far, [x, y]];
+    }),
+  );
+  return pair;
+}

@@ -1,0 +1,49 @@
+"""What the crowd's number means, in two sentences that are true.
+
+"A factor e^epsilon except with probability delta" would not be: that takes a larger epsilon.
+"""
+
+from decimal import ROUND_CEILING, Context, Decimal
+
+from fairgauge.crowd.promise import Crowd
+
+_UPWARD = Context(prec=28, rounding=ROUND_CEILING)
+
+
+def factor_sentence(crowd: Crowd) -> str:
+    """Say how much any conclusion depends on one person."""
+    return (
+        "Whatever anyone concludes from the published counts, had you answered otherwise its probability would differ "
+        f"by at most a factor {_shown(_factor(crowd), 3)}, plus at most {shown_delta(crowd.delta)}."
+    )
+
+
+def guess_sentence(crowd: Crowd) -> str:
+    """Say how well anyone can guess one person's answer."""
+    factor = _factor(crowd)
+    right = _UPWARD.divide(_UPWARD.add(factor, crowd.delta), 1 + factor)
+    return (
+        "Someone who must guess which of two answers was yours, 50 to 50 beforehand, is right at most "
+        f"{_shown(_UPWARD.multiply(right, Decimal(100)), 3)} % of the time."
+    )
+
+
+def shown_delta(delta: Decimal) -> str:
+    """Return delta as people write it, rounded up.
+
+    >>> shown_delta(Decimal("0.00000001")), shown_delta(Decimal("0.00012"))
+    ('1e-8', '1.2e-4')
+    """
+    rounded = Context(prec=3, rounding=ROUND_CEILING).plus(delta)
+    exponent = rounded.adjusted()
+    digits = rounded.scaleb(-exponent).normalize()
+    return f"{digits:f}e{exponent}"
+
+
+def _factor(crowd: Crowd) -> Decimal:
+    return _UPWARD.next_plus(_UPWARD.exp(crowd.epsilon))
+
+
+def _shown(number: Decimal, digits: int) -> str:
+    """Return a number with so many digits, rounded up: nobody is told too little."""
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).plus(number):f}"

@@ -1,0 +1,118 @@
+"""Plans in the crowd: the largest local epsilon whose released tally still keeps the crowd's."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Context, Decimal
+
+from fairgauge.client.limits import STUDY_LIMIT
+from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd
+from fairgauge.crowd.promise import crowd_of_channels
+from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
+from fairgauge.errors import Impossible, InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.result import Plan, PlanRow
+
+# Local epsilons have three digits, rounded down.
+_SHORT = Context(prec=3, rounding=ROUND_FLOOR)
+_PRECISION = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdAim:
+    """What a plan is to keep towards those who see only one release of all answers.
+
+    Args:
+        epsilon: The crowd's epsilon.
+        clients: How many answers the release sums up.
+        delta: The crowd's delta; the usual one unless given.
+        observed: The part of the answers that a reader may know or have made up.
+        local_limit: The most epsilon that one answer may cost: what devices allow unless they say otherwise.
+    """
+
+    epsilon: Decimal
+    clients: int
+    delta: Decimal | None = None
+    observed: Decimal = OBSERVED_IF_OPEN
+    local_limit: Decimal = STUDY_LIMIT
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= LEAST_EPSILON:
+            raise InvalidInput("crowd-epsilon", self.epsilon, f"must be {LEAST_EPSILON} or above")
+        if not self.local_limit >= LEAST_EPSILON:
+            raise InvalidInput("local-limit", self.local_limit, f"must be {LEAST_EPSILON} or above")
+
+
+def largest_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+    """Return the largest local epsilon, to three digits, that keeps the aim, and the crowd's numbers there.
+
+    Guarantee: the crowd's epsilon is certified for the very channel that is designed at that local epsilon.
+
+    Raises:
+        Impossible: If the least epsilon that can be designed for does not keep it.
+    """
+
+    def crowd_at(local: Decimal) -> Crowd:
+        _, channel = make_channel(goal, local, design=design)
+        return crowd_of_channels([channel], aim.clients, observed=aim.observed, delta=aim.delta)
+
+    def excess(crowd: Crowd) -> float:
+        return math.log(crowd.epsilon / aim.epsilon) if crowd.epsilon else -math.inf
+
+    limit = _SHORT.plus(aim.local_limit)
+    low = _SHORT.plus(min(aim.epsilon, limit))  # a tally tells no more than the symbols in it
+    kept, high = crowd_at(low), limit
+    if excess(kept) > 0:
+        raise Impossible(f"no local epsilon keeps a crowd epsilon of {aim.epsilon}")
+    crowd = kept if low == limit else crowd_at(limit)
+    if excess(crowd) <= 0:
+        return limit, crowd
+    below, above = max(excess(kept), -5.0), excess(crowd)
+    while high / low > 1 + _PRECISION:
+        # Where the two ends' logarithms are joined by a line; not too near either end, so that both move.
+        part = min(max(-below / (above - below), 0.1), 0.9)
+        middle = _SHORT.create_decimal_from_float(float(low) * (float(high) / float(low)) ** part)
+        if not low < middle < high:
+            break
+        crowd = crowd_at(middle)
+        if excess(crowd) <= 0:
+            low, kept, below = middle, crowd, excess(crowd)
+        else:
+            high, above = middle, excess(crowd)
+    return low, kept
+
+
+def plan_in_crowd(
+    goal: Goal,
+    aim: CrowdAim,
+    plan_at: Callable[[str, Decimal], Plan],
+    *,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plan:
+    """Return what each design reaches at the largest local epsilon that keeps the aim.
+
+    Args:
+        goal: What is to be estimated.
+        aim: What is to be kept.
+        plan_at: Gives the plan of one design at a local epsilon.
+        designs: Which designs to compare; all that serve the goal unless given.
+        progress: Called with the name of each design before it is worked out.
+    """
+    rows: list[PlanRow] = []
+    plan, crowd = None, None
+    for design in designs or designs_for(goal):
+        progress(design)
+        local, crowd = largest_local(goal.by(design), design, aim)
+        plan = plan_at(design, local)
+        rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number))
+    if plan is None or crowd is None:
+        raise Impossible("no design serves this goal")
+    terms = {
+        "epsilon": float(aim.epsilon),
+        "batch": aim.clients,
+        "observed": float(aim.observed),
+        "delta": float(crowd.delta),
+        "local_limit": float(aim.local_limit),
+    }
+    return replace(plan, rows=tuple(rows), crowd=terms)

@@ -1,0 +1,26 @@
+"""What more privacy costs: the error against epsilon, for so many clients."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from fairgauge.channel import Channel
+from fairgauge.designs import make_channel
+from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Metric
+
+
+def errors_for(
+    goal: Goal, metric: Metric, epsilons: Sequence[Decimal], *, clients: int, confidence: float = 0.99
+) -> list[tuple[float, float]]:
+    """Return for each epsilon the half-width that so many clients give with the best design, watched at any time.
+
+    It is in the metric's units.
+    """
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
+
+    def error(design: str, channel: Channel) -> float:
+        return metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
+
+    return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]

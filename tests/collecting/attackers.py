@@ -1,0 +1,291 @@
+"""Those who lay siege to a collector, each in a process of its own, on this machine's loopback and for a few seconds.
+
+``python -m tests.collecting.attackers NAME PORT DIGEST CONNECTIONS SECONDS`` runs one and prints what it saw as JSON.
+Every attacker ends by itself: none sends for longer, or on more connections, than it was told to.
+"""
+
+import asyncio
+import json
+import random
+import secrets
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tests.collecting.servers import ROOT
+from tests.collecting.wire import Wire, answer_bytes
+
+MOST_CONNECTIONS, MOST_SECONDS = 1000, 120.0
+LINES = 10_000
+NDJSON = "application/x-ndjson"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What an attacker is told: where, what about, on how many connections, for how long."""
+
+    port: int
+    digest: str
+    connections: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        assert self.connections <= MOST_CONNECTIONS
+        assert self.seconds <= MOST_SECONDS
+
+    @property
+    def path(self) -> str:
+        return f"/studies/{self.digest}"
+
+
+@dataclass
+class Seen:
+    """What an attacker saw: statuses, how long each of its requests took, and bytes that it read."""
+
+    statuses: Counter[int]
+    seconds: list[float]
+    read: int = 0
+
+    def p99(self) -> float:
+        return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
+
+
+Attack = Callable[[Order], Awaitable[Seen]]
+
+
+async def _many(order: Order, one: Callable[[int, Seen, float], Awaitable[None]]) -> Seen:
+    seen, until = Seen(Counter(), []), time.monotonic() + order.seconds
+
+    async def run(number: int) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(order.seconds + 5):
+                await one(number, seen, until)
+
+    await asyncio.gather(*(run(number) for number in range(order.connections)))
+    return seen
+
+
+def _posting(body: Callable[[], bytes], kind: str, pause: float = 0.0) -> Attack:
+    async def attack(order: Order) -> Seen:
+        async def one(_number: int, seen: Seen, until: float) -> None:
+            async with Wire(order.port) as wire:
+                while time.monotonic() < until:
+                    started = time.perf_counter()
+                    try:
+                        status, told = await wire.request("POST", f"{order.path}/answers", body(), kind=kind)
+                    except (OSError, EOFError):
+                        status, told = 0, b""
+                        await asyncio.sleep(0.01)
+                    seen.statuses[status] += 1
+                    seen.seconds.append(time.perf_counter() - started)
+                    seen.read += len(told)
+                    if pause:
+                        await asyncio.sleep(random.uniform(0, 2 * pause))
+
+        return await _many(order, one)
+
+    return attack
+
+
+def bad_lines(digest: str) -> bytes:
+    """Return a batch of which every line looks like an answer, and none is one."""
+    line = answer_bytes(digest, bytes(16), 0).replace(b'"symbol":0', b'"symbol":0,"surprise":' + b"1" * 40)
+    return b"\n".join([line] * LINES)
+
+
+def fresh_lines(digest: str, lines: int = LINES) -> bytes:
+    """Return a batch of good answers; where tickets are wanted, their ids are none."""
+    return b"\n".join([answer_bytes(digest, secrets.token_bytes(16), 0) for _ in range(lines)])
+
+
+async def honest(order: Order) -> Seen:
+    """Send single answers as devices do, each after a little while."""
+    return await _posting(
+        lambda: answer_bytes(order.digest, secrets.token_bytes(16), secrets.randbelow(4)), "application/json", 0.02
+    )(order)
+
+
+async def bad_batches(order: Order) -> Seen:
+    """Send batches of bad lines, one after the other."""
+    body = bad_lines(order.digest)
+    return await _posting(lambda: body, NDJSON)(order)
+
+
+async def bad_tickets(order: Order) -> Seen:
+    """Send batches of answers whose ids are no tickets."""
+    body = fresh_lines(order.digest)
+    return await _posting(lambda: body, NDJSON)(order)
+
+
+async def forged(order: Order) -> Seen:
+    """Send batches of answers that nobody gave."""
+    return await _posting(lambda: fresh_lines(order.digest), NDJSON)(order)
+
+
+async def bodies_held(order: Order) -> Seen:
+    """Send almost all of a large body, and then nothing."""
+    head = f"POST {order.path}/answers HTTP/1.1\r\nHost: x\r\nContent-Type: {NDJSON}\r\nContent-Length: 1900000\r\n\r\n"
+    line = answer_bytes(order.digest, bytes(16), 0) + b"\n"
+    body = (line * (1_900_000 // len(line) + 1))[:1_899_000]
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        with suppress(OSError):
+            reader, writer = await asyncio.open_connection("127.0.0.1", order.port)
+            try:
+                writer.write(head.encode() + body)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(until - time.monotonic()):
+                        told = await reader.read(64)
+                        seen.statuses[int(told[9:12] or 0)] += 1
+            finally:
+                writer.transport.abort()
+
+    return await _many(order, one)
+
+
+def _getting(path: str, *, reads: bool, accept: str = "application/json") -> Attack:
+    async def attack(order: Order) -> Seen:
+        async def one(_number: int, seen: Seen, until: float) -> None:
+            while time.monotonic() < until:
+                with suppress(OSError):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
+                    try:
+                        where = path.replace("{study}", order.path)
+                        writer.write(f"GET {where} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n".encode())
+                        await _look(reader, seen, until, reads=reads)
+                    finally:
+                        writer.transport.abort()
+                await asyncio.sleep(0.02)
+
+        return await _many(order, one)
+
+    return attack
+
+
+async def _look(reader: asyncio.StreamReader, seen: Seen, until: float, *, reads: bool) -> None:
+    started = time.perf_counter()
+    with suppress(TimeoutError, EOFError):
+        async with asyncio.timeout(max(0.0, until - time.monotonic())):
+            head = await reader.readuntil(b"\r\n\r\n")
+            status = int(head[9:12])
+            seen.statuses[status] += 1
+            if status == 200 and not reads:
+                await asyncio.sleep(until - time.monotonic())
+            elif status == 200:
+                while data := await reader.read(2**16):
+                    seen.read += len(data)
+                    if b"chunked" in head.lower() and data.endswith(b"0\r\n\r\n"):
+                        break
+                    if b"content-length" in head.lower():
+                        break
+    seen.seconds.append(time.perf_counter() - started)
+
+
+exports_unread = _getting("{study}/export", reads=False)
+exports_read = _getting("{study}/export", reads=True)
+listeners = _getting("{study}/events", reads=False)
+visitors = _getting("{study}", reads=True, accept="text/html")
+
+
+ATTACKERS: dict[str, Attack] = {
+    "honest": honest,
+    "bad-batches": bad_batches,
+    "bad-tickets": bad_tickets,
+    "forged": forged,
+    "bodies-held": bodies_held,
+    "exports-unread": exports_unread,
+    "exports-read": exports_read,
+    "listeners": listeners,
+    "visitors": visitors,
+}
+
+
+@asynccontextmanager
+async def attacked(name: str, order: Order) -> AsyncIterator[None]:
+    """Let an attacker run beside what is within."""
+    process = start(name, order)
+    try:
+        await asyncio.sleep(1.0)  # until it has begun
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start(name: str, order: Order) -> subprocess.Popen[bytes]:
+    """Start an attacker in a process of its own."""
+    command = [sys.executable, "-m", "tests.collecting.attackers", name]
+    command += [str(order.port), order.digest, str(order.connections), str(order.seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+
+
+def run(name: str, order: Order) -> Seen:
+    """Run an attacker to its end, and return what it saw."""
+    return seen_by(start(name, order))
+
+
+def seen_by(process: "subprocess.Popen[bytes]") -> Seen:
+    """Wait for an attacker, and return what it saw."""
+    out, _ = process.communicate(timeout=MOST_SECONDS + 60)
+    found: dict[str, Any] = json.loads(out)
+    return Seen(Counter({int(k): v for k, v in found["statuses"].items()}), found["seconds"], found["read"])
+
+
+# Reads requests and drops them: what a flood costs a machine at the least.
+DRAIN = """
+import asyncio, sys
+REPLY = b"HTTP/1.1 400 x\\r\\ncontent-length: 0\\r\\n\\r\\n"
+class Drain(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.head, self.left = transport, b"", 0
+    def data_received(self, data):
+        while data:
+            if self.left:
+                used = min(self.left, len(data))
+                self.left -= used
+                data = data[used:]
+                if not self.left:
+                    self.transport.write(REPLY)
+                continue
+            self.head += data
+            head, end, data = self.head.partition(b"\\r\\n\\r\\n")
+            if not end:
+                return
+            self.head = b""
+            for line in head.lower().split(b"\\r\\n"):
+                if line.startswith(b"content-length:"):
+                    self.left = int(line[15:])
+            if not self.left:
+                self.transport.write(REPLY)
+async def main():
+    server = await asyncio.get_running_loop().create_server(Drain, "127.0.0.1", int(sys.argv[1]), backlog=1024)
+    await server.serve_forever()
+try:
+    import uvloop
+    uvloop.run(main())
+except ImportError:
+    asyncio.run(main())
+"""
+
+
+def main() -> None:
+    name, port, digest, connections, seconds = sys.argv[1:]
+    order = Order(int(port), digest, int(connections), float(seconds))
+
+    async def go() -> Seen:
+        return await ATTACKERS[name](order)
+
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        seen = runner.run(go())
+    json.dump({"statuses": seen.statuses, "seconds": seen.seconds, "read": seen.read}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

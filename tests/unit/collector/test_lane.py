@@ -1,0 +1,65 @@
+"""The lane: one slice at a time, everyone else in between, and rest while single answers come in."""
+
+import asyncio
+
+import pytest
+
+from fairgauge.collector import lane as module
+from fairgauge.collector.lane import REST, Lane
+
+
+def test_slices_take_turns_and_let_everyone_else_in_between():
+    async def play() -> list[str]:
+        lane, order = Lane(), []
+
+        async def work(name: str) -> None:
+            for _ in range(3):
+                async with lane.slice():
+                    order.append(name)
+
+        async def other() -> None:
+            for _ in range(6):
+                order.append("other")
+                await asyncio.sleep(0)
+
+        await asyncio.gather(work("a"), work("b"), other())
+        return order
+
+    order = asyncio.run(play())
+    slices = [name for name in order if name != "other"]
+    assert slices == ["a", "b", "a", "b", "a", "b"]
+    first, last = order.index("a"), len(order) - 1 - order[::-1].index("b")
+    assert order[first:last].count("other") >= 4
+
+
+@pytest.mark.parametrize(("before", "rested"), [(0.0, True), (module.CALM_SECONDS * 2, False)])
+def test_it_rests_while_single_answers_come_in(monkeypatch: pytest.MonkeyPatch, before: float, rested: bool):
+    now, slept = 100.0, []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def play() -> None:
+        nonlocal now
+        lane = Lane()
+        lane.answering()
+        now += before
+        async with lane.slice():
+            now += 0.01
+
+    monkeypatch.setattr("fairgauge.collector.lane.time.monotonic", lambda: now)
+    monkeypatch.setattr("fairgauge.collector.lane.asyncio.sleep", sleep)
+    asyncio.run(play())
+    assert slept == [pytest.approx(0.01 * REST) if rested else 0]
+
+
+def test_a_slice_that_fails_frees_the_lane():
+    async def play() -> str:
+        lane = Lane()
+        with pytest.raises(KeyError):
+            async with lane.slice():
+                raise KeyError
+        async with lane.slice():
+            return "free"
+
+    assert asyncio.run(play()) == "free"

@@ -1,0 +1,48 @@
+"""Rates: what is taken, what waits for its turn, and what batches cannot take from single answers."""
+
+import asyncio
+
+import pytest
+
+from fairgauge.collector.config import Rates
+from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.refusals import TooMany
+
+
+def test_each_waits_for_those_who_came_before():
+    async def play() -> list[int]:
+        turnstile, order = Turnstile(Rates(visitors=100.0)), []
+        turnstile.owe("visitors", 1000)  # the burst is used up
+
+        async def come(number: int) -> None:
+            await turnstile.turn("visitors", 60)
+            order.append(number)
+
+        await asyncio.gather(*map(come, range(12)))
+        return order
+
+    assert asyncio.run(play()) == list(range(12))
+
+
+def test_whoever_waits_too_long_is_refused():
+    async def play() -> None:
+        turnstile = Turnstile(Rates(visitors=0.001))
+        await turnstile.turn("visitors", 0.01)
+        with pytest.raises(TooMany) as refused:
+            await turnstile.turn("visitors", 0.01)
+        assert refused.value.seconds > 100
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", ["answers", "open", "tickets"])
+def test_what_batches_owe_keeps_no_single_answer_out(kind: str):
+    async def play() -> None:
+        turnstile = Turnstile(Rates())
+        await turnstile.turn(f"{kind} in batches", 0.01)
+        turnstile.owe(f"{kind} in batches", 1e9)
+        with pytest.raises(TooMany):
+            await turnstile.turn(f"{kind} in batches", 0.01)
+        turnstile.enter(kind)
+
+    asyncio.run(play())

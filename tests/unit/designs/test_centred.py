@@ -1,0 +1,128 @@
+"""The centred design, against the least total error that any private channel can have."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairgauge.designs import designs_for, make_channel
+from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs
+from fairgauge.study import Attribute, Metric, Question
+
+LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
+HALVES = (0.5, 0.5)
+FOUR = Decimal(4)
+
+
+def goal_of(row: dict[str, float], spread: float | None) -> Goal:
+    shares = (row["share"], 1 - row["share"])
+    return Goal(shares, expect=row["mean"], spread=spread, design="centred")
+
+
+def named(row: dict[str, float]) -> str:
+    return f"share {row['share']} epsilon {row['epsilon']} mean {row['mean']}"
+
+
+# The other cells are in the benchmark.
+@pytest.mark.parametrize("row", LIMITS["known_shares"][::3], ids=named)
+def test_known_shares_come_close_to_the_limit(row: dict[str, float]):
+    for key, spread in (("sd", 0.3), ("worst", None)):
+        goal = goal_of(row, spread)
+        _, channel = make_channel(goal, Decimal(str(row["epsilon"])), design="centred")
+        reached = goal.variance(channel)
+        assert row[f"{key}_bound"] * (1 - 1e-9) <= reached <= row[key] * (1.06 if row["epsilon"] == 8 else 1.03)
+
+
+@pytest.mark.parametrize("row", LIMITS["estimated_shares"][1::4], ids=named)
+def test_estimated_shares_come_close_to_the_limit(row: dict[str, float]):
+    for key, spread in (("sd", 0.3), ("worst", None)):
+        goal = replace(goal_of(row, spread), shares_known=False)
+        _, channel = make_channel(goal, Decimal(str(row["epsilon"])), design="centred")
+        reached = goal.variance(channel)
+        assert row[f"{key}_bound"] * (1 - 1e-9) <= reached <= row[key] * 1.06
+
+
+def test_an_expected_recall_of_nine_tenths_needs_a_third_of_the_clients():
+    """The figure that the issue is about: two equal groups at epsilon 4, expected recall 0.9."""
+    goal = Goal(HALVES, expect=0.8)
+    name, channel = make_channel(goal, FOUR)
+    assert name == "centred"
+    assert goal.by(name).variance(channel) <= 1.10
+    assert goal.variance(make_channel(goal, FOUR, design="uncentred")[1]) == pytest.approx(3.43, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "most"),
+    # At mean 0, 0.4 and 0.8: how far off the design for no expectation is from the one made for that mean.
+    [("0.5", (1.03, 1.02, 1.01)), ("1", (1.15, 1.08, 1.02)), ("2", (1.19, 1.06, 1.05)), ("4", (1.23, 1.75, 3.3))],
+)
+def test_without_an_expectation_it_is_not_far_off_for_any_level(epsilon: str, most: tuple[float, ...]):
+    blind = Goal(HALVES, design="centred")
+    _, channel = make_channel(blind, Decimal(epsilon), design="centred")
+    for mean, ratio in zip((0.0, 0.4, 0.8), most, strict=True):
+        told = replace(blind, expect=mean)
+        best = told.variance(make_channel(told, Decimal(epsilon), design="centred")[1])
+        assert blind.variance_if(channel, told.aim) <= ratio * best
+
+
+def test_a_wrong_guess_costs_precision_and_never_truth():
+    goal = Goal(HALVES, expect=0.8, design="centred")
+    _, channel = make_channel(goal, Decimal(2), design="centred")
+    decoder = goal.decoder(channel)
+    score = goal.gap_score(decoder, (0, 1))
+    assert score is not None
+    rows, levels = decoder.rows @ score, Inputs.of(channel).levels
+    # Any population with these shares, wherever its means are: the average score is the gap.
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        first, second = rng.dirichlet(np.ones(len(levels)), 2)
+        gap = first @ levels - second @ levels
+        assert 0.5 * (first @ rows[: len(levels)] + second @ rows[len(levels) :]) == pytest.approx(gap, abs=1e-9)
+    other = replace(goal, expect=0.4)
+    at_fault = goal.variance_if(channel, other.aim)
+    made_for_it = other.variance(make_channel(other, Decimal(2), design="centred")[1])
+    assert made_for_it < at_fault < 1.2 * made_for_it
+
+
+def test_scores_come_from_the_document_alone():
+    goal = Goal((0.3, 0.7))
+    _, channel = make_channel(goal, Decimal(1), design="centred")
+    sex = Attribute("sex", {"a": 0.3, "b": 0.7})
+    question = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel)
+    read = Goal.of(question)
+    assert read == goal.by("centred")
+    first, second = (g.gap_score(g.decoder(channel), (0, 1)) for g in (read, goal.by("centred")))
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first, second)
+    told = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel, expect=0.9, spread=0.1)
+    assert Goal.of(told) == replace(goal, expect=0.8, spread=0.2, design="centred")
+    anything = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel, spread="max")
+    assert Goal.of(anything) == replace(goal, spread=None, design="centred")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        Goal((0.3, 0.3, 0.4)),
+        Goal(HALVES, target="means"),
+        Goal(HALVES, abstain=True),
+        Goal(HALVES, shares_known=False),
+    ],
+)
+def test_it_says_what_it_does_not_serve(goal: Goal):
+    assert "centred" not in designs_for(goal)
+    with pytest.raises(InvalidInput, match=r"design=centred: does not serve this question; .*uncentred do"):
+        make_channel(goal, Decimal(1), design="centred")
+
+
+def test_estimated_shares_are_identified_whatever_the_channel_is_for():
+    goal = Goal((0.2, 0.8), shares_known=False, expect=0.0, design="centred")
+    _, channel = make_channel(goal, Decimal(1), design="centred")
+    decoder = goal.decoder(channel)
+    assert all(decoder.score(f) is not None for f in goal.needed(decoder.inputs))

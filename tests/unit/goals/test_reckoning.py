@@ -1,0 +1,58 @@
+"""The most that second moments can average to, against a linear program over fine points."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from fairgauge.goals.reckoning import Reckoning, largest_averages
+
+
+def by_linear_program(levels: np.ndarray, second: np.ndarray, reckoning: Reckoning) -> float:
+    """Return the largest average over laws on 1,000 points."""
+    points = np.unique(np.concatenate([np.linspace(-1, 1, 1001), levels, [reckoning.mean]]))
+    x = points - reckoning.mean
+    widest = 4.0 if reckoning.spread is None else reckoning.spread**2
+    cost, means = -np.interp(points, levels, second), np.array([np.ones_like(x), x])
+    found = linprog(cost, A_ub=np.array([x**2]), b_ub=[widest], A_eq=means, b_eq=[1, 0])
+    assert found.fun is not None
+    return -float(found.fun)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.8, -0.3, 0.95, 1.0])
+@pytest.mark.parametrize("spread", [0.05, 0.3, 0.7, None])
+def test_it_is_what_a_linear_program_finds(mean: float, spread: float | None):
+    rng = np.random.default_rng(12)
+    levels = np.unique(np.concatenate([[-1.0, 1.0], rng.uniform(-1, 1, 7)]))
+    second = rng.uniform(1, 5, (2, len(levels))) + 3 * (levels - 0.4) ** 2
+    reckoning = Reckoning(mean, spread)
+    found = largest_averages(levels, second, [reckoning])[0]
+    for bound, row in zip(found, second, strict=True):
+        reached = by_linear_program(levels, row, reckoning)
+        # The points are 0.002 apart, so the program may miss a little; the bound never may.
+        assert reached * (1 - 1e-9) <= bound <= reached * (1 + 2e-5)
+
+
+def test_several_reckonings_are_worked_out_together():
+    levels, second = np.array([-1.0, 0.0, 1.0]), np.array([[3.0, 1.0, 2.0]])
+    reckonings = [Reckoning(0.5, 0.3), Reckoning(0.5, None), Reckoning(-0.2, 0.1)]
+    together = largest_averages(levels, second, reckonings)
+    assert together.shape == (3, 1)
+    for row, reckoning in zip(together, reckonings, strict=True):
+        assert row[0] == largest_averages(levels, second, [reckoning])[0, 0]
+
+
+def test_without_spread_it_is_the_value_at_the_mean_or_above():
+    levels, second = np.array([-1.0, 0.0, 1.0]), np.array([[3.0, 1.0, 2.0]])
+    assert largest_averages(levels, second, [Reckoning(0.0, 1e-6)])[0, 0] == pytest.approx(1.0, abs=1e-5)
+    # Half at each end: (3 + 2) / 2.
+    assert largest_averages(levels, second, [Reckoning(0.0, None)])[0, 0] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "any_values", "widest"),
+    [(0, 0.3, False, 0.3), (0, 1.0, True, 1.0), (0, None, True, 1.0), (0.6, 0.8, True, 0.8), (0.6, 0.79, False, 0.79)],
+)
+def test_what_values_can_spread_to(mean: float, spread: float | None, any_values: bool, widest: float):
+    reckoning = Reckoning(mean, spread)
+    assert reckoning.any_values is any_values
+    assert reckoning.widest == pytest.approx(widest)

@@ -1,0 +1,46 @@
+"""What texts, languages and lists must look like, and how a value is shown."""
+
+import pytest
+
+from fairgauge.errors import BadStudy
+from fairgauge.study import Metric
+from fairgauge.study.checks import at, check_integer, check_language, check_text, listed, named
+
+
+@pytest.mark.parametrize("tag", ["en", "de", "ar", "pt-BR", "zh-Hant", "zh-Hant-TW", "es-419", "haw"])
+def test_a_language_has_one_spelling(tag: str) -> None:
+    check_language("language", tag)
+    for other in {tag.lower(), tag.upper(), tag.replace("-", "_"), f"{tag}-", f"{tag} "} - {tag}:
+        with pytest.raises(BadStudy, match="must be a language tag such as en, pt-BR or zh-Hant"):
+            check_language("language", other)
+
+
+def test_the_longest_text_is_in_characters_not_bytes() -> None:
+    check_text("title", "🎯" * 200)
+    with pytest.raises(BadStudy, match="must be text of 1 to 200 characters"):
+        check_text("title", "🎯" * 201)
+
+
+def test_an_integer_is_no_other_number() -> None:
+    check_integer("n", 2**53 - 1, least=0)
+    for value in (True, 1.0, "1", 2**53, -1, None):
+        with pytest.raises(BadStudy, match="must be an integer from 0 to 9007199254740991"):
+            check_integer("n", value, least=0)
+
+
+def test_whatever_has_an_order_is_a_list() -> None:
+    assert listed("a", (x for x in "ab"), "names") == listed("a", ["a", "b"], "names") == ("a", "b")
+    for value in ("ab", b"ab", {"a"}, frozenset("a"), {"a": 1}, 5, None):
+        with pytest.raises(BadStudy, match="must be a list of names"):
+            listed("a", value, "names")
+
+
+def test_values_are_shown_by_their_kind_unless_they_are_short() -> None:
+    assert [named(v) for v in (None, "a", 5, 0.5, [1], Metric("m", 0, 1), Exception())] == [
+        None, "a", 5, 0.5, "a list", "a Metric", "an Exception",
+    ]  # fmt: skip
+
+
+def test_places_are_put_together() -> None:
+    with pytest.raises(BadStudy, match=r"^a\[0\]\.b=5: no$"), at("a[0]"), at("b"):
+        raise BadStudy("", 5, "no")

@@ -1,0 +1,82 @@
+"""Make crowd.json: the certified number of the crowd, as Python, which is the reference, computes it.
+
+``python -m tests.vectors.crowd`` writes the file.
+
+studies     documents
+crowds      a study's index, the number of answers, what a reader knows, delta, and the certified epsilon
+bounds      a study's index, people, epsilon, t, and two deltas: just above the certified bound, and just below it
+"""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fairgauge.crowd import crowd_of, default_delta
+from fairgauge.crowd.certificate import certify
+from fairgauge.crowd.laws import Blanket
+from fairgauge.study import Study
+from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
+
+FILE = Path(__file__).parent / "crowd.json"
+KEPT = Path(__file__).parents[2] / "examples" / "first-study"
+
+
+def studies() -> list[Study]:
+    """Small tables and large, one question and several, with abstaining and without."""
+    return [
+        sample_study(),
+        two_questions(),
+        sample_study(sample_question(levels=THREE_LEVELS, abstain=True, loss=50, epsilon="4")),
+        *(Study.load(KEPT / name) for name in ("study.json", "means.json")),
+    ]
+
+
+def make() -> dict[str, Any]:
+    """Return all vectors."""
+    terms = [
+        (1, "0", "1e-8"),
+        (300, "0.5", "1e-8"),
+        (10_000, "0", "1e-6"),
+        (10_000, "0.5", None),
+        (10**9, "0.25", None),
+    ]
+    found = studies()
+    return {
+        "studies": [study.to_bytes().decode() for study in found],
+        "crowds": [
+            {
+                "study": index,
+                "batch": batch,
+                "observed": observed,
+                "delta": delta,
+                "usual": float(default_delta(batch)),
+                "epsilon": crowd_of(
+                    study, batch, observed=Decimal(observed), delta=None if delta is None else Decimal(delta)
+                ).number,
+            }
+            for index, study in enumerate(found)
+            for batch, observed, delta in terms
+        ],
+        "bounds": [vector for index, study in enumerate(found) for vector in _bounds(study, index)],
+    }
+
+
+def _bounds(study: Study, index: int) -> Iterator[dict[str, Any]]:
+    blankets = [Blanket.of(question.channel.table) for question in study.questions]
+    for people, epsilon, t in ((1, 0.25, 0.5), (1000, 0.25, 0.0625), (10**9, 0.001, 2.0**-16)):
+        bound, _ = certify(blankets, people, Decimal(epsilon), Decimal(t))
+        above, below = (f"{bound * (1 + Decimal(sign)):.25e}" for sign in ("1e-12", "-1e-12"))
+        yield {
+            "study": index, "people": people, "epsilon": epsilon, "t": t, "enough": above, "tooLittle": below
+        }  # fmt: skip
+
+
+def written() -> str:
+    """Return the file."""
+    return json.dumps(make(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(written(), encoding="utf-8")
