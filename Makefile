@@ -35,7 +35,7 @@ run: $(USERS)  ## Run a whole study on a simulated population whose gap is known
 	$(BIN)/python examples/first-study/run.py $(ARGS)
 
 test: $(STAMP)  ## Run every test
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too

@@ -16,7 +16,7 @@ INTEGERS = {
     "retention": (0, 36525),  # days: a hundred years
     "planned": (1, MOST_PLANNED),
     "epoch": (60, 31 * 86400),  # seconds: a minute to a month
-    "hourly": (1, MOST_PLANNED),
+    "hourly": (1, 10**9),
 }
 
 

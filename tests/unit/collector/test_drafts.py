@@ -12,7 +12,7 @@ from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import joint_questions, sample_study, site_study, two_questions, unlinked_study
 
-DRAFT = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02")
+DRAFT = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02", hourly=60)
 
 
 def test_a_draft_is_refused_unless_the_collector_is_set_to_take_it(ask):
@@ -33,15 +33,19 @@ def test_what_a_draft_says_wins_over_how_it_is_published(ask):
         found = await desk.get(f"/studies/{DRAFT.digest}")
         assert found.headers["fairgauge-admission"] == "tickets"
         assert found.content == DRAFT.to_bytes()
+        kept = await desk.collector.store.study(DRAFT.digest)
+        assert kept is not None
+        assert (kept.aim, kept.hourly) == ("0.02", 60)
         assert (await desk.answer(DRAFT, bytes(16), 1)).status_code == 403
 
     ask(scene, drafts=True)
 
 
 def test_what_a_study_does_not_say_is_as_given() -> None:
-    given = Terms(admission="tickets", results="public", aim="0.5")
+    given = Terms(admission="tickets", results="public", aim="0.5", hourly=5)
     assert terms_of(sample_study(), given) == given
-    assert terms_of(DRAFT, Terms(results="public")) == Terms(admission="tickets", results="public", aim="0.02")
+    wanted = Terms(admission="tickets", results="public", aim="0.02", hourly=60)
+    assert terms_of(DRAFT, Terms(results="public", hourly=5)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -681,7 +681,7 @@ const INTEGERS = {
   retention: [0n, 36525n], // days
   planned: [1n, 10n ** 15n],
   epoch: [60n, 31n * 86400n], // seconds
-  hourly: [1n, 10n ** 15n],
+  hourly: [1n, 10n ** 9n],
 };
 // What a study may say in this format only.
 const NEW = [
