@@ -143,7 +143,7 @@ def _in_turn(todo: Iterable[Setting], runs: int, jobs: int) -> list[Held]:
 def main() -> int:
     """Measure, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=400, help="studies in each cell")
+    parser.add_argument("--runs", type=int, default=100, help="studies in each cell")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--write", action="store_true", help="rewrite the table in docs/coverage.md")
     options = parser.parse_args()
