@@ -24,6 +24,7 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.collector import batches, crowd, durable_answers
+from bench.intervals import widths
 from bench.kills import killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
 from bench.population import population
@@ -123,6 +124,7 @@ def machine() -> str:
 TOPICS: dict[str, Topic] = {
     "accuracy": accuracy,
     "population": population,
+    "intervals": widths,
     "design": design_times,
     "simulation": simulation,
     "device": device,

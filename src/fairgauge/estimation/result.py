@@ -1,5 +1,6 @@
 """What an estimate says: numbers with intervals in the metric's own units, and sentences where there is no number."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -32,7 +33,8 @@ class Sensitivity:
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
         return {
-            "gap_moves_per_0.01_of_share": self.share_error,
+            "gap_moves_per_0.01_of_share": None if self.share_error == math.inf else self.share_error,
+            "share_error_without_limit": self.share_error == math.inf,
             "share_error_is_bound": self.share_error_is_bound,
             "gap_moves_per_0.01_forged": self.forged,
         }

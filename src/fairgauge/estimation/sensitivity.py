@@ -1,5 +1,6 @@
 """How far a gap could be off for reasons that no interval covers."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,6 +13,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.study import Question
 
 _STEP = 0.01
+# A share that may be less than this part of what is stated may as well be zero.
+_NOTHING = 0.1
 Pair = tuple[int, int]
 
 
@@ -61,7 +64,7 @@ def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) 
 
     A mean is a sum over a share, so it moves by as much as the share is wrong in proportion; a gap's score may take a
     constant from all values first.  Where the means are not known they may be as far as 1 from the middle, with the
-    worst signs.
+    worst signs.  A share that could be next to nothing makes what is divided by it infinite.
     """
     shares, constant, worst = estimands.shares, estimands.constant, 0.0
     if shares is None:  # pragma: no cover - who calls this knows them
@@ -69,6 +72,8 @@ def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) 
     for changed in range(len(shares)):
         for step in (_STEP, -_STEP):
             share = shares[changed] + step
+            if share <= _NOTHING * shares[changed] and any(changed in pair for pair in pairs):
+                return math.inf
             if not 0 < share < 1:
                 continue
             others = shares * (1 - share) / (1 - shares[changed])

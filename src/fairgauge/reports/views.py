@@ -255,7 +255,11 @@ def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
         return None
     unit = unit_of(question.metric)
     sizes = [("the interval", (gap.high - gap.low) / 2)]
-    sizes += [] if moves.share_error is None else [("a share wrong by 0.01", moves.share_error)]
+    sizes += (
+        []
+        if moves.share_error is None or math.isinf(moves.share_error)
+        else [("a share wrong by 0.01", moves.share_error)]
+    )
     sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
     bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
     said = "; ".join(f"{label} {size}" for label, _, size in bars)

@@ -100,7 +100,8 @@ def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[s
     said = []
     if moves.share_error is not None:
         most = "up to " if moves.share_error_is_bound else ""
-        said.append(f"A share that is wrong by 0.01 would move the gap by {most}{unit.of(moves.share_error)}.")
+        far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
+        said.append(f"A share that is wrong by 0.01 would move the gap {far}.")
     limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
     said.append(f"Forging 1 % of the answers could move it {limit}.")
     return said

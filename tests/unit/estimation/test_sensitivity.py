@@ -16,7 +16,7 @@ PEOPLE = people(("female", "0.6", 300_000), ("male", "-0.2", 700_000))
 
 
 def gap_of(asked: Study, counts: tuple[int, ...]) -> float:
-    return estimate(asked, Tally(asked.digest, counts)).questions[0].gap("female", "male").estimate
+    return estimate(asked, Tally(asked.digest, counts), interval="normal").questions[0].gap("female", "male").estimate
 
 
 def with_shares(asked: Study, *shares: float) -> Study:
@@ -141,3 +141,15 @@ def test_a_centred_score_makes_a_wrong_share_matter_less():
     # Uncentred, 0.01 would move it by 0.01 * 4 * 0.8 / 2 = 0.016.
     assert moved < 0.004
     assert result.sensitivity.share_error == pytest.approx(moved, rel=0.05)
+
+
+@pytest.mark.parametrize(("share", "limited"), [("0.01", False), ("0.0101", False), ("0.012", True), ("0.1", True)])
+def test_a_rare_group_whose_share_could_be_nothing_has_no_limit(share: str, limited: bool):
+    asked = study(tells_all(share, f"{1 - float(share):.4f}"))
+    tally = expected_tally(asked, people(("female", "0.6", 30_000), ("male", "-0.2", 970_000)))
+    said = estimate(asked, tally).questions[0].sensitivity
+    assert said is not None
+    assert said.share_error is not None
+    assert np.isfinite(said.share_error) == limited
+    document = said.to_dict()
+    assert (document["gap_moves_per_0.01_of_share"] is None) == document["share_error_without_limit"] == (not limited)

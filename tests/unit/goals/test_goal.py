@@ -9,7 +9,7 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
 from fairgauge.designs.randomized_response import randomized_response
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import Goal, largest_second_moments
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 
 THREE = (0.2, 0.3, 0.5)
@@ -173,3 +173,43 @@ def test_those_who_abstain_cost_answers():
     goal, alone = Goal((0.5, 0.5), abstain=True, expect=0.0), Goal((0.5, 0.5))
     with_abstaining = goal.privacy_variance(randomized_response(goal, Decimal(1)))
     assert with_abstaining > alone.privacy_variance(randomized_response(alone, Decimal(1))) / (1 - ABSTAINING)
+
+
+def test_a_channel_that_confounds_the_groups_forces_the_constant():
+    """Two equal groups, one bit: (A, v) and (B, -v) look alike, so nothing but c = 0 can be told."""
+    goal = Goal((0.5, 0.5), expect=0.8, design="centred")
+    likely, rare = ROW_SUM * 3 // 4, ROW_SUM // 4
+    channel = Channel(
+        ((likely, rare), (rare, likely), (rare, likely), (likely, rare)), levels=(-LEVEL_UNIT, LEVEL_UNIT), groups=2
+    )
+    decoder = goal.decoder(channel)
+    assert goal.gap_constant(decoder) == pytest.approx(0.0, abs=1e-12)
+    score = goal.gap_score(decoder, (0, 1))
+    assert score is not None
+    assert score == pytest.approx([-4.0, 4.0])
+
+
+def test_a_channel_that_tells_everything_leaves_the_constant_to_the_score():
+    goal = Goal((0.5, 0.5), expect=0.8, design="centred")
+    channel = randomized_response(goal, Decimal(4))
+    decoder = goal.decoder(channel)
+    constant = goal.gap_constant(decoder)
+    assert 0.5 < constant < 0.8
+    # No other constant does better: the total of each from the table alone.
+    inputs = decoder.inputs
+    shift = inputs.share_of(0) / 0.5 - inputs.share_of(1) / 0.5
+    for other in (constant - 0.05, constant + 0.05):
+        score = decoder.score(goal.gap_functional(inputs, (0, 1)) - other * shift)
+        assert score is not None
+        assert float(largest_second_moments(decoder, score, [goal.aim])[0]) > goal.variance(channel)
+    assert goal.variance(channel) < goal.by("randomized-response").variance(channel)
+
+
+def test_a_channel_that_tells_nothing_has_no_centred_score():
+    goal = Goal((0.5, 0.5), design="centred")
+    even = ((ROW_SUM // 2, ROW_SUM // 2),) * 4
+    channel = Channel(even, levels=(-LEVEL_UNIT, LEVEL_UNIT), groups=2)
+    decoder = goal.decoder(channel)
+    assert goal.gap_score(decoder, (0, 1)) is None
+    assert goal.gap_constant(decoder) == 0.0
+    assert goal.variance(channel) == goal.privacy_variance(channel) == math.inf

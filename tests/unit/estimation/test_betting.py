@@ -1,0 +1,54 @@
+"""Bets against exact probabilities: for two symbols the number of answers of each is binomial."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fairgauge.estimation import betting
+from fairgauge.estimation.betting import log_money, lower_mean, upper_mean
+
+VALUES = np.array([0.5, 4.0])
+
+
+def missed(part: float, answers: int, alpha: float) -> tuple[float, float]:
+    """The exact probability that each bound is on the wrong side of the true mean."""
+    true = float(VALUES @ [1 - part, part])
+    law = binom.pmf(np.arange(answers + 1), answers, part)
+    above = below = 0.0
+    for ones, probability in enumerate(law):
+        if probability < 1e-14:
+            continue
+        counts = np.array([answers - ones, ones], dtype=float)
+        above += probability * (upper_mean(VALUES, counts, alpha, 4.0) < true)
+        below += probability * (lower_mean(VALUES, counts, alpha, 0.5) > true)
+    return above, below
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("answers", [5, 60, 300])
+@pytest.mark.parametrize("alpha", [0.1, 0.01])
+def test_each_bound_fails_no_more_often_than_stated(part: float, answers: int, alpha: float):
+    assert max(missed(part, answers, alpha)) <= alpha
+
+
+def test_bounds_that_forget_alpha_are_caught(monkeypatch: pytest.MonkeyPatch):
+    """The mutant twin: money is worth ten times what it is."""
+    monkeypatch.setattr(betting, "log_money", lambda *a: log_money(*a) + np.log(10))
+    assert max(missed(0.3, 300, 0.1)) > 0.1
+
+
+def test_money_is_a_martingale_at_the_true_mean():
+    stakes = np.array([0.05, 0.2])
+    gains = VALUES - VALUES @ [0.7, 0.3]
+    law = binom.pmf(np.arange(21), 20, 0.3)
+    money = [np.exp(log_money(gains, np.array([20.0 - ones, ones]), stakes)) for ones in range(21)]
+    assert law @ money == pytest.approx(1)
+
+
+def test_many_answers_are_close_to_the_mean_and_the_limits_hold():
+    counts = np.array([7e8, 3e8])
+    assert 1.55 < upper_mean(VALUES, counts, 0.01, 4.0) < 1.5505
+    assert 1.5495 < lower_mean(VALUES, counts, 0.01, 0.5) < 1.55
+    assert upper_mean(VALUES, np.array([3.0, 0.0]), 0.01, 1.0) == 1.0
+    assert lower_mean(VALUES, np.array([0.0, 3.0]), 0.01, 2.0) == 2.0
+    assert 2 < upper_mean(np.array([0.0, 4.0]), np.array([5.0, 0.0]), 0.01, 4.0) < 3

@@ -1,0 +1,57 @@
+"""Readers that test values: the interval is the hull of what is accepted, for every kind of number."""
+
+import numpy as np
+import pytest
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation import estimate
+from fairgauge.estimation.by_test import TestReader
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import KINDS
+from tests.surveys import expected_tally, people, study, tells_all
+from tests.unit.estimation.test_by_width import CASES, UNKNOWN
+from tests.unit.estimation.test_estimands import law
+
+TESTED = ("population", "anytime")
+
+
+def reader(name: str, interval: str, answers: int = 20_000) -> TestReader:
+    question, population, questions = CASES[name]
+    counts = np.random.default_rng(3).multinomial(answers, law(question, population, questions=questions))
+    found = KINDS[interval].reader(estimands_of(question, questions=questions), counts.astype(float))
+    assert isinstance(found, TestReader)
+    return found
+
+
+@pytest.mark.parametrize("interval", TESTED)
+@pytest.mark.parametrize("name", CASES)
+def test_the_interval_is_the_hull_of_what_is_accepted(name: str, interval: str):
+    read = reader(name, interval)
+    ratio = (read.estimands.means or ())[0]
+    found = read.ratio(ratio, 0.05)
+    width = found.high - found.low
+    assert found.low < found.estimate < found.high
+    inside = np.linspace(found.low + 1e-3 * width, found.high - 1e-3 * width, 5)
+    assert all(read.believes(ratio, float(r), 0.05) for r in inside)
+    assert not any(read.believes(ratio, r, 0.05) for r in (found.low - 1e-3 * width, found.high + 1e-3 * width))
+    assert read.beyond(ratio, found.low - 1e-3 * width, 0.05)
+    assert not read.beyond(ratio, found.low + 1e-3 * width, 0.05)
+
+
+@pytest.mark.parametrize("interval", TESTED)
+def test_a_share_that_is_not_clearly_above_zero_gives_no_number(interval: str):
+    told = estimands_of(UNKNOWN)
+    read = KINDS[interval].reader(told, np.round(500 * law(UNKNOWN, {(0, 1): 0.01, (1, 0): 0.99})))
+    with pytest.raises(CannotEstimate, match=r"^the share of female is not clearly above zero$"):
+        read.ratio((told.means or ())[0], 0.01)
+    assert not read.beyond((told.means or ())[0], -100.0, 0.01)
+
+
+@pytest.mark.parametrize("interval", [*TESTED, "fixed", "normal"])
+@pytest.mark.parametrize("value", ["0.5", "-0.5"])
+def test_a_negative_gap_with_estimated_shares_has_the_p_value_of_a_positive_one(interval: str, value: str):
+    asked = study(tells_all())
+    tally = expected_tally(asked, people(("female", value, 500_000), ("male", "0", 500_000)))
+    found = estimate(asked, tally, interval=interval, tolerance=0.05).questions[0]
+    assert found.gap("female", "male").estimate == pytest.approx(float(value), abs=1e-3)
+    assert found.p_values["female", "male"] < 0.01

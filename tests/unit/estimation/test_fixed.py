@@ -1,0 +1,43 @@
+"""Fixed clients: moments between levels by brute force, and fewer clients than before."""
+
+import numpy as np
+import pytest
+
+from fairgauge.estimation.finite import finite
+from fairgauge.estimation.fixed import central_moments, fixed
+from fairgauge.estimation.spread import Spread
+from fairgauge.goals.goal import Goal
+from tests.surveys import designed
+
+
+def spread_of(epsilon: str, share: float) -> Spread:
+    goal = Goal((share, 1 - share))
+    decoder = goal.decoder(designed(goal, epsilon, design="uncentred").channel)
+    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    assert score is not None
+    return Spread(decoder, score, goal.share_vector)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_moments_bound_every_value_between_levels_and_not_by_far(share: float):
+    spread = spread_of("2", share)
+    third, fourth, single = central_moments(spread)
+    worst = np.zeros((2, 3))
+    for group, block in enumerate(spread.decoder.inputs.blocks):
+        rows = spread.decoder.rows[block]
+        for part in np.linspace(0, 1, 41):
+            for law in (1 - part) * rows[:-1] + part * rows[1:]:
+                centred = spread.score - law @ spread.score
+                found = [abs(law @ centred**3), law @ centred**4, law @ centred**2]
+                worst[group] = np.maximum(worst[group], found)
+    exact = spread.shares @ worst if spread.shares is not None else worst.max(axis=0)
+    assert exact[0] * (1 - 1e-9) <= third <= 1.05 * exact[0]
+    assert exact[1] * (1 - 1e-9) <= fourth <= 1.05 * exact[1]
+    assert worst[:, 2].max() <= single <= 1.05 * worst[:, 2].max()
+
+
+@pytest.mark.parametrize(("epsilon", "answers", "most"), [("1", 1000, 0.85), ("2", 10_000, 0.75), ("4", 100_000, 0.7)])
+def test_it_needs_fewer_clients_than_before(epsilon: str, answers: int, most: float):
+    """A width falls with the root of the number of clients, so its square is how many are needed."""
+    spread = spread_of(epsilon, 0.5)
+    assert (max(fixed(spread, answers, 0.01)) / max(finite(spread, answers, 0.01))) ** 2 < most

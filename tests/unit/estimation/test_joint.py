@@ -1,0 +1,68 @@
+"""The gap where shares are estimated: what is accepted, how narrow it is, and a twin that forgets the band."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fairgauge.estimation import by_test
+from fairgauge.estimation.by_test import PopulationReader
+from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Vector
+from tests.statistical.exact import FALSE_POSITIVE_RATE
+from tests.surveys import designed
+
+RUNS = 25
+
+
+def told(epsilon: str = "2") -> Estimands:
+    return estimands_of(designed(Goal((0.5, 0.5), shares_known=False), epsilon, design="uncentred"))
+
+
+def law(estimands: Estimands, share: float, means: tuple[float, float]) -> Vector:
+    levels = estimands.decoder.inputs.levels
+    parts = [np.array([np.interp(mean, levels, row) for row in np.eye(len(levels))]) for mean in means]
+    found: Vector = np.concatenate([share * parts[0], (1 - share) * parts[1]]) @ estimands.decoder.rows
+    return np.asarray(found / found.sum())
+
+
+def rejected(share: float, means: tuple[float, float], answers: int, alpha: float) -> int:
+    estimands, rng = told(), np.random.default_rng(11)
+    counts = rng.multinomial(answers, law(estimands, share, means), size=RUNS).astype(float)
+    gap = means[0] - means[1]
+    return sum(not PopulationReader(estimands, row).believes_gap((0, 1), gap, alpha) for row in counts)
+
+
+@pytest.mark.parametrize(("share", "means"), [(0.5, (0.8, 0.8)), (0.3, (1.0, 0.4))])
+def test_the_right_gap_is_rejected_no_more_often_than_stated(share: float, means: tuple[float, float]):
+    assert binom.sf(rejected(share, means, 20_000, 0.1) - 1, RUNS, 0.1) >= FALSE_POSITIVE_RATE
+
+
+def test_a_test_that_takes_one_share_for_the_right_one_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """The mutant twin: the band is a point, beside the right share, and c is far from the mean."""
+    monkeypatch.setattr(by_test, "inverted", lambda _: (0.55, 0.5501))
+    assert binom.sf(rejected(0.5, (0.8, 0.8), 20_000, 0.1) - 1, RUNS, 0.1) < FALSE_POSITIVE_RATE
+
+
+def test_it_is_far_narrower_than_the_difference_of_two_means():
+    estimands = told()
+    reader = PopulationReader(estimands, 100_000 * law(estimands, 0.5, (0.8, 0.8)))
+    joint = reader.gap((0, 1), 0.05)
+    first, second = (reader.mean(g, 0.025) for g in (0, 1))
+    apart = (first.high - second.low) - (first.low - second.high)
+    # Half of the clients or fewer would do.
+    assert ((joint.high - joint.low) / apart) ** 2 < 0.6
+    assert joint.estimate == pytest.approx(0, abs=1e-9)
+    assert joint.low < 0 < joint.high
+
+
+@pytest.mark.parametrize("means", [(0.9, 0.3), (0.3, 0.9)])
+def test_the_p_value_of_a_gap_does_not_depend_on_its_sign(means: tuple[float, float]):
+    """A negative gap is excluded as clearly as a positive one."""
+    estimands = told()
+    reader = PopulationReader(estimands, 50_000 * law(estimands, 0.5, means))
+    assert reader.excludes((0, 1), 0.1, 0.01)
+    assert not reader.excludes((0, 1), 0.6, 0.01)
+    assert math.copysign(1, reader.joint((0, 1), 0.01).estimate) == math.copysign(1, means[0] - means[1])

@@ -1,0 +1,110 @@
+"""Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import binom
+
+from fairgauge.estimation import population
+from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.population import PopulationTest, population_width
+from fairgauge.estimation.reader import Expected
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Vector
+from tests.surveys import coin_channel, designed
+
+HALF = np.array([0.5, 0.5])
+COIN = Laws(Decoder.even(coin_channel(), HALF), HALF)
+SCORE, ONE = np.array([-4.0, 4.0]), np.ones(2)
+
+
+def coin_test(ones: int, answers: int, alpha: float) -> PopulationTest:
+    return PopulationTest(COIN, SCORE, ONE, np.array([answers - ones, ones], dtype=float), alpha)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize(("answers", "alpha"), [(1, 0.1), (10, 0.1), (60, 0.1), (60, 0.01), (1000, 0.05)])
+def test_the_right_value_is_rejected_no_more_often_than_stated(gap: float, answers: int, alpha: float):
+    """Each client drawn sends a 1 with probability 1/2 + gap/8: the exact sum over all outcomes."""
+    law = binom.pmf(np.arange(answers + 1), answers, 0.5 + gap / 8)
+    likely = np.flatnonzero(law > 1e-9)
+    missed = sum(law[ones] for ones in likely if coin_test(int(ones), answers, alpha).margin(gap) >= 0)
+    assert missed + law[law <= 1e-9].sum() <= alpha
+
+
+def test_a_test_that_forgets_its_distance_to_the_normal_law_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """The mutant twin: with few answers the normal law is wrong, and someone takes it for right, variance and all."""
+    monkeypatch.setattr(population, "distances", lambda *a: np.zeros(len(a[3].least)))
+    monkeypatch.setattr(population, "_MEAN", 1.0)
+    monkeypatch.setattr(population, "upper_mean", lambda values, counts, alpha, most: values @ counts / counts.sum())
+    law = binom.pmf(np.arange(61), 60, 0.5)
+    missed = sum(law[ones] for ones in range(61) if coin_test(ones, 60, 0.01).margin(0.0) >= 0)
+    assert missed > 0.01
+
+
+REFERENCES = [
+    # epsilon, values, clients, alpha, width over the normal one: the reference for the channel of `uncentred`
+    ("1", "all at 0.8", 1000, 0.05, 1.0511),
+    ("1", "all at 0.8", 10_000, 0.05, 1.0304),
+    ("1", "ends", 10_000, 0.01, 1.0315),
+    ("2", "all at 0.8", 10_000, 0.05, 1.0336),
+    ("4", "all at 0.8", 1000, 0.05, 1.0585),
+    ("4", "ends", 10_000, 0.01, 1.0213),
+    ("4", "ends", 100_000, 0.05, 1.0166),
+]
+
+
+def law_of(decoder: Decoder, values: str) -> Vector:
+    levels = decoder.inputs.levels
+    held = np.zeros(len(levels))
+    if values == "ends":
+        held[0], held[-1] = 0.2, 0.8
+    else:
+        at = int(np.searchsorted(levels, 0.8, side="right")) - 1
+        part = (0.8 - levels[at]) / (levels[at + 1] - levels[at])
+        held[at], held[at + 1] = 1 - part, part
+    law: Vector = np.concatenate([0.5 * held, 0.5 * held]) @ decoder.rows
+    return np.asarray(law / law.sum())
+
+
+@pytest.mark.parametrize(("epsilon", "values", "clients", "alpha", "reference"), REFERENCES)
+def test_widths_are_within_five_percent_of_the_reference(
+    epsilon: str, values: str, clients: int, alpha: float, reference: float
+):
+    goal = Goal((0.5, 0.5))
+    question = designed(goal, epsilon, design="uncentred")
+    decoder = goal.decoder(question.channel)
+    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    assert score is not None
+    law = law_of(decoder, values)
+    test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), clients * law, alpha)
+    low, high = inverted(test)
+    variance = float(law @ score**2)
+    normal = -float(ndtri(alpha / 2)) * np.sqrt(variance / clients)
+    assert 1 < (high - low) / 2 / normal < 1.05 * reference
+    # The plan for that variance says the same beforehand.
+    planned = population_width(Expected(decoder, score, HALF, variance).centred, variance, clients, alpha)
+    assert planned == pytest.approx((high - low) / 2, rel=0.03)
+
+
+def test_which_law_is_relied_on_does_not_depend_on_the_answers():
+    for answers in (10, 100, 1000):
+        one = {coin_test(ones, answers, 0.05)._parts(0.1) for ones in range(0, answers + 1, answers // 5)}
+        assert len(one) == 1
+    assert coin_test(5, 10, 0.05)._parts(0.0) == (0.0, 1.0)
+    assert coin_test(500, 1000, 0.05)._parts(0.0) == (1.0, 0.0)
+
+
+def test_only_what_is_possible_is_accepted():
+    test = coin_test(1000, 1000, 0.05)
+    assert test.extent == pytest.approx((-2, 2))
+    assert test.margin(2.1) > 0
+    assert inverted(test)[1] <= 2 + 1e-6
+
+
+def test_no_variance_has_no_width():
+    expected = Expected(COIN.decoder, SCORE, HALF, 0.0)
+    assert population_width(expected.centred, 0.0, 100, 0.05) == 0
+    assert population_width(expected.centred, np.inf, 100, 0.05) == np.inf
