@@ -41,7 +41,15 @@ LIBRARIES = (
 TARGETS = {
     "channel": (["channel.py"], ["tests/unit/test_channel.py", "tests/property/test_channel.py"]),
     "study": (
-        ["study/checks.py", "study/document.py", "study/format1.py", "study/numbers.py", "study/values.py"],
+        [
+            "study/attribute.py",
+            "study/checks.py",
+            "study/document.py",
+            "study/format1.py",
+            "study/metric.py",
+            "study/numbers.py",
+            "study/question.py",
+        ],
         ["tests/unit/study", "tests/property/test_study.py", "tests/golden"],
     ),
     "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),

@@ -8,6 +8,7 @@ from zlib import crc32
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
@@ -26,7 +27,9 @@ OPERATIONS = [
 # A request without parameters and body can only be right.
 CASES = [(path, method, "positive") for path, method in OPERATIONS]
 CASES += [(path, method, "negative") for path, method in OPERATIONS if path.startswith("/studies/") or method == "post"]
-GENEROUS = "\n".join(["[rates]", *(f"{name} = 1e6" for name in ("readers", "operators", "refused", "open"))])
+GENEROUS = "\n".join(
+    ["[rates]", *(f"{name} = 1e6" for name in ("readers", "operators", "refused", "open", "visitors"))]
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,5 +65,33 @@ def test_no_request_breaks_the_collector(server: ServerProcess, path: str, metho
             headers=headers,
             checks=[not_a_server_error, status_code_conformance, response_schema_conformance],
         )
+
+    ask()
+
+
+NAMES = ("Accept", "Origin", "Cookie", "If-None-Match", "Sec-Fetch-Site", "Authorization", "Content-Type", "X")
+ODD = ("http://[", "[::1", "text/html;q=x,*", "fairgauge-session=..", "bearer", '"', "=;,", "same-origin", "\xff", "/")
+FIELDS = st.dictionaries(
+    st.sampled_from(NAMES),
+    st.sampled_from(ODD) | st.text(st.characters(min_codepoint=33, max_codepoint=255, exclude_characters="\x7f")),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=[f"{method} {path}" for path, method in OPERATIONS])
+def test_no_header_breaks_the_collector(server: ServerProcess, path: str, method: str):
+    schema = schemathesis.openapi.from_dict(openapi())
+    cases = schema[path][method].as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
+
+    @given(case=cases, fields=FIELDS)
+    @settings(
+        max_examples=6, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None, database=None
+    )
+    def ask(case: Any, fields: dict[str, str]) -> None:
+        if "digest" in case.path_parameters:
+            case.path_parameters["digest"] = STUDY.digest
+        sent = {name: value.encode("latin-1") for name, value in fields.items()}
+        found = case.call(base_url=f"http://127.0.0.1:{server.port}", headers=sent)
+        assert found.status_code < 500 or found.status_code == 503, fields
 
     ask()

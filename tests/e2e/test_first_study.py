@@ -56,7 +56,8 @@ def test_what_was_planned_is_what_comes_out(shell: Shell):
     gap = question["headline"]
     assert gap["groups"] == ["female", "male"]
     assert gap["low"] < -0.04 < gap["high"]
-    assert (gap["high"] - gap["low"]) / 2 == pytest.approx(error, rel=0.01)
+    # The plan reckons with the worst level that it names, and these clients are at another.
+    assert 0.9 * error < (gap["high"] - gap["low"]) / 2 < 1.01 * error
     assert question["answers"] == 10**6
     assert question["fit_p_value"] > 1e-3
 

@@ -6,45 +6,22 @@ group takes those that wait, and then as much of the batches as does not hold up
 """
 
 import asyncio
-import contextlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
 from fairgauge.collector.logs import log
 from fairgauge.collector.metrics import Metrics
+from fairgauge.collector.queueing import Queue, Submission
 from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
 
-LARGEST_GROUP = 4_000  # answers; some twenty milliseconds
+LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
+AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again
 BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
+CALM_SECONDS = 1.0  # without a single answer for so long, groups are as large as they may be
 ENOUGH = 256  # answers for which a group is committed without waiting for more
-
-Submitted = tuple[list[Row], "asyncio.Future[list[int]]"]
-
-
-class _Queue:
-    """Submissions that wait, and how many answers they have."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[Submitted] = deque()
-        self.count = 0
-
-    def add(self, one: Submitted) -> None:
-        """Put a submission at the end."""
-        self._waiting.append(one)
-        self.count += len(one[0])
-
-    def take(self, most: int) -> list[Submitted]:
-        """Take submissions from the front until there are so many answers; the last one may go beyond."""
-        found, size = [], 0
-        while self._waiting and size < most:
-            found.append(self._waiting.popleft())
-            size += len(found[-1][0])
-        self.count -= size
-        return found
 
 
 class Intake:
@@ -56,7 +33,8 @@ class Intake:
         self._bucket = bucket
         self._window = window
         self._most = most
-        self._singles, self._batches = _Queue(), _Queue()
+        self._singles, self._batches = Queue(), Queue()
+        self._last_single = -CALM_SECONDS
         metrics.waiting.set_function(lambda: self._count)
         self._wake = asyncio.Event()
         self._stopping = False
@@ -94,10 +72,12 @@ class Intake:
         queue = self._singles if len(rows) == 1 else self._batches
         if queue.count and queue.count + len(rows) > self._most:
             raise Busy("Too many answers are waiting to be stored.", 1)
-        done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
-        queue.add((rows, done))
+        if queue is self._singles:
+            self._last_single = time.monotonic()
+        submission = Submission(rows)
+        queue.add(submission)
         self._wake.set()
-        return await done
+        return await submission.done
 
     async def _run(self) -> None:
         while True:
@@ -111,12 +91,16 @@ class Intake:
                 await asyncio.sleep(self._window)
             await self._commit(self._next_group())
 
-    def _next_group(self) -> list[Submitted]:
-        singles = self._singles.take(LARGEST_GROUP)
-        return singles + self._batches.take(BESIDE_SINGLES if singles else LARGEST_GROUP)
+    def _next_group(self) -> list[tuple[Submission, list[Row]]]:
+        if singles := self._singles.take(LARGEST_GROUP):
+            return singles + self._batches.take(BESIDE_SINGLES)
+        calm = time.monotonic() - self._last_single >= CALM_SECONDS
+        return self._batches.take(LARGEST_GROUP if calm else AMONG_SINGLES)
 
-    async def _commit(self, group: list[Submitted]) -> None:
-        rows = [row for submitted, _ in group for row in submitted]
+    async def _commit(self, group: list[tuple[Submission, list[Row]]]) -> None:
+        rows = [row for _, part in group for row in part]
+        if not rows:
+            return
         unique: dict[tuple[int, bytes], Row] | None = None
         if len({row[1] for row in rows}) < len(rows):  # the same id more than once within this group
             unique = {row[:2]: row for row in reversed(rows)}  # reversed: the first one sent is the one that counts
@@ -129,9 +113,8 @@ class Intake:
                 self.failing = type(error).__name__
                 log("commits fail", reason=self.failing)
             reason = error if isinstance(error, StoreError) else StoreAway(type(error).__name__)
-            for _, done in group:
-                with contextlib.suppress(asyncio.InvalidStateError):
-                    done.set_exception(reason)
+            for submission, _ in group:
+                submission.fail(reason)
             return
         if self.failing:
             self.failing = ""
@@ -139,10 +122,8 @@ class Intake:
         self._metrics.commit.observe(time.perf_counter() - started)
         self._metrics.group.observe(len(stored))
         results = iter(stored if unique is None else _with_repeats(rows, unique, stored))
-        for submitted, done in group:
-            told = list(islice(results, len(submitted)))
-            if not done.done():
-                done.set_result(told)
+        for submission, part in group:
+            submission.tell(list(islice(results, len(part))))
 
 
 def _with_repeats(rows: list[Row], unique: dict[tuple[int, bytes], Row], stored: list[int]) -> Iterator[int]:

@@ -78,7 +78,7 @@ class HurriedProtocol(HttpToolsProtocol):
 
     crowd: ClassVar[Crowd]
     _header_bytes = 0
-    _endless = 0  # bytes of a header whose end has not come
+    _begun_bytes = 0  # that came in since the request began
     _in_headers = False
     _in_body = False
     _refused = False
@@ -101,11 +101,10 @@ class HurriedProtocol(HttpToolsProtocol):
         """Go on as uvicorn does, unless the request was refused: then the rest of it is dropped."""
         if self._refused:
             return
-        went_on, before = self._in_headers, self._header_bytes
+        self._begun_bytes = self._begun_bytes + len(data) if self._in_headers else len(data)
         super().data_received(data)
-        if went_on and self._in_headers and self._header_bytes == before:  # a header that does not end
-            self._endless += len(data)
-            self._count_header(0)
+        if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
+            self._refuse_headers()
 
     def on_url(self, url: bytes) -> None:
         """Count the address as a header."""
@@ -119,10 +118,12 @@ class HurriedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def _count_header(self, count: int) -> None:
-        if count:
-            self._endless = 0
         self._header_bytes += count
-        if self._header_bytes + self._endless > self.crowd.limits.header_bytes and not self._refused:
+        if self._header_bytes > self.crowd.limits.header_bytes:
+            self._refuse_headers()
+
+    def _refuse_headers(self) -> None:
+        if not self._refused:
             self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
 
     def on_body(self, body: bytes) -> None:
@@ -134,7 +135,7 @@ class HurriedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Start the clock of this request."""
         super().on_message_begin()
-        self._in_headers, self._header_bytes, self._endless = True, 0, 0
+        self._in_headers, self._header_bytes = True, 0
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
 
     def on_headers_complete(self) -> None:
@@ -150,6 +151,7 @@ class HurriedProtocol(HttpToolsProtocol):
         if self._refused:
             return
         self._in_body = False
+        self._begun_bytes = 0  # what else came along belongs to the next request, which is not known to be too large
         self.crowd.waiting.pop(self, None)
         super().on_message_complete()
 

@@ -178,7 +178,7 @@ def test_single_answers_go_before_batches_that_came_earlier(monkeypatch: pytest.
         store.gate.set()
         await asyncio.gather(*tasks)
 
-    assert play(scene).groups == [1, 4, 2]  # the two single ones and as much of the batches as goes beside them
+    assert play(scene).groups == [1, 4, 2]  # the two single ones and as many of the batches as go beside them
     assert order[0] == 0
     assert set(order[1:4]) == {30, 40, 10}
     assert order[4] == 20
@@ -201,7 +201,7 @@ def test_a_batch_larger_than_the_queue_is_taken_when_no_batch_waits_and_only_the
     play(scene, most=5)
 
 
-def test_a_group_ends_with_the_batch_that_fills_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_batch_goes_in_parts_and_is_told_when_all_of_it_is_stored(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "LARGEST_GROUP", 4)
 
     async def scene(store: MemoryStore, intake: Intake) -> None:
@@ -214,7 +214,39 @@ def test_a_group_ends_with_the_batch_that_fills_it(monkeypatch: pytest.MonkeyPat
         store.gate.set()
         assert [len(told) for told in await asyncio.gather(*tasks)] == [2, 2, 2, 3, 9, 2]
 
-    assert play(scene).groups == [2, 4, 12, 2]
+    assert play(scene).groups == [2, 4, 4, 4, 4, 2]
+
+
+def test_after_a_single_answer_groups_of_batches_stay_small_for_a_while(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "AMONG_SINGLES", 3)
+    monkeypatch.setattr(module, "CALM_SECONDS", 3600.0)
+
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        intake._last_single = -1e9
+        assert await intake.submit(batch(0, 8)) == [FRESH] * 8
+        assert await intake.submit([row(50)]) == [FRESH]
+        assert await intake.submit(batch(10, 8)) == [FRESH] * 8
+
+    assert play(scene).groups == [8, 1, 3, 3, 2]
+
+
+def test_a_batch_that_fails_in_a_part_fails_as_a_whole_and_the_rest_is_not_tried(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        store.gate.clear()
+        sent = asyncio.create_task(intake.submit(batch(0, 10)))
+        await settle()
+        store.fail = StoreFull("x")
+        store.gate.set()
+        with pytest.raises(StoreFull):
+            await sent
+        store.fail = None
+        assert await intake.submit(batch(20, 2)) == [FRESH] * 2
+        await settle()
+        assert intake._batches.count == 0
+
+    assert play(scene).groups == [2]
 
 
 def test_a_group_has_so_many_single_answers(monkeypatch: pytest.MonkeyPatch):

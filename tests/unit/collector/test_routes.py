@@ -20,6 +20,7 @@ from fairgauge.canonical import encode
 from fairgauge.collector.app import make_app
 from fairgauge.collector.openapi import openapi
 from fairgauge.collector.problems import KINDS, URN
+from fairgauge.collector.routes import studies
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.tokens import revoke_token
 from fairgauge.study import Study
@@ -388,3 +389,15 @@ def test_a_fault_is_a_problem_without_its_text(ask, capsys):
     logged = capsys.readouterr().err
     assert "RuntimeError" in logged
     assert "1234" not in logged
+
+
+def test_a_large_study_comes_back_whole_though_it_is_sent_in_pieces(ask, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(studies, "PIECE", 100)
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        shown = await desk.get(ONE, token="")
+        assert shown.content == STUDY.to_bytes()
+        assert shown.headers["content-length"] == str(len(STUDY.to_bytes()))
+
+    ask(scene)

@@ -1,6 +1,5 @@
 """Answers: read strictly, stored durably, and what each of them came to."""
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from fairgauge.errors import InvalidInput, Refused
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
 ANSWER = rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":(0|[1-9][0-9]{0,8})\}'
 ONE = re.compile(ANSWER)
-PART = 128  # answers of a batch that are stored together, so that others are not kept waiting
+PART = 250  # answers that are looked up together, so that others are not kept waiting
 _LARGEST_SYMBOL = 2**31 - 1
 # One of each is enough for all the lines of a batch.
 NO_TICKET = BadTicket("The id is not a ticket for this study.")
@@ -58,24 +57,24 @@ def check_open(collector: Collector, entry: Entry) -> None:
 
 async def count(collector: Collector, entry: Entry, rows: list[Row]) -> list[int | Refused]:
     """Store answers durably; return for each ``FRESH``, its symbol if it was there, or why it was refused."""
-    parts = [rows[at : at + PART] for at in range(0, len(rows), PART)]
     if entry.kept.state(collector.clock()) == "open":
-        stored = await _submit(collector, entry, parts)
+        stored = await _submit(collector, entry, rows)
     else:
+        parts = [rows[at : at + PART] for at in range(0, len(rows), PART)]
         stored = [one for part in parts for one in await collector.store.find(part)]
     outcomes = [FRESH if s == FRESH else _outcome(row, s) for row, s in zip(rows, stored, strict=True)]
     collector.metrics.count(_words(outcomes))
     return outcomes
 
 
-async def _submit(collector: Collector, entry: Entry, parts: list[list[Row]]) -> list[int]:
-    wanted, fresh = sum(map(len, parts)), 0
-    await collector.hourly.take(entry.kept, wanted)
+async def _submit(collector: Collector, entry: Entry, rows: list[Row]) -> list[int]:
+    await collector.hourly.take(entry.kept, len(rows))
+    fresh = 0
     try:
-        stored = [one for told in await asyncio.gather(*map(collector.intake.submit, parts)) for one in told]
+        stored = await collector.intake.submit(rows)
         fresh = stored.count(FRESH)
     finally:
-        collector.hourly.settle(entry.kept, wanted, fresh)
+        collector.hourly.settle(entry.kept, len(rows), fresh)
     return stored
 
 

@@ -1,8 +1,11 @@
 """Publishing, showing and closing studies."""
 
+from collections.abc import AsyncIterator
+from functools import lru_cache
+
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.bodies import media_type, read_body
@@ -13,6 +16,8 @@ from fairgauge.collector.refusals import BadMediaType, NotSealed
 from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Exact, Key, Listing, Summary
 from fairgauge.collector.stores.base import Published
+
+PIECE = 2**16  # bytes that wait for a reader
 
 
 async def publish(request: Request, terms: Terms) -> Response:
@@ -46,7 +51,21 @@ async def show(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(None, 304, headers)
-    return Response(kept.document, 200, headers, "application/json")
+    if len(kept.document) <= PIECE:
+        return Response(kept.document, 200, headers, "application/json")
+    headers["Content-Length"] = str(len(kept.document))
+    return StreamingResponse(_pieces(_shared(kept.document)), 200, headers, "application/json")
+
+
+@lru_cache(maxsize=8)
+def _shared(document: bytes) -> bytes:
+    """Return one copy of a document for all who are being sent it, however slowly they read."""
+    return document
+
+
+async def _pieces(document: bytes) -> AsyncIterator[bytes]:
+    for at in range(0, len(document), PIECE):
+        yield document[at : at + PIECE]
 
 
 async def close(request: Request) -> Response:

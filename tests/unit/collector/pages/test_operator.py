@@ -123,7 +123,7 @@ def test_a_draft_is_planned_then_published(ask):
         proof = await sign_in(desk, desk.operator)
         planned = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "plan"})
         assert planned.status_code == 200
-        assert "With epsilon 1, 1,000,000 answers give the gap to about ±0.9" in planned.text
+        assert "With epsilon 1, 1,000,000 answers give the gap to about ±0.8" in planned.text
         assert "at most a factor 2.72" in planned.text
         assert "Falls found" in planned.text
         assert (await desk.get("/studies")).json() == {"studies": []}
