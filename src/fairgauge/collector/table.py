@@ -117,7 +117,7 @@ TABLE: tuple[Operation, ...] = (
         "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
                     tuple(FORMATS.values()))},
-        query=ExportQuery,
+        problems=("answers-gone",), query=ExportQuery,
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(
