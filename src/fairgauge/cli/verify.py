@@ -11,7 +11,7 @@ from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, show_json
-from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate
+from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate, NotSigned, SealBroken
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import DRAFT, Study, parse
 
@@ -110,8 +110,6 @@ def _check_signature(study: Study, signature: str | None, key: str | None) -> No
     if key is None:
         raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
     if not _is_signed(key, "study", study.to_bytes(), signature):
-        from fairgauge.errors import NotSigned
-
         raise NotSigned("the signature of the study is not by the holder of this key")
 
 
@@ -132,7 +130,6 @@ def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str
     if export is None:
         raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
     from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
-    from fairgauge.errors import SealBroken
 
     document = read_sealed(read_bytes("sealed", sealed))
     check_sealed(study, document, Export(export, study.digest))
