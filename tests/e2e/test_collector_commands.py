@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from fairgauge.cli import make_app
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.errors import InvalidInput, SealBroken, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -123,6 +123,33 @@ def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_
         (sealed / "sealed.json").write_text(json.dumps(bent))
         with pytest.raises(SealBroken):
             run(*names[:-2])
+
+
+def test_a_mistyped_store_is_not_made(tmp_path: Path):
+    store, secrets = f"sqlite:///{tmp_path / 'gauhe.db'}", str(tmp_path / "secrets")
+    for command in (
+        ("key", "adopt", "--store", store, "--secrets", secrets),
+        ("store", "forget", "--store", store, "--study", STUDY.digest, "--what", "answers"),
+        ("store", "check", "--store", store),
+        ("store", "log", "--store", store),
+    ):
+        with pytest.raises(StoreError, match=r"gauhe\.db is not there"):
+            run(*command)
+    assert not list(tmp_path.iterdir())
+
+
+def test_looking_at_a_stopped_store_leaves_it_one_file(sealed: Path):
+    store = f"sqlite:///{sealed / 'gauge.db'}"
+    run("store", "check", "--store", store)
+    run("store", "log", "--store", store)
+    run("store", "migrate", "--store", store, "--dry-run")
+    run("store", "backup", "--store", store, "-o", str(sealed / "copy.db"))
+    (sealed / "place").mkdir()
+    run("store", "restore", str(sealed / "copy.db"), "--store", f"sqlite:///{sealed / 'place' / 'gauge.db'}")
+    beside = {"gauge.db", "gauge.db.lock"}
+    assert (
+        {path.name for path in sealed.glob("gauge*")} == {path.name for path in (sealed / "place").iterdir()} == beside
+    )
 
 
 def test_a_shuffled_export_is_the_same_export(sealed: Path):

@@ -57,6 +57,18 @@ def read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
 
 
+def tidy(path: Path) -> None:
+    """Let SQLite remove the empty log that a reader left beside the file, unless somebody uses it.
+
+    A connection that may only read makes a log if there is none, and cannot remove it.
+    """
+    log = path.with_name(path.name + "-wal")
+    with suppress(OSError, sqlite3.Error):
+        if log.stat().st_size == 0:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+
+
 def schema_version(connection: sqlite3.Connection) -> int:
     """Return the schema version of a file of ours; 0 for an empty one.
 
