@@ -26,6 +26,7 @@ listeners = 5
 held_bytes = 8000000
 [rates]
 visitors = 20.0
+faulty = 1000.0
 """
 
 

@@ -401,3 +401,27 @@ def test_a_large_study_comes_back_whole_though_it_is_sent_in_pieces(ask, monkeyp
         assert shown.headers["content-length"] == str(len(STUDY.to_bytes()))
 
     ask(scene)
+
+
+def test_nonsense_without_end_is_answered_late_and_good_answers_at_once(ask, monkeypatch: pytest.MonkeyPatch):
+    slowed: list[str] = []
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        slow = desk.collector.turnstile.slow
+
+        async def counted(kind: str, patience: float) -> None:
+            slowed.append(kind)
+            await slow(kind, 0.0)
+
+        monkeypatch.setattr(desk.collector.turnstile, "slow", counted)
+        assert (await desk.post(f"{ONE}/answers", b"nonsense")).status_code == 400
+        assert (await desk.get("/nowhere")).status_code == 404
+        assert (await desk.get("/studies", token="no")).status_code == 401
+        assert slowed == ["faulty"] * 3
+        assert (await desk.answer(STUDY, ID, 1)).status_code == 200
+        assert (await desk.answer(STUDY, ID, 2)).status_code == 409  # a device may try in good faith
+        assert (await desk.get(f"{ONE}/tally")).status_code == 200
+        assert len(slowed) == 3
+
+    ask(scene)
