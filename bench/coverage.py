@@ -111,6 +111,8 @@ def _by_look(watched: list[Watched]) -> Iterator[str]:
 def _by_cell(found: list[Held]) -> Iterator[str]:
     yield from _head("cell", "told", *KINDS)
     for setting in cells():
+        if not any(held.setting == setting for held in found):
+            continue
         rows = [held for held in found if held.setting == setting and held.quantity == "gap"]
         told = max((held.given / held.asked for held in rows), default=0)
         entries = []

@@ -35,7 +35,11 @@ BOUNDED = Study("So many an hour", OPEN.questions)
 HOURLY = 20_000
 ROUNDS, SECONDS, HONEST = 3, 5.0, 8
 FUZZED = 1_000_000
-FLOODS = (("bad-batches", OPEN, "10,000 bad lines"), ("bad-tickets", TICKETED, "10,000 bad tickets"))
+FLOODS = (
+    ("bad-batches", OPEN, "10,000 bad lines"),
+    ("bad-tickets", TICKETED, "10,000 bad tickets"),
+    ("bad-answers", OPEN, "bad answers one by one"),
+)
 
 
 @dataclass(frozen=True)

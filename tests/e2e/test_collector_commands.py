@@ -96,7 +96,33 @@ def test_a_seal_is_checked_from_either_export(sealed: Path):
     )
     found = json.loads(verify(sealed, "answers.parquet", "--json"))
     digest = sha256((sealed / "answers.ndjson").read_bytes()).hexdigest()
-    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "signed": False}
+    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "recounted": True, "signed": False}
+
+
+def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_be_checked(sealed: Path):
+    store, key = f"sqlite:///{sealed / 'gauge.db'}", (sealed / "key").read_text()
+    assert "answers are gone" in run("store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store)
+
+    async def ask() -> list[tuple[int, str]]:
+        async with open_desk(store, sealed) as desk:
+            one = f"/studies/{STUDY.digest}"
+            found = [await desk.get(f"{one}/{what}") for what in ("export", "export?format=parquet", "tally", "sealed")]
+            (sealed / "sealed.json").write_bytes(found[-1].content)
+            return [(each.status_code, each.text) for each in found]
+
+    asked = asyncio.run(ask())
+    assert [status for status, _ in asked] == [410, 410, 200, 200]
+    assert "urn:fairgauge:problem:answers-gone" in asked[0][1]
+    names = ("verify", str(sealed / "study.json"), "--sealed", str(sealed / "sealed.json"), "--key", key)
+    assert "nobody counted again: give the --export (signed with that key)" in run(*names)
+    assert json.loads(run(*names, "--json"))["seal"]["recounted"] is False
+    assert "3,000 answers, tally and estimate are the sealed ones" in verify(sealed)  # with an export that was kept
+    bent = json.loads((sealed / "sealed.json").read_text())
+    for tally in ([3000, 0, 0, 0], [1000, 1000, 999, 0]):
+        bent["seal"]["tally"] = tally
+        (sealed / "sealed.json").write_text(json.dumps(bent))
+        with pytest.raises(SealBroken):
+            run(*names[:-2])
 
 
 def test_a_shuffled_export_is_the_same_export(sealed: Path):

@@ -56,7 +56,12 @@ def verify(
             out.print("Signature: the holder of that key published this study.")
         if seal is not None:
             signed = "signed with that key" if seal["signed"] else "its signature is not checked: give the --key"
-            out.print(f"Seal: {seal['answers']:,} answers, tally and estimate are the sealed ones ({signed}).")
+            told = (
+                "tally and estimate are the sealed ones"
+                if seal["recounted"]
+                else "the estimate is what the sealed tally gives; nobody counted again: give the --export"
+            )
+            out.print(f"Seal: {seal['answers']:,} answers, {told} ({signed}).")
     if not private:
         raise typer.Exit(1)
 
@@ -122,17 +127,20 @@ def _is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
 
 
 def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str | None) -> dict[str, Any] | None:
-    """Check a seal against the answers, and its signature if there is a key to check it with."""
+    """Check a seal, against the answers if there are any, and its signature if there is a key to check it with."""
     if sealed is None:
         if export is not None:
             raise InvalidInput("sealed", "nothing", "must be given with --export")
         return None
-    if export is None:
-        raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
     from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
 
     document = read_sealed(read_bytes("sealed", sealed))
-    check_sealed(study, document, Export(export, study.digest))
+    check_sealed(study, document, None if export is None else Export(export, study.digest))
     if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
         raise SealBroken("the signature is not by the holder of this key")
-    return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}
+    return {
+        "answers": document.seal.answers,
+        "answers_sha256": document.seal.answers_sha256,
+        "recounted": export is not None,
+        "signed": key is not None,
+    }

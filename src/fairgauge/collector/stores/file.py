@@ -17,6 +17,7 @@ _WRITER_SETTINGS = (
     "PRAGMA wal_autocheckpoint=4000",  # pages: 16 MiB of log between checkpoints
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-16384",  # 16 MiB; the system keeps the rest of the file in memory as long as there is some
+    "PRAGMA secure_delete=ON",  # answers that are removed leave no trace in free pages, whatever SQLite was built with
     "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
 )
 
