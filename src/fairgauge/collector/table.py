@@ -73,6 +73,13 @@ TABLE: tuple[Operation, ...] = (
         page=Page(pages.study, VISITOR),
     ),
     Operation(
+        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", studies.status, DEVICE,
+        {200: _of(shapes.Standing)},
+        "A client asks before it draws, so that nobody spends privacy on a study that its operator closed early. "
+        f"{_ANY_ORIGIN}",
+        shared=True,
+    ),
+    Operation(
         "POST", f"{_ONE}/answers", "sendAnswers", "Send one answer, or a batch", AnswersEndpoint(),
         gives={200: Gives(shapes=(shapes.Receipt, shapes.BatchReceipt))},
         description=(

@@ -61,6 +61,7 @@ def test_web_pages_of_other_origins_may_do_what_devices_do_and_nothing_else(ask)
             return (await desk.client.request(method, path, headers=page)).headers.get("access-control-allow-origin")
 
         assert await allowed("GET", ONE) == "*"
+        assert await allowed("GET", f"{ONE}/status") == "*"
         json_kind = {"content-type": "application/json"}
         for body in (answer_bytes(STUDY.digest, ID, 1), b"nonsense"):  # a page must be able to read refusals
             told = await desk.client.post(f"{ONE}/answers", content=body, headers=page | json_kind)
@@ -97,14 +98,14 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
-        *(f"take-part{end}" for end in (".js", "-fields.js", ".css")),
+        *(f"take-part{end}" for end in (".js", "-fields.js", "-study.js", "-answer.js", ".css")),
     )
 ]
 PAGES = [
     "/", "/studies/{digest}/events", "/studies/{digest}/report", "/sign-in", "/sign-out", "/operator",
     "/operator/publish", "/operator/close", "/operator/tokens", "/operator/tickets", "/style.css", "/live.js",
 ]  # fmt: skip
-EVERYONE_MAY = [ONE, f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
+EVERYONE_MAY = [ONE, f"{ONE}/status", f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):
