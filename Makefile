@@ -34,8 +34,9 @@ $(STAMP): $(USERS)
 run: $(USERS)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
 	$(BIN)/python examples/first-study/run.py $(ARGS)
 
+# Every core has a worker, and threads for small matrices would only get in their way.
 test: $(STAMP)  ## Run every test
-	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too

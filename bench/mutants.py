@@ -37,6 +37,8 @@ LIBRARIES = (
     "msgspec",
 )
 
+INTERVALS = ("spread", "intervals", "population", "anytime", "fixed", "betting", "prawitz")
+
 # Each name: the modules, and the tests that are to notice.
 TARGETS = {
     "channel": (["channel.py"], ["tests/unit/test_channel.py", "tests/property/test_channel.py"]),
@@ -54,8 +56,14 @@ TARGETS = {
     ),
     "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),
     "intake": (["collector/intake.py"], ["tests/unit/collector/test_intake.py"]),
-    "intervals": (["estimation/intervals.py", "estimation/spread.py"], ["tests/unit/estimation"]),
-    "scores": (["goals/decoder.py", "goals/inputs.py"], ["tests/unit/goals", "tests/unit/estimation"]),
+    "intervals": (
+        [f"estimation/{name}.py" for name in INTERVALS],
+        [f"tests/unit/estimation/test_{name}.py" for name in (*INTERVALS, "crossing", "laws")],
+    ),
+    "scores": (
+        ["goals/decoder.py", "goals/inputs.py"],
+        ["tests/unit/goals", "tests/unit/estimation/test_estimands.py"],
+    ),
 }
 
 _SWAPPED: dict[type[ast.AST], Any] = {

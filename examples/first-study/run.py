@@ -9,11 +9,12 @@ import json
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from rich.console import Console
@@ -51,9 +52,8 @@ def main() -> None:
     study = make_study()
     with tempfile.TemporaryDirectory(prefix="first-study-") as name, running_service(Path(name)) as service:
         publish(service, study)
-        few = population.rescaled(options.devices)
-        answer_all(service, study, few, Path(name))
-        look(service, study, few)
+        answer_all(service, study, list(profiles(population, options.devices, Random())), Path(name))
+        look(service, study, population)
         ask_everyone(study, population)
         compare_with_the_paper(population, error)
         say_where_to_look(service, study, stay=options.stay)
@@ -93,7 +93,7 @@ def publish(service: Service, study: Study) -> None:
     console.print(f"   {service.url}/studies/{study.digest}")
 
 
-def answer_all(service: Service, study: Study, population: Population, folder: Path) -> None:
+def answer_all(service: Service, study: Study, people: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Let every device answer the study once, remember that in a ledger, and deliver the answer over HTTP."""
     console.print("[bold]4. Answer.[/] A device checks the study, then sends one random symbol and nothing else.")
     fetched = client.load_study(f"{service.url}/studies/{study.digest}")
@@ -104,21 +104,27 @@ def answer_all(service: Service, study: Study, population: Population, folder: P
         return found, client.deliver(ledger, found, service.url)
 
     with ThreadPoolExecutor(16) as pool:
-        done = pool.map(answer, *zip(*enumerate(profiles(population)), strict=True))
+        done = pool.map(answer, *zip(*enumerate(people), strict=True))
         watched = track(
-            done, "   Devices", population.clients, console=console, transient=True, disable=not console.is_terminal
+            done, "   Devices", len(people), console=console, transient=True, disable=not console.is_terminal
         )
         heard = list(watched)
     console.print(f"   {heard[0][0].to_bytes().decode()}")
     receipts = Counter(receipt for _, receipt in heard)
     console.print(f"   {receipts['accepted']:,} answers are counted; each device has a ledger of its own.")
+    console.print(
+        "   The devices are drawn from the population at random, and so is their order: intervals assume that."
+    )
 
 
-def profiles(population: Population) -> Iterator[dict[str, Any]]:
-    """Yield what each device knows about its owner."""
-    for cell in population.cells:
-        for _ in range(cell.count):
-            yield {"group": {SEX.name: cell.group}, "values": {RECALL.name: cell.value}}
+def profiles(population: Population, devices: int, chance: Random) -> Iterator[dict[str, Any]]:
+    """Yield what each of so many devices knows about its owner: owners drawn at random, one after the other.
+
+    Intervals are about the population that devices are drawn from, and those that hold at every look need the draws in
+    random order.  Were all women to answer first, an early look would see women only, and miss the truth.
+    """
+    for cell in chance.choices(population.cells, [cell.count for cell in population.cells], k=devices):
+        yield {"group": {SEX.name: cell.group}, "values": {RECALL.name: cell.value}}
 
 
 def look(service: Service, study: Study, population: Population) -> None:

@@ -23,8 +23,8 @@
     │   ├── StoreDamaged  what is stored contradicts itself, or cannot be read
     │   └── StoreAway     it does not answer now
     └── Refused           a collector says no; the reasons are in fairgauge.collector.refusals
-        ├── BadMediaType, TooLarge, BrokenOff, NoToken, NotAllowed, BadTicket, NoStudy, NotSealed, OtherTerms,
-        │   Conflict, Closed
+        ├── BadMediaType, TooLarge, BrokenOff, NoToken, NotAllowed, BadTicket, NoStudy, NotSealed, AnswersGone,
+        │   OtherTerms, Conflict, Closed
         └── ComeAgain     no for now: TooEarly, TooMany, Busy, Stopping
 
 The command line exits with status 2 for ``InvalidInput`` and with 1 for the others.  Texts may travel to a

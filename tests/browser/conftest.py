@@ -70,9 +70,9 @@ class Collecting:
         response.raise_for_status()
         return response
 
-    def publish(self, study: Study, *, admission: str = "open") -> str:
+    def publish(self, study: Study, *, admission: str = "open", results: str = "readers") -> str:
         """Publish a study and return its path."""
-        self.ask("POST", f"/studies?admission={admission}", study.to_bytes())
+        self.ask("POST", f"/studies?admission={admission}&results={results}", study.to_bytes())
         return f"/studies/{study.digest}"
 
     def counts(self, study: Study) -> list[int]:

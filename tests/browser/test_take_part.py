@@ -68,6 +68,7 @@ def shown(page: Page) -> bytes:
 def send(page: Page) -> None:
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    expect(page.locator("#counted-list")).not_to_be_empty()  # the last that the page asks for
 
 
 def kill(profile: Path) -> None:
@@ -175,10 +176,13 @@ class TestEndToEnd:
         assert [name for name in (b"cookie", b"referer", b"authorization") if name in headers] == []
         assert b"cookie" not in wire.sent.lower()
         one = f"/studies/{study.digest}"
-        asked = re.findall(r"^(?:GET|POST) (\S+) HTTP", wire.sent.decode(), re.MULTILINE)
+        asked = re.findall(r"(?:GET|POST) (\S+) HTTP", wire.sent.decode())
         known = {one, f"{one}/take-part", f"{one}/answers", "/style.css", *(f"/static/{name}" for name in ASSETS)}
-        assert set(asked) <= known
-        assert len(asked) == len(set(asked))
+        once = [path for path in asked if path != f"{one}/status"]
+        assert set(once) <= known
+        assert len(once) == len(set(once))
+        # Whether it is open: before it asks, before it draws, and once more for who sees the results.
+        assert len(asked) - len(once) == 3
 
         # Nor is anything kept: not in the page, the address, the memory, or the browser's own stores.
         (record,) = remembered(page)
@@ -254,7 +258,7 @@ class TestEndToEnd:
         page = open_form(person, study)
         expect(page.get_by_text("one of the 2 questions")).to_be_visible()
         page.get_by_role("radio", name="Prefer not to say").check()
-        page.get_by_label("Your region").select_option("Prefer not to say")
+        page.get_by_label("By region, which group are you in?").select_option("Prefer not to say")
         page.get_by_label("Your recall").fill("0,25")
         page.get_by_role("checkbox").last.check()
         assert page.get_by_label("Your error").is_disabled()
@@ -413,6 +417,251 @@ class TestOnce:
         assert len(posted(person)) == 1
 
 
+class TestStates:
+    """A study that does not take answers says so before it asks, and nothing is spent on it."""
+
+    def test_a_study_that_was_closed_early_asks_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Closed early")
+        path = collector.publish(study)
+        collector.ask("POST", path + "/close")
+        person = visitor()
+        page = person.open(path + "/take-part")
+        expect(page.locator("#status")).to_have_text(
+            "The study is closed and takes no more answers. Thank you for your interest."
+        )
+        assert page.locator("#form").is_hidden()
+        assert page.get_by_role("link", name="results").count() == 0
+        assert remembered(page) == []
+        assert posted(person) == []
+        assert barriers(page) == []
+        person.check_quiet()
+
+    def test_one_that_closes_meanwhile_spends_nothing(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Closed meanwhile")
+        path = collector.publish(study, results="public")
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        collector.ask("POST", path + "/close")
+        page.get_by_role("button", name="Randomise").click()
+        told = page.locator("#status")
+        expect(told).to_contain_text("takes no more answers")
+        expect(told).to_contain_text("Nothing was drawn, and nothing was sent. See its results.")
+        expect(told).to_be_focused()
+        assert page.locator("#form").is_hidden()
+        assert page.get_by_label("Your recall").count() == 0, "nothing typed stays"
+        assert remembered(page) == []
+        assert posted(person) == []
+        page.get_by_role("link", name="See its results").click()
+        page.wait_for_url(collector.url + path)
+        person.check_quiet()
+
+    def test_a_page_that_does_not_ask_again_would_be_seen(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        """The mutant twin: without the second check the same visit spends privacy on a closed study."""
+        study = new_study("Closed and not asked")
+        path = collector.publish(study)
+        person = visitor()
+
+        def careless(route: Route) -> None:
+            source = route.fetch().text()
+            check = "await takesAnswers(study, true).catch((error) => error)"
+            assert source.count(check) == 1
+            route.fulfill(body=source.replace(check, "true"), content_type="text/javascript")
+
+        person.context.route("**/take-part.js", careless)
+        page = open_form(person, study)
+        fill(page)
+        collector.ask("POST", path + "/close")
+        randomise(page)
+        assert len(remembered(page)) == 1
+
+    @pytest.mark.parametrize("answer", ["none", "nonsense", "another"])
+    def test_a_collector_that_does_not_say_gets_no_answer(
+        self, collector: Collecting, visitor: OpenVisitor, answer: str
+    ) -> None:
+        study = new_study(f"Not said: {answer}")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+
+        def trouble(route: Route) -> None:
+            if answer == "none":
+                route.abort()
+            else:
+                name = "0" * 64 if answer == "another" else study.digest
+                status = "open" if answer == "another" else "ajar"
+                route.fulfill(json={"study": name, "status": status, "results": "public"})
+
+        person.context.route("**/status", trouble)
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.locator("#drawing")).to_contain_text(
+            "does not say whether the study is open. Nothing was drawn. Please try again in a moment."
+        )
+        assert remembered(page) == []
+        person.context.unroute("**/status")
+        randomise(page)  # what was typed is still there
+
+    def test_an_answer_that_was_not_sent_in_time(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Not in time")
+        path = collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        randomise(page)
+        collector.ask("POST", path + "/close")
+        page.reload()
+        expect(page.locator("#status")).to_contain_text("The study closed before you sent your answer.")
+        expect(page.get_by_role("button", name="Send")).to_be_hidden()
+        assert posted(person) == []
+
+
+class TestOutage:
+    """Whoever pressed Send need not come back to press it again."""
+
+    def test_the_page_sends_by_itself_when_the_network_is_back(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Outage")
+        collector.publish(study)
+        person = visitor()
+        person.context.route("**/answers", lambda route: route.abort())
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_contain_text("This page sends it by itself as soon as that works")
+        assert barriers(page) == []
+        person.context.unroute("**/answers")
+        page.evaluate("dispatchEvent(new Event('online'))")
+        expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+        assert set(posted(person)) == {body}
+        assert sum(collector.counts(study)) == 1
+
+    def test_the_next_visit_sends_what_was_to_be_sent(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Outage and a next visit")
+        path = collector.publish(study)
+        person = visitor()
+        person.context.route("**/answers", lambda route: route.abort())
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_have_text("Sending…")
+        page.close()
+        person.context.unroute("**/answers")
+        again = person.open(path + "/take-part")
+        expect(again.get_by_role("heading", name="Thank you")).to_be_visible()
+        assert set(posted(person)) == {body}
+        assert sum(collector.counts(study)) == 1
+
+
+class TestThanks:
+    def test_results_that_are_public_are_linked_and_the_answer_is_found(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Thanks")
+        path = collector.publish(study, results="public")
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        send(page)
+        expect(page.get_by_role("link", name="what all answers say so far")).to_have_attribute(
+            "href", collector.url + path
+        )
+        page.get_by_text("How to check that your answer is counted").click()
+        page.get_by_role("button", name="Is my answer counted?").click()
+        expect(page.locator("#rechecked")).to_have_text("Yes: the collector has counted exactly these bytes, once.")
+        assert posted(person) == [body, body]
+        assert sum(collector.counts(study)) == 1
+        listed = page.get_by_role("link", name="list of all answers").get_attribute("href") or ""
+        assert body in httpx.get(listed).content.splitlines()
+        expect(page.locator("#counted-list")).to_contain_text(json.loads(body)["id"])
+        assert barriers(page) == []
+        person.check_quiet()
+
+    def test_results_that_are_not_public_are_not_linked(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Thanks, in private")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        fill(page)
+        randomise(page)
+        send(page)
+        page.get_by_text("How to check that your answer is counted").click()
+        expect(page.locator("#counted-list")).to_contain_text("The list of all answers is not public.")
+        assert page.locator("#ready").get_by_role("link").count() == 0
+
+    def test_an_answer_that_was_lost_is_counted_then(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Lost")
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        fill(page)
+        randomise(page)
+        person.context.route("**/answers", lambda route: route.fulfill(json={"status": "accepted"}))
+        send(page)
+        person.context.unroute("**/answers")
+        assert sum(collector.counts(study)) == 0
+        page.get_by_text("How to check that your answer is counted").click()
+        page.get_by_role("button", name="Is my answer counted?").click()
+        expect(page.locator("#rechecked")).to_have_text("It was missing. The collector has counted it now.")
+
+
+class TestWho:
+    """Who asks and why, as far as the study says."""
+
+    def test_the_page_says_who_asks_why_for_how_long_and_whom_to_ask(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        recall = Metric("recall", "0", "1", help="Out of the last 100 commands, the part that was understood.")
+        animal = Attribute(ANIMAL.name, ANIMAL.groups, help="As your friends would say.")
+        study = Study(
+            "Who asks",
+            [sample_question(recall, animal)],
+            operator="Fairness Office",
+            purpose="To find out whom the assistant understands less well.",
+            retention=30,
+            contact="fairness@example.org",
+        )
+        collector.publish(study)
+        person = visitor()
+        page = open_form(person, study)
+        terms = page.locator("#who-list dt").all_text_contents()
+        assert terms == ["Who asks", "Why", "What happens with it", "For how long", "Whom to ask"]
+        who, why, what, long, whom = page.locator("#who-list dd").all_text_contents()
+        assert who == "Fairness Office"
+        assert why == "To find out whom the assistant understands less well."
+        assert "counted together with everyone’s" in what
+        assert long == "Single answers are deleted 30 days after the study closes. Only the counts stay."
+        assert whom == "fairness@example.org"
+        expect(page.get_by_role("link", name=whom)).to_have_attribute("href", "mailto:fairness@example.org")
+        expect(page.get_by_label("Your recall")).to_have_accessible_description(
+            re.compile("^Out of the last 100 commands, the part that was understood. A number from 0 to 1")
+        )
+        expect(page.get_by_role("radiogroup")).to_have_accessible_description("As your friends would say.")
+        assert barriers(page) == []
+        fill(page)
+        randomise(page)
+        person.check_quiet()
+
+    def test_a_study_that_says_nothing_of_it_has_no_such_part(
+        self, collector: Collecting, visitor: OpenVisitor
+    ) -> None:
+        study = new_study("Silent")
+        collector.publish(study)
+        assert open_form(visitor(), study).locator("#who").is_hidden()
+
+    def test_a_contact_is_a_link_only_if_it_is_an_address(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        person = visitor()
+        for contact in ("javascript:alert(1)", "https://example.org\\@evil.example", "the front desk"):
+            study = replace(new_study(f"Contact {contact}"), contact=contact)
+            collector.publish(study)
+            page = open_form(person, study)
+            expect(page.locator("#who-list dd").last).to_have_text(contact)
+            assert page.locator("#who a").count() == 0
+
+
 class TestRefusals:
     def changed(self, person: Visitor, study: Study, change: Any) -> Page:
         """Open the page while somebody in between changes the study."""
@@ -484,13 +733,65 @@ class TestRefusals:
         assert remembered_nothing(page)
         randomise(page)
 
+    @pytest.mark.parametrize(
+        ("text", "level"), [("83 %", "0.83"), ("83%", "0.83"), ("83,5 %", "0.835"), ("100 %", "1")]
+    )
+    def test_a_percentage_is_understood(
+        self, collector: Collecting, visitor: OpenVisitor, text: str, level: str
+    ) -> None:
+        study = new_study(f"Percentage {text}")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        found = page.evaluate(
+            """async ([text, level]) => {
+                const { valueField } = await import("/static/take-part-fields.js");
+                const { position } = await import("/static/fairgauge-client.js");
+                const metric = { name: "recall", low: "0", high: "1" };
+                const field = valueField([metric], 7, false);
+                field.element.querySelector("input").value = text;
+                const [one, other] = [field.read(), level].map((value) => position(metric, value));
+                return one.n * other.d === other.n * one.d;
+            }""",
+            [text, level],
+        )
+        assert found is True
+        fill(page, value=text)
+        randomise(page)
+
+    def test_what_was_probably_meant_is_answered(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Meant in percent")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        complaint = page.locator("#complaint-value-0")
+        for value in ("83", "83.5", "100", "2"):
+            fill(page, value=value)
+            page.get_by_role("button", name="Randomise").click()
+            expect(complaint).to_have_text("Recall must be a number from 0 to 1: for 83 in 100 write 0.83 or 83 %.")
+        for value in ("101 %", "% 83", "8 3 %", "1000"):
+            fill(page, value=value)
+            page.get_by_role("button", name="Randomise").click()
+            expect(complaint).to_have_text("Recall must be a number from 0 to 1.")
+        assert remembered_nothing(page)
+
+    def test_another_range_takes_no_percentage(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = replace(sample_study(sample_question(Metric("recall", "0", "100"), ANIMAL)), title="In hundreds")
+        collector.publish(study)
+        page = open_form(visitor(), study)
+        fill(page, value="83 %")
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.locator("#complaint-value-0")).to_have_text(
+            "Recall must be a number from 0 to 100, written without %."
+        )
+        fill(page, value="83")
+        randomise(page)
+
     def test_a_group_must_be_picked(self, collector: Collecting, visitor: OpenVisitor) -> None:
         study = new_study("No group")
         collector.publish(study)
         page = open_form(visitor(), study)
         page.get_by_label("Your recall").fill("0.5")
         page.get_by_role("button", name="Randomise").click()
-        expect(page.get_by_text("Please pick your animal")).to_be_visible()
+        expect(page.get_by_text("Please pick a group by animal.")).to_be_visible()
         expect(page.get_by_label(GROUP, exact=True)).to_be_focused()
         assert remembered_nothing(page)
 

@@ -116,6 +116,12 @@ async def bad_batches(order: Order) -> Seen:
     return await _posting(lambda: body, NDJSON)(order)
 
 
+async def bad_answers(order: Order) -> Seen:
+    """Send single answers that are none, one after the other."""
+    body = bad_lines(order.digest).partition(b"\n")[0]
+    return await _posting(lambda: body, "application/json")(order)
+
+
 async def bad_tickets(order: Order) -> Seen:
     """Send batches of answers whose ids are no tickets."""
     body = fresh_lines(order.digest)
@@ -195,6 +201,7 @@ visitors = _getting("{study}", reads=True, accept="text/html")
 ATTACKERS: dict[str, Attack] = {
     "honest": honest,
     "bad-batches": bad_batches,
+    "bad-answers": bad_answers,
     "bad-tickets": bad_tickets,
     "forged": forged,
     "bodies-held": bodies_held,

@@ -11,8 +11,8 @@ from tests.collecting.wire import answer_bytes
 METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "get", "X" * 30)
 PATHS = (
     "/", "/studies", "/studies/{d}", "/studies/{d}/answers", "/studies/{d}/tally", "/studies/{d}/estimate",
-    "/studies/{d}/sealed", "/studies/{d}/take-part", "/studies/{d}/report", "/studies/{d}/arrivals", "/sign-in",
-    "/studies/{d}/export?format=ndjson", "/sign-out", "/operator", "/operator/publish", "/operator/close",
+    "/studies/{d}/sealed", "/studies/{d}/take-part", "/studies/{d}/status", "/studies/{d}/report",
+    "/studies/{d}/arrivals", "/sign-in", "/studies/{d}/export?format=ndjson", "/sign-out", "/operator", "/operator/publish", "/operator/close",
     "/operator/tokens", "/operator/tickets", "/key", "/healthz", "/readyz", "/metrics", "/openapi.json", "/style.css",
     "/static/../x", "/static/take-part.js", "/%00", "/%ff%fe", "//", "/studies/%7Bx%7D", "/studies/" + "0" * 64, "*",
 )  # fmt: skip
@@ -44,16 +44,21 @@ QUERIES = (
 def request(chance: random.Random, digest: str) -> bytes:
     """Return one request, mostly wrong."""
     path = chance.choice(PATHS).replace("{d}", digest if chance.random() < 0.7 else digest[::-1])
-    head = f"{chance.choice(METHODS)} {path}{chance.choice(QUERIES)} HTTP/1.{chance.choice('1110')}\r\nHost: x\r\n"
+    method = chance.choice(METHODS if chance.random() < 0.2 else METHODS[:2])
+    query = chance.choice(QUERIES) if chance.random() < 0.3 else ""
+    head = f"{method} {path}{query} HTTP/1.{chance.choice('1110')}\r\nHost: x\r\n"
     body = _body(chance, digest)
-    for _ in range(chance.randrange(5)):
+    for _ in range(chance.choice((0, 1, 1, 2, 5))):
         head += f"{chance.choice(NAMES)}: {chance.choice(VALUES)}\r\n"
     if chance.random() < 0.8:
         head += f"Content-Type: {chance.choice(KINDS)}\r\n"
     if chance.random() < 0.8:
         head += f"Content-Length: {len(body)}\r\n"
+    if method == "POST" and chance.random() < 0.5:  # far enough to be read
+        kind = chance.choice(KINDS[:3])
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     data = bytearray(head.encode("latin-1") + b"\r\n" + body)
-    if chance.random() < 0.2:
+    if chance.random() < 0.1:
         for _ in range(chance.randrange(4)):
             data[chance.randrange(len(data))] = chance.randrange(256)
     return bytes(data)

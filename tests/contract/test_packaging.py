@@ -14,6 +14,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 PLACES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "deploy").iterdir()),
     *sorted((ROOT / "examples").rglob("*.py")),
     *sorted((ROOT / "src").rglob("*.html")),
 ]
@@ -26,7 +27,7 @@ POSIX = ["fcntl", "grp", "pwd", "resource", "termios"]
 
 def installed(text: str) -> list[str]:
     """Return the first thing that each ``pip install`` in a text installs."""
-    return re.findall(r"pip install (?:--\S+ )*('[^']+'|[^\s`]+)", text)
+    return re.findall(r"pip install (?:--\S+ (?:constraints\.txt )?)*('[^']+'|[^\s`]+)", text)
 
 
 def test_every_line_that_installs_fairgauge_works_without_a_registry():

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from fairgauge.cli import make_app
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.errors import InvalidInput, SealBroken, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -96,7 +96,60 @@ def test_a_seal_is_checked_from_either_export(sealed: Path):
     )
     found = json.loads(verify(sealed, "answers.parquet", "--json"))
     digest = sha256((sealed / "answers.ndjson").read_bytes()).hexdigest()
-    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "signed": False}
+    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "recounted": True, "signed": False}
+
+
+def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_be_checked(sealed: Path):
+    store, key = f"sqlite:///{sealed / 'gauge.db'}", (sealed / "key").read_text()
+    assert "answers are gone" in run("store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store)
+
+    async def ask() -> list[tuple[int, str]]:
+        async with open_desk(store, sealed) as desk:
+            one = f"/studies/{STUDY.digest}"
+            found = [await desk.get(f"{one}/{what}") for what in ("export", "export?format=parquet", "tally", "sealed")]
+            (sealed / "sealed.json").write_bytes(found[-1].content)
+            return [(each.status_code, each.text) for each in found]
+
+    asked = asyncio.run(ask())
+    assert [status for status, _ in asked] == [410, 410, 200, 200]
+    assert "urn:fairgauge:problem:answers-gone" in asked[0][1]
+    names = ("verify", str(sealed / "study.json"), "--sealed", str(sealed / "sealed.json"), "--key", key)
+    assert "nobody counted again: give the --export (signed with that key)" in run(*names)
+    assert json.loads(run(*names, "--json"))["seal"]["recounted"] is False
+    assert "3,000 answers, tally and estimate are the sealed ones" in verify(sealed)  # with an export that was kept
+    bent = json.loads((sealed / "sealed.json").read_text())
+    for tally in ([3000, 0, 0, 0], [1000, 1000, 999, 0]):
+        bent["seal"]["tally"] = tally
+        (sealed / "sealed.json").write_text(json.dumps(bent))
+        with pytest.raises(SealBroken):
+            run(*names[:-2])
+
+
+def test_a_mistyped_store_is_not_made(tmp_path: Path):
+    store, secrets = f"sqlite:///{tmp_path / 'gauhe.db'}", str(tmp_path / "secrets")
+    for command in (
+        ("key", "adopt", "--store", store, "--secrets", secrets),
+        ("store", "forget", "--store", store, "--study", STUDY.digest, "--what", "answers"),
+        ("store", "check", "--store", store),
+        ("store", "log", "--store", store),
+    ):
+        with pytest.raises(StoreError, match=r"gauhe\.db is not there"):
+            run(*command)
+    assert not list(tmp_path.iterdir())
+
+
+def test_looking_at_a_stopped_store_leaves_it_one_file(sealed: Path):
+    store = f"sqlite:///{sealed / 'gauge.db'}"
+    run("store", "check", "--store", store)
+    run("store", "log", "--store", store)
+    run("store", "migrate", "--store", store, "--dry-run")
+    run("store", "backup", "--store", store, "-o", str(sealed / "copy.db"))
+    (sealed / "place").mkdir()
+    run("store", "restore", str(sealed / "copy.db"), "--store", f"sqlite:///{sealed / 'place' / 'gauge.db'}")
+    beside = {"gauge.db", "gauge.db.lock"}
+    assert (
+        {path.name for path in sealed.glob("gauge*")} == {path.name for path in (sealed / "place").iterdir()} == beside
+    )
 
 
 def test_a_shuffled_export_is_the_same_export(sealed: Path):

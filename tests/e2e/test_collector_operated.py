@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.collector.keeping import addresses
+from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.tokens import new_token
 from fairgauge.study import Study
@@ -97,6 +98,26 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
     finally:
         crew.kill()
         crew.communicate()
+
+
+def test_workers_that_never_serve_are_not_started_for_ever(tmp_path: Path):
+    """However long each of them takes to find out that it has other keys than the store."""
+    address = new_database()
+    asyncio.run(_belong(address))
+    new_token(tmp_path / "secrets", name="me", role="operator")
+    crew = start(tmp_path, "--store", address, "--port", str(free_port()), "--workers", "2")
+    told, said = crew.communicate(timeout=240)
+    assert (crew.returncode, told) == (1, "")
+    assert "Traceback" not in said
+    lines = said.splitlines()
+    assert {line[:60] for line in lines[:-1]} == {"fairgauge: this store was used with another signing key than"}
+    assert lines[-1] == "fairgauge: the workers end as soon as they start: what they say above tells why"
+
+
+async def _belong(address: str) -> None:
+    store = await open_store(address)
+    await store.remember_key("signing", "0" * 64, 0)
+    await store.close()
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,30 @@ def test_it_runs_in_a_fresh_python(tmp_path: Path):
     code = f"from fairgauge import Population\npopulation = Population.from_csv({path!r})\n{SESSION}"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("fg.simulate(population, study)", "study=a Population: must be a Study: the study comes first"),
+        ("fg.simulate(study, 'people.csv')", "population=a str: must be a Population"),
+        ("fg.simulate(study, None)", "population=None: must be a Population"),
+        ("fg.estimate(tally, study)", "study=a Tally: must be a Study: the study comes first, then the tally"),
+        ("fg.estimate(study, tally, confidence='high')", "confidence=high: must be from 0.5 to below 1"),
+        ("fg.estimate(study, tally, tolerance='small')", "tolerance=small: must be 0 or above"),
+        ("fg.PrivateMetricFrame(tally, study)", "study=a Tally: must be a Study: the study comes first"),
+        ("fg.answer({'group': 'secret'}, study)", "study=a dict: must be a Study"),
+        ("fg.Population.from_csv('nowhere.csv')", "population=nowhere.csv: cannot be read"),
+        (
+            "fg.plan(sex, recall, clients=10, epsilon=1)",
+            "metric=an Attribute: must be a Metric: the metric comes",
+        ),
+    ],
+)
+def test_wrong_types_and_swapped_arguments_get_one_line(names: dict[str, object], line: str, said: str):
+    import fairgauge as fg
+
+    with pytest.raises(fg.errors.InvalidInput) as caught:
+        eval(line, names)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)

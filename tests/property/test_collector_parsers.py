@@ -1,4 +1,7 @@
-"""Whatever bytes arrive, parsers raise our own errors only; the collector's fast way reads what the strict one does."""
+"""Whatever bytes arrive, parsers raise our own errors only; the collector's fast way reads what the strict one does.
+
+Covers: fairgauge.collector.routes.counting.
+"""
 
 import re
 from contextlib import suppress

@@ -43,7 +43,7 @@ def check(design, goal, epsilon):
     assert np.isfinite(goal.variance(channel))
 
 
-@settings(max_examples=355, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(goals(6), epsilons(8))
 def test_randomized_response(goal, epsilon):
     check("randomized-response", goal, epsilon)

@@ -22,8 +22,9 @@ from fairgauge.crowd.laws import Blanket
 from fairgauge.crowd.search import Law, best_t
 from fairgauge.study import Study
 
-MOST_LAWS = 200
+MOST_LAWS = 1000
 PRECISION = 1e-5
+STEP = 1e-4
 # The lattice raises a data set's own delta too; this is more than it raises epsilon by.
 SLACK = 1e-3
 
@@ -82,7 +83,11 @@ def _tight(blankets: Sequence[Blanket], crowd: Crowd, local: float) -> float | N
         if not laws:
             return min(float(crowd.epsilon), local)
         worst = list(laws[int(np.argmax(deltas))])
-        found = max(found, _crossing(partial(tight_delta, worst, draws), delta, local))
+        crossing = _crossing(partial(tight_delta, worst, draws), delta, local)
+        # The lattice moves with epsilon, so that a law may be just above what is wanted where it was just below.
+        found = crossing if crossing > found else found * (1 + STEP)
+        if found >= local:
+            return local
 
 
 def _suspects(
@@ -91,23 +96,30 @@ def _suspects(
     """Return the laws, one pair for each question, whose delta may be above the one that is wanted."""
     widest = worst or [_law(weights, rows, *_widest(weights, rows)) for weights, rows in tables]
     t = best_t([[law] for law in widest], people, epsilon)
-    moments = [_moments(weights, rows, epsilon, t) for weights, rows in tables]
-    # A delta this large is a tenth of a permille from the one that is wanted: the rest cannot matter.
-    aim = math.expm1((math.log(delta) + math.log(t) + 1 + math.log(people)) / people)
     if worst is None:
-        aim = float(np.mean([found.max() for found in moments])) * (1 + 1e-9) - 1e-15
+        tops = [divmod(int(found.argmax()), len(found)) for found in _all_moments(tables, epsilon, t)]
+        return [tuple(_law(*table, *top) for table, top in zip(tables, tops, strict=True))]
+    suspicious = [np.ones((len(rows), len(rows)), dtype=bool) for _, rows in tables]
+    for other in t * np.array([0.6, 0.75, 0.9, 1.0, 1.1, 1.3, 1.6]):  # any t gives a bound, and another pair another t
+        moments = _all_moments(tables, epsilon, float(other))
+        aim = math.expm1((math.log(delta) + math.log(other) + 1 + math.log(people)) / people)
+        total = sum(float(found.max()) for found in moments)
+        for index, found in enumerate(moments):
+            suspicious[index] &= (found + total - found.max()) / len(tables) >= aim
     choices: list[list[Law]] = []
-    for index, ((weights, rows), found) in enumerate(zip(tables, moments, strict=True)):
-        others = sum(other.max() for number, other in enumerate(moments) if number != index)
-        pairs = np.argwhere((found + others) / len(tables) >= aim)
-        kept: dict[tuple[float, ...], Law] = {}
-        for x, y in pairs:
-            law = _law(weights, rows, int(x), int(y))
-            kept.setdefault(tuple(np.round(sorted(part for symbol in law for part in symbol), 9)), law)
-            if len(kept) > MOST_LAWS:
-                return None
-        choices.append(list(kept.values()))
+    for (weights, rows), kept in zip(tables, suspicious, strict=True):
+        laws = (_law(weights, rows, int(x), int(y)) for x, y in np.argwhere(kept))
+        choices.append(list({_name(law): law for law in laws}.values()))
     return list(product(*choices)) if math.prod(map(len, choices)) <= MOST_LAWS else None
+
+
+def _all_moments(tables: Sequence[tuple[Vector, Table]], epsilon: float, t: float) -> list[Table]:
+    return [_moments(weights, rows, epsilon, t) for weights, rows in tables]
+
+
+def _name(law: Law) -> str:
+    """Return the same for laws that differ by what was rounded to integers, or by the order of their symbols."""
+    return " ".join(sorted(f"{weight:.5e} {own:.5e} {other:.5e}" for weight, own, other in law))
 
 
 def _moments(weights: Vector, rows: Table, epsilon: float, t: float) -> Table:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 
 POINTS = 32  # lattice points for each standard deviation
+MOST_POINTS = 1 << 14  # that one draw is spread over
 ONE_STAGE = 4096  # so many draws are summed at once
 WRAPPED = 1e-18  # the part of a law that may wrap around
 ROUNDING = 8 * 2.0**-53  # for each of the log2(N) levels of a transform, and each factor of a power
@@ -52,11 +53,10 @@ def positive_part(values: Vector, chances: Vector, draws: tuple[int, int], tilt:
     logs = 0.0
     points, masses, wrong = values, chances * np.exp(tilt * values), 0.0
     for count in draws:
-        total = masses.sum()
         spread = float(np.sqrt(np.average((points - np.average(points, weights=masses)) ** 2, weights=masses)))
-        if spread == 0:
-            spread = float(np.abs(points).max()) or 1.0
-        lattice = _split(points, masses, spread / POINTS, tilt)
+        # Near the local epsilon hardly anything spreads: a coarser lattice raises the result, and takes less memory.
+        step = max(spread / POINTS, float(np.ptp(points)) / MOST_POINTS) or 1.0
+        lattice = _split(points, masses, step, tilt)
         total = float(lattice.law.sum())
         logs = count * (logs + math.log(total))
         wrong *= count
@@ -98,7 +98,8 @@ def _power(lattice: Lattice, count: int) -> Lattice:
         return lattice
     steps = np.arange(lattice.law.size, dtype=np.float64)
     mean = float(np.dot(lattice.law, steps))
-    half = _half_width(steps - mean, lattice.law, count)
+    held = lattice.law > 0  # one draw has few values, however fine the lattice
+    half = _half_width(steps[held] - mean, lattice.law[held], count)
     size = 1 << max(4, math.ceil(math.log2(2 * half + 3)))
     start = round(count * mean) - size // 2
     folded = np.zeros(size)

@@ -60,12 +60,12 @@ class HiddenInCrowd:
         """Return it for people."""
         crowd = self.crowd
         number = f"crowd epsilon {crowd.number:.5g} at delta {shown_delta(crowd.delta)}, certified from the integers."
-        tight = "" if self.tight is None else f"computed tightly it is {self.tight:.4g}, and "
+        tight = "" if self.tight is None else f"computed tightly it is about {self.tight:.4g}, and "
         return [
             f"In a release of at least {crowd.batch:,} answers, {known_part(crowd)}: {number}",
             f"  {factor_sentence(crowd)}",
             f"  {guess_sentence(crowd)}",
-            f"  How close: {tight}no proof can give less than {self.lower:.4g}.",
+            f"  How close: {tight}some data sets need about {self.lower:.4g}. These two are numerical, not certified.",
             f"  {OF_WHOM}",
         ]
 

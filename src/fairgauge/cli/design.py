@@ -37,6 +37,8 @@ def design(
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
     closes: Annotated[str | None, typer.Option(help="When it closes.")] = None,
     contact: Annotated[str | None, typer.Option(help="Whom people can ask.")] = None,
+    share_error: options.ShareError = None,
+    share_source: options.ShareSource = None,
     aim: Annotated[
         str | None, typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.")
     ] = None,
@@ -44,8 +46,9 @@ def design(
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     draft = Draft(
-        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact, aim
-    )
+        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact, aim,
+        share_error, share_source,
+    )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
     write_bytes("output", output, study.to_bytes())

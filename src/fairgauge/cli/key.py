@@ -10,9 +10,9 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.collector.buckets import bucket_of
+from fairgauge.collector.keeping.addresses import open_existing
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
-from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
@@ -60,15 +60,15 @@ def adopt(
 
     Tickets made with another key are void.
     """
-    Signer.in_folder(secrets)
-    Tickets.in_folder(secrets)
     asyncio.run(_adopt(store, secrets))
     out.print("The store belongs to these keys now.")
 
 
 async def _adopt(address: str, folder: Path) -> None:
-    held = await open_store(address)
+    held = await open_existing(address)
     try:
+        Signer.in_folder(folder)
+        Tickets.in_folder(folder)
         hour = bucket_of(time.time(), HOUR)
         await remember_keys(held, folder, hour)
         await held.record(Event(hour, "command line", "adopted keys", folder.name))

@@ -26,6 +26,11 @@ Expect = Annotated[
     float | None,
     typer.Option(help="The overall metric to expect. A wrong guess costs only precision."),
 ]
+ShareError = Annotated[
+    str | None,
+    typer.Option(help="By how much each known share may be off, such as 0.02; intervals pay for it."),
+]
+ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
 Spread = Annotated[
     str | None,
     typer.Option(help="How far values spread about it, as a standard deviation; max for any values."),

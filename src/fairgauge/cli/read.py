@@ -30,14 +30,11 @@ def read_tally(path: Path, study: Study) -> Tally:
 
 def read_population(path: Path) -> Population:
     """Read a population."""
-    try:
-        with naming(path):
-            population = Population.from_csv(path)
-            if population.clients > MOST_CLIENTS:
-                raise InvalidInput("count", population.clients, "must total at most 10^15")
-            return population
-    except OSError as reason:
-        raise InvalidInput("population", path, f"cannot be read: {reason.strerror or reason}") from None
+    with naming(path):
+        population = Population.from_csv(path)
+        if population.clients > MOST_CLIENTS:
+            raise InvalidInput("count", population.clients, "must total at most 10^15")
+        return population
 
 
 @contextmanager
@@ -46,6 +43,8 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
+        if error.value == path:
+            raise
         raise type(error)(f"{path}: {error.field}", error.value, error.rule) from None
     except NotPrivate as error:
         raise NotPrivate(f"{path}: {error}") from None

@@ -47,12 +47,7 @@ def serve(
         secrets=secrets,
         drafts=drafts or None,
     )
-    if not read_tokens(Path(settings.secrets)):
-        err.print(
-            "There is no token, so nobody can publish a study or see a result. To make one: "
-            f"fairgauge token new --name me --role operator --secrets {settings.secrets}",
-            markup=False,
-        )
+    without_token = not read_tokens(Path(settings.secrets))
     if settings.tls_cert is None and not _is_loopback(settings.host):
         err.print(
             f"On {settings.host} others can reach this collector, and without TLS they can read tokens and tickets on "
@@ -60,7 +55,19 @@ def serve(
             "(docs/operators.md).",
             markup=False,
         )
-    serve_many(settings, workers, announce=lambda address: out.print(f"fairgauge collector on {address}", markup=False))
+
+    def announce(address: str) -> None:
+        out.print(f"fairgauge collector on {address}", markup=False)
+        if (
+            without_token
+        ):  # said when the store was opened: who names a wrong folder hears of that, and makes no token in it
+            err.print(
+                "There is no token, so nobody can publish a study or see a result. To make one: "
+                f"fairgauge token new --name me --role operator --secrets {settings.secrets}",
+                markup=False,
+            )
+
+    serve_many(settings, workers, announce=announce)
 
 
 def _is_loopback(host: str) -> bool:

@@ -13,7 +13,6 @@ from fairgauge.cli.show import err, out, show_json, show_table
 from fairgauge.collector.buckets import bucket_of, moment_of
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput
 
@@ -120,7 +119,7 @@ def log(
 
 
 async def _forget(address: str, digest: str, what: str) -> None:
-    held = await open_store(address)
+    held = await addresses.open_existing(address)
     try:
         kept = await held.study(digest)
         if kept is None:

@@ -11,7 +11,7 @@ from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.read import naming, read_bytes
 from fairgauge.cli.show import out, show_json
-from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate
+from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate, NotSigned, SealBroken
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import DRAFT, Study, parse
 
@@ -56,7 +56,12 @@ def verify(
             out.print("Signature: the holder of that key published this study.")
         if seal is not None:
             signed = "signed with that key" if seal["signed"] else "its signature is not checked: give the --key"
-            out.print(f"Seal: {seal['answers']:,} answers, tally and estimate are the sealed ones ({signed}).")
+            told = (
+                "tally and estimate are the sealed ones"
+                if seal["recounted"]
+                else "the estimate is what the sealed tally gives; nobody counted again: give the --export"
+            )
+            out.print(f"Seal: {seal['answers']:,} answers, {told} ({signed}).")
     if not private:
         raise typer.Exit(1)
 
@@ -110,8 +115,6 @@ def _check_signature(study: Study, signature: str | None, key: str | None) -> No
     if key is None:
         raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
     if not _is_signed(key, "study", study.to_bytes(), signature):
-        from fairgauge.errors import NotSigned
-
         raise NotSigned("the signature of the study is not by the holder of this key")
 
 
@@ -124,18 +127,20 @@ def _is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
 
 
 def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str | None) -> dict[str, Any] | None:
-    """Check a seal against the answers, and its signature if there is a key to check it with."""
+    """Check a seal, against the answers if there are any, and its signature if there is a key to check it with."""
     if sealed is None:
         if export is not None:
             raise InvalidInput("sealed", "nothing", "must be given with --export")
         return None
-    if export is None:
-        raise InvalidInput("export", "nothing", "must be given with --sealed: the answers that were sealed")
     from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
-    from fairgauge.errors import SealBroken
 
     document = read_sealed(read_bytes("sealed", sealed))
-    check_sealed(study, document, Export(export, study.digest))
+    check_sealed(study, document, None if export is None else Export(export, study.digest))
     if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
         raise SealBroken("the signature is not by the holder of this key")
-    return {"answers": document.seal.answers, "answers_sha256": document.seal.answers_sha256, "signed": key is not None}
+    return {
+        "answers": document.seal.answers,
+        "answers_sha256": document.seal.answers_sha256,
+        "recounted": export is not None,
+        "signed": key is not None,
+    }

@@ -13,6 +13,7 @@ from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
+from fairgauge.study.checks import check_arguments
 
 ID_BYTES = 16
 
@@ -79,11 +80,12 @@ def answer(
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
     Raises:
-        InvalidInput: If the ticket is not one.
+        InvalidInput: If the study or the ticket is not one.
         NotPrivate: If a table spends more than the study declares, or than one study may.
         CannotAnswer: If the study is not open by this device's clock, or the profile does not fit the study; the
             text never holds the group or a value.
     """
+    check_arguments(study=(study, Study))
     if ticket is not None:
         check_ticket(ticket)
     _check_able(study, ticket)

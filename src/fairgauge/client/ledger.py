@@ -22,6 +22,7 @@ from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, add_up, charges
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
+from fairgauge.study.checks import check_arguments
 
 VERSION = 1
 APPLICATION = 0x66676C31  # "fgl1", where SQLite keeps the name of the program that a file belongs to
@@ -90,6 +91,7 @@ class Ledger:
             CannotAnswer: If the profile does not fit the study, or the lifetime limit forbids it.
         """
         limits = limit if isinstance(limit, Limits) else Limits() if limit is None else Limits(limit)
+        check_arguments(study=(study, Study))
         if ticket is not None:
             check_ticket(ticket)
         with self._transaction() as connection:

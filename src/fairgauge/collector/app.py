@@ -28,6 +28,8 @@ _HEADERS = [
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 ]
+FAULTY = frozenset({400, 401, 403, 404, 405, 413, 415})  # the sender's own fault, and no use to try again
+FAULTY_SECONDS = 1.0
 _SHARED = pattern_of((one.method, one.path) for one in TABLE if one.shared)
 
 
@@ -120,6 +122,9 @@ class Guard:
             if problem.kind == "broken":
                 self._metrics.faults.inc()
                 log_fault(error)
+            if problem.status in FAULTY:
+                # Whoever sends nonsense without end sends the next when this is answered: so that is not at once.
+                await self.collector.turnstile.slow("faulty", FAULTY_SECONDS)
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
             request = Request(scope)

@@ -1,5 +1,6 @@
 """How many answers a study takes in an hour, if it says so: an honest study knows how many to expect."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ class _Hour:
     start: int
     used: int = 0
     waiting: int = 0  # answers that are being stored
-    read: float = field(default=-READ_SECONDS)
+    read: float | None = None  # when the store was last asked
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Hourly:
@@ -48,17 +50,26 @@ class Hourly:
         hour = self._hours.get(kept.number)
         if hour is None or hour.start != start:
             hour = self._hours[kept.number] = _Hour(start)
-        if time.monotonic() - hour.read >= READ_SECONDS:
-            hour.read = time.monotonic()
-            stored = await self._store.arrivals(kept.number)
-            known = sum(came for bucket, came in stored.items() if start <= bucket < start + HOUR)
-            hour.used = max(hour.used, known + hour.waiting)
+        if hour.read is None:  # nobody is let in before it is known how many there are
+            async with hour.reading:
+                if hour.read is None:
+                    await self._read(kept, hour)
+        elif time.monotonic() - hour.read >= READ_SECONDS:
+            await self._read(kept, hour)
         if hour.used + count > kept.hourly:
             left = max(0, kept.hourly - hour.used)
             told = f"This study takes {kept.hourly} answers in an hour, and {left} are left of this one."
             raise TooMany(told, start + HOUR - now)
         hour.used += count
         hour.waiting += count
+
+    async def _read(self, kept: Published, hour: _Hour) -> None:
+        if hour.read is not None:
+            hour.read = time.monotonic()  # others go on with what is known
+        stored = await self._store.arrivals(kept.number)
+        known = sum(came for bucket, came in stored.items() if hour.start <= bucket < hour.start + HOUR)
+        hour.used = max(hour.used, known + hour.waiting)
+        hour.read = time.monotonic()
 
     def settle(self, kept: Published, count: int, fresh: int) -> None:
         """Say how many of the answers were new: the others take no room."""

@@ -13,7 +13,7 @@ from starlette.responses import Response
 # problems too, or a page could not tell an answer that is refused for good from a network that is down.
 SHARED = [
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"ETag, Fairgauge-Admission, Fairgauge-Signature, Retry-After"),
+    (b"access-control-expose-headers", b"ETag, Fairgauge-Admission, Fairgauge-Key, Fairgauge-Signature, Retry-After"),
 ]
 
 

@@ -1,6 +1,7 @@
 """How much is taken in a second: a rate for each class of requests, charged before the work is done."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -75,6 +76,11 @@ class Turnstile:
                     await asyncio.sleep(seconds)
         except TimeoutError:
             raise _too_many(kind, max(seconds - patience, 1.0)) from None
+
+    async def slow(self, kind: str, patience: float) -> None:
+        """Let a request pass when it is its turn, or after so many seconds."""
+        with contextlib.suppress(TooMany):
+            await self.turn(kind, patience)
 
     def owe(self, kind: str, count: float) -> None:
         """Charge what came in after a request was let in."""

@@ -50,6 +50,10 @@ class NotSealed(Refused):
     """A study has no seal yet."""
 
 
+class AnswersGone(Refused):
+    """A sealed study's answers were removed, so that there is nothing to export."""
+
+
 class OtherTerms(Refused):
     """A study is published already, on other terms."""
 

@@ -73,6 +73,14 @@ class Summary(Exact, frozen=True):
     signature: str
 
 
+class Standing(Exact, frozen=True):
+    """Whether a study takes answers now, and who may see what they say."""
+
+    study: Digest
+    status: Literal[get_args(State)]  # type: ignore[valid-type]
+    results: Literal["readers", "public"]
+
+
 class Listing(Exact, frozen=True):
     """The studies of a collector."""
 
@@ -168,5 +176,5 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, Receipt, BatchReceipt, Summary, Listing, Tally, Arrivals, Estimate, Sealed, Key, Status, Problem,
+    Answer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed, Key, Status, Problem,
 )  # fmt: skip

@@ -66,10 +66,18 @@ TABLE: tuple[Operation, ...] = (
         "GET", _ONE, "showStudy", "Show a study", studies.show, DEVICE,
         {200: Gives(), 304: _UNCHANGED},
         "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
-        "signature, and Fairgauge-Admission says whether a ticket is needed. A browser, which prefers text/html, gets "
+        "signature, Fairgauge-Key the key that made it, and Fairgauge-Admission says whether a ticket is needed. A "
+        "browser, which prefers text/html, gets "
         f"the study's page. {_ANY_ORIGIN}",
         shared=True,
         page=Page(pages.study, VISITOR),
+    ),
+    Operation(
+        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", studies.status, DEVICE,
+        {200: _of(shapes.Standing)},
+        "A client asks before it draws, so that nobody spends privacy on a study that its operator closed early. "
+        f"{_ANY_ORIGIN}",
+        shared=True,
     ),
     Operation(
         "POST", f"{_ONE}/answers", "sendAnswers", "Send one answer, or a batch", AnswersEndpoint(),
@@ -117,7 +125,7 @@ TABLE: tuple[Operation, ...] = (
         "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
                     tuple(FORMATS.values()))},
-        query=ExportQuery,
+        problems=("answers-gone",), query=ExportQuery,
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(

@@ -1,28 +1,30 @@
 """Several collectors on one machine: one process each, one port, one PostgreSQL.
 
-The parent reserves the port, starts the workers and waits.  A worker that dies is replaced, unless workers die as soon
-as they start: then something is wrong that another try does not mend.  When the parent is told to stop, the workers
-finish what they took.
+The parent reserves the port, starts the workers and waits.  A worker that dies is replaced, unless workers die before
+they serve or soon after: then something is wrong that another try does not mend.  When the parent is told to stop, the
+workers finish what they took.
 """
 
 import multiprocessing
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Event
 from types import FrameType
 
 import msgspec
 
 from fairgauge.collector.config import Config
 from fairgauge.collector.serve import serve
-from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 
 MOST = 64
-EARLY_SECONDS = 5.0  # a worker that ends sooner than this was never well
+EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
 EARLY_DEATHS = 3
+LOOK_SECONDS = 0.2
 
 
 def serve_many(config: Config, workers: int, *, announce: Callable[[str], None]) -> None:
@@ -44,52 +46,73 @@ def serve_many(config: Config, workers: int, *, announce: Callable[[str], None])
         _Crew(shared, workers).run(announce)
 
 
+class _Worker:
+    """One worker, and since when it serves."""
+
+    def __init__(self, config: Config) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._serves = spawn.Event()
+        self._since: float | None = None
+        self.process = spawn.Process(target=_work, args=(config, self._serves))
+        self.process.start()
+
+    def serves(self) -> bool:
+        """Tell whether it has begun to serve; how long a start takes on a busy machine says nothing."""
+        if self._since is None and self._serves.is_set():
+            self._since = time.monotonic()
+        return self._since is not None
+
+    def well(self) -> bool:
+        """Tell whether it has served for a while."""
+        return self.serves() and time.monotonic() - (self._since or 0.0) >= EARLY_SECONDS
+
+
 class _Crew:
     """The workers, and what to do when one ends."""
 
     def __init__(self, config: Config, workers: int) -> None:
         self._config = config
-        self._spawn = multiprocessing.get_context("spawn")
         self._stopping = False
         self._early = 0
-        self._started: dict[int, float] = {}
-        self._workers = [self._start() for _ in range(workers)]
+        self._workers = [_Worker(config) for _ in range(workers)]
 
     def run(self, announce: Callable[[str], None]) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
-        announce(f"{self._config.scheme}://{self._config.host}:{self._config.port} ({len(self._workers)} workers)")
+        told = False
         while self._workers:
-            wait([worker.sentinel for worker in self._workers], timeout=1.0)
-            for worker in [worker for worker in self._workers if not worker.is_alive()]:
+            wait([worker.process.sentinel for worker in self._workers], timeout=LOOK_SECONDS)
+            serving = sum(worker.serves() for worker in self._workers)
+            if serving and not told:
+                told = True
+                announce(
+                    f"{self._config.scheme}://{self._config.host}:{self._config.port} ({len(self._workers)} workers)"
+                )
+            for worker in [worker for worker in self._workers if not worker.process.is_alive()]:
                 self._workers.remove(worker)
                 self._ended(worker)
 
-    def _start(self) -> SpawnProcess:
-        worker = self._spawn.Process(target=_work, args=(self._config,))
-        worker.start()
-        self._started[worker.pid or 0] = time.monotonic()
-        return worker
-
-    def _ended(self, worker: SpawnProcess) -> None:
-        lived = time.monotonic() - self._started.pop(worker.pid or 0)
+    def _ended(self, worker: _Worker) -> None:
         if self._stopping:
             return
-        self._early = self._early + 1 if lived < EARLY_SECONDS else 0
+        self._early = 0 if worker.well() else self._early + 1
         if self._early >= EARLY_DEATHS:
             self._stop()
             raise StoreError("the workers end as soon as they start: what they say above tells why")
-        self._workers.append(self._start())
+        self._workers.append(_Worker(self._config))
 
     def _stop(self, _number: int = 0, _frame: FrameType | None = None) -> None:
         self._stopping = True
         for worker in self._workers:
-            worker.terminate()
+            worker.process.terminate()
 
 
-def _work(config: Config) -> None:
+def _work(config: Config, serves: Event) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group; the parent tells us to stop
-    serve(config, announce=lambda _address: None)
+    try:
+        serve(config, announce=lambda _address: serves.set())
+    except FairgaugeError as error:
+        sys.exit(f"fairgauge: {error}")
 
 
 def _reserved(config: Config) -> socket.socket:

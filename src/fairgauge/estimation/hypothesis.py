@@ -91,7 +91,7 @@ class Hypothesis:
         fourth = np.minimum(bounded(fourths, size**2 * _PRICES), size**2 * most)
         # |E y^3| <= sqrt(E y^2 E y^4), and E y^4 >= (E y^2)^2.
         third = np.clip(third, 0.0, np.sqrt(most * np.maximum(fourth, 0.0)))
-        return Moments(least, most, third, np.maximum(fourth, least**2))
+        return Moments(least, most, third, np.maximum(fourth, least**2), size=size)
 
 
 def extent(laws: Laws, over: Vector, under: Vector) -> tuple[float, float]:

@@ -214,7 +214,7 @@ class JointTest:
         least, most, fourths = edges[:-1][there], edges[1:][there], fourths[there]
         thirds = np.maximum(self._given(low, high, 3, most), self._given(-high, -low, 3, most))
         thirds = np.clip(thirds, 0.0, np.sqrt(most * fourths))
-        moments = Moments(least, most, thirds, fourths)
+        moments = Moments(least, most, thirds, fourths, size=math.sqrt(float(largest.max())))
         times = grid_of(self.answers).points / math.sqrt(self.answers * math.sqrt(top * bottom))
         bound = np.minimum(modulus(self.laws, middle, times) + times[1:] * blur, 1.0)
         return float(distances(self.answers, times, bound, moments).max())

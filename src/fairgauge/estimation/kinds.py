@@ -6,6 +6,7 @@ loaded when it is needed.
 
 from dataclasses import dataclass
 from importlib import import_module
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import InvalidInput
@@ -123,6 +124,11 @@ def check_confidence(confidence: float) -> float:
     Raises:
         InvalidInput: If the confidence is not between 0.5 and 1.
     """
-    if not 0.5 <= confidence < 1:
+    if not (is_number(confidence) and 0.5 <= confidence < 1):
         raise InvalidInput("confidence", confidence, "must be from 0.5 to below 1, such as 0.99")
     return 1 - confidence
+
+
+def is_number(value: object) -> bool:
+    """Whether a value can be compared with numbers; text cannot."""
+    return isinstance(value, Real)

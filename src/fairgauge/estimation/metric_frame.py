@@ -21,6 +21,7 @@ from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.values import Interval
 from fairgauge.study import Question, Study
+from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class PrivateMetricFrame:
             import pandas  # noqa: F401 - asked for here, so that a missing extra is one sentence
         except ImportError:
             raise MissingExtra("a metric frame needs pandas", "lab") from None
+        check_arguments(study=(study, Study), tally=(tally, Tally))
         asked = sorted({question.attribute.name for question in study.questions})
         attribute = asked[0] if attribute is None and len(asked) == 1 else attribute
         if attribute not in asked:

@@ -10,13 +10,19 @@ all at t = T x, for any T and t0, with k(x) = (1-x)/2 + (i/2) ((1-x) cot(pi x) +
 A client drawn from a population answers by a mixture of rows, and the characteristic function of a mixture is no
 larger than the largest of its rows.  So |f| has a bound that is free of the unknown law.  Near 0 moments say more:
 
-.. math:: |f - g| \le K \Big(\frac{M_3 t^3}{6} + \Big(\frac{M_4}{24} + \frac{\sigma^4}{8}\Big) t^4\Big) \rho^{K-1} .
+.. math:: |f - g| \le K |\phi - \gamma| \rho^{K-1} , \quad
+          |\mathrm{Re}(\phi - \gamma)| \le \max\Big(\frac{M_4}{24}, \frac{\sigma^4}{8}\Big) t^4 , \quad
+          |\mathrm{Im}\,\phi| \le \frac{M_3 t^3}{6} + \min\Big(1, \frac{R t}{5}\Big) \frac{M_4 t^4}{24} .
+
+Both E cos and the normal factor are 1 - sigma^2 t^2 / 2 and something between 0 and these bounds, so they differ by the
+larger of both; and E|y|^5 <= R M_4 for scores of size R.  Where clients are not alike the parts are added instead.
 
 Every integral is an upper sum: on each piece each factor is replaced by something at least as large as all of it.
 Both kernels decrease, the normal curve decreases, powers of t increase, and |phi|^2 between two points is at most the
 larger of the two plus h^2 Var / 4, because its second derivative is at most 2 Var.
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -46,6 +52,7 @@ class Moments:
         third: The largest size of its third moment.
         fourth: Its largest fourth moment.
         single: The largest variance of a single client's score, if clients are not alike; else 0.
+        size: The largest size of the score.
     """
 
     least: Vector
@@ -53,6 +60,7 @@ class Moments:
     third: Vector
     fourth: Vector
     single: float = 0.0
+    size: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +141,18 @@ def distances(answers: float, times: Vector, bound: Vector, moments: Moments) ->
     third, fourth = moments.third[:, None], moments.fourth[:, None]
     left, right = times[:-1], times[1:]
     normal = np.exp(-least * left**2 / 2)
-    error = third * right**3 / 6 + fourth * right**4 / 24
-    near = np.where(np.maximum(most, moments.single) * right**2 < 2, 1 - least * left**2 / 2 + error, 1.0)
+    bend, square = fourth * right**4 / 24, np.minimum(most**2, fourth) * right**4 / 8
+    if moments.single:
+        turn = third * right**3 / 6
+        error, near = turn + bend + square, 1 - least * left**2 / 2 + turn + bend
+    else:
+        turn = third * right**3 / 6 + np.minimum(1.0, moments.size * right / 5) * bend
+        error, near = np.hypot(np.maximum(bend, square), turn), np.hypot(1 - least * left**2 / 2 + bend, turn)
+    near = np.where(np.maximum(most, moments.single) * right**2 < 2, near, 1.0)
     phi = np.clip(np.minimum(bound, near), 1e-300, 1.0)
     power = np.exp(answers * np.log(phi))
     gauss = np.exp(-answers * least * left**2 / 2)
-    apart = answers * (error + np.minimum(most**2, fourth) * right**4 / 8)
-    apart = apart * np.exp((answers - 1) * np.log(np.maximum(phi, np.maximum(normal, 1e-300))))
+    apart = answers * error * np.exp((answers - 1) * np.log(np.maximum(phi, np.maximum(normal, 1e-300))))
     # Clients who are not alike: leaving out the one with the smallest factor makes the average of the others larger.
     apart = apart * np.exp(-np.expm1(-moments.single * right**2 / 2))
     # The first piece relies on |f - g| / x growing, which the bound by moments does.

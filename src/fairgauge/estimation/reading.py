@@ -5,7 +5,7 @@ import math
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import p_value
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
@@ -13,6 +13,7 @@ from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.study import Metric, Question, Study
+from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
 
@@ -37,10 +38,10 @@ def estimate(
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
     """
-    _check_types(study, tally)
+    check_arguments(study=(study, Study), tally=(tally, Tally))
     kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
     check_confidence(confidence)
-    if tolerance is not None and not 0 <= tolerance < math.inf:
+    if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
     if study.site is not None:
@@ -48,14 +49,6 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions)
-
-
-def _check_types(study: object, tally: object) -> None:
-    if isinstance(study, Tally) and isinstance(tally, Study):
-        raise InvalidInput("study", "a Tally", "must be a Study: the study comes first, then the tally")
-    for name, value, wanted in (("study", study, Study), ("tally", tally, Tally)):
-        if not isinstance(value, wanted):
-            raise InvalidInput(name, f"a {type(value).__name__}", f"must be a {wanted.__name__}")
 
 
 def _question(

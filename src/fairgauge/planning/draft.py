@@ -1,14 +1,14 @@
 """A study as people describe it, before its channels are designed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
 from fairgauge.planning.typed import as_epsilon, read_groups, read_metric
-from fairgauge.study import Study
+from fairgauge.study import Attribute, Study
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Draft:
     closes: str | None = None
     contact: str | None = None
     aim: str | None = None
+    share_error: str | None = None
+    share_source: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -36,13 +38,17 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        attribute = read_groups(self.groups, self.attribute)
+        attribute = self._attribute()
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
             Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
             for typed in self.metrics
         ]
+
+    def _attribute(self) -> Attribute:
+        found = read_groups(self.groups, self.attribute)
+        return replace(found, share_error=self.share_error, share_source=self.share_source)
 
     def study(self, *, progress: Callable[[str], object] = str) -> Study:
         """Design the channels, and return the study.

@@ -54,7 +54,7 @@ def interval_figure(
     """
     edges = [edge for bar in bars for edge in (bar.interval.low, bar.interval.high)]
     edges += ([0.0] if zero else []) + ([-tolerance, tolerance] if tolerance is not None else [])
-    low, high = within or _padded(min(edges), max(edges))
+    low, high = within or _padded(min(edges), max(edges), _possible(bars))
     shade = None if tolerance is None else (-tolerance, tolerance)
     return _both(lambda width: _intervals(bars, (low, high), 0.0 if zero else None, shade, width), description)
 
@@ -105,11 +105,12 @@ def shrinking_figure(looks: Sequence[Look], *, needed: int | None, error: float,
         error: The aim: a half-width.
         description: For people who do not see the picture.
     """
+    looks = [Look(look.answers, look.interval.shown) for look in looks]
     last = looks[-1].interval
     reach = max(last.high - last.low, 2 * error)
     low = max(min(look.interval.low for look in looks), last.estimate - 3 * reach)
     high = min(max(look.interval.high for look in looks), last.estimate + 3 * reach)
-    ends = _padded(min(low, 0.0), max(high, 0.0))
+    ends = _padded(min(low, 0.0), max(high, 0.0), last.bounds)
     most = max(looks[-1].answers, min(needed or 0, 100 * looks[-1].answers))
     answers = (looks[0].answers, max(most, 2 * looks[0].answers))
     return _both(lambda width: _shrinking(looks, ends, answers, needed, width), description)
@@ -212,9 +213,19 @@ def _both(draw: Callable[[int], Drawing], description: str) -> Markup:
     return Markup('<div class="figure">{}{}</div>').format(wide, narrow)
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
+def _padded(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of an axis: with some room, but not for what is not possible.
+
+    >>> _padded(-100, 50, (-100, 100))
+    (-100, 62.0)
+    """
     room = 0.08 * (high - low) or 1.0
-    return low - room, high + room
+    return max(low - room, bounds[0]), min(high + room, bounds[1])
+
+
+def _possible(bars: Sequence[Bar]) -> tuple[float, float]:
+    bounds = [bar.interval.bounds for bar in bars]
+    return min(least for least, _ in bounds), max(most for _, most in bounds)
 
 
 def _ticks(drawing: Drawing, axis: Axis, floor: float, *, most: int) -> None:

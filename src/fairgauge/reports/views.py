@@ -168,8 +168,8 @@ def progress_view(
     bar = None if needed is None else progress_figure(answers / needed, description=sentence)
     shrinking = None
     if len(looks) > 1:
-        drawn = [Look(look.answers, look.interval.scaled(unit.factor)) for look in looks]
-        first, last = (_width(look.interval, unit) for look in (looks[0], looks[-1]))
+        drawn = [Look(look.answers, look.interval.shown.scaled(unit.factor)) for look in looks]
+        first, last = (_width(look.interval.shown, unit) for look in (looks[0], looks[-1]))
         shrinking = shrinking_figure(
             drawn,
             needed=needed,

@@ -9,6 +9,7 @@ from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.population import Population
 from fairgauge.study import Question, Study
+from fairgauge.study.checks import check_arguments
 
 try:
     import numpy as np
@@ -40,6 +41,7 @@ class Clients:
             InvalidInput: If the population does not fit the study.
             CannotAnswer: If the study is for sites, or a table of it answers several questions at once.
         """
+        check_arguments(study=(study, Study), population=(population, Population))
         if study.site is not None:
             raise CannotAnswer("the study is for sites that hold many people, which cannot be simulated yet")
         if any(len(table) > 1 for table in study.tables):

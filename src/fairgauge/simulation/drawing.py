@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
 from fairgauge.simulation.population import Population
 from fairgauge.study import Study
+from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
 Law = NDArray[np.float64]
@@ -78,6 +79,7 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
     """
+    check_arguments(study=(study, Study), population=(population, Population))
     everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
     rng, laws = generator(seed), _Laws(study)
     counts = np.zeros(study.symbols, dtype=np.int64)

@@ -41,6 +41,8 @@ class Population:
                 return cls._from_rows(csv.DictReader(file, restval="(missing)", strict=True), first=2)
         except (UnicodeDecodeError, csv.Error) as problem:
             raise InvalidInput("population", path, f"must be CSV in UTF-8 ({problem})") from None
+        except OSError as problem:
+            raise InvalidInput("population", path, f"cannot be read: {problem.strerror or problem}") from None
 
     @classmethod
     def from_frame(cls, frame: "IntoFrame") -> "Population":

@@ -104,5 +104,20 @@ def named(value: object) -> object:
     return value if value is None or isinstance(value, str | bytes | int | float) else _a(type(value))
 
 
+def check_arguments(**given: tuple[object, type]) -> None:
+    """Refuse an argument of another type, by its kind alone: it may be a person's own; and say it if two were swapped.
+
+    >>> check_arguments(study=({"group": "female"}, Exception))
+    Traceback (most recent call last):
+    ...
+    fairgauge.errors.InvalidInput: study=a dict: must be an Exception
+    """
+    for name, (value, wanted) in given.items():
+        if not isinstance(value, wanted):
+            swapped = any(isinstance(value, other) for _, other in given.values())
+            order = f": the {' comes first, then the '.join(given)}" if swapped else ""
+            raise InvalidInput(name, None if value is None else _a(type(value)), f"must be {_a(wanted)}{order}")
+
+
 def _a(kind: type) -> str:
     return f"{'an' if kind.__name__[0].upper() in _VOWELS else 'a'} {kind.__name__}"

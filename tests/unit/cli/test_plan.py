@@ -1,4 +1,7 @@
-"""``fairgauge plan``."""
+"""``fairgauge plan``.
+
+Covers: fairgauge.cli.crowd_plan.
+"""
 
 import re
 from pathlib import Path

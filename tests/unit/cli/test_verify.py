@@ -234,7 +234,7 @@ class TestCrowd:
         assert factor == f"  {factor_sentence(crowd)}"
         assert "had you answered otherwise its probability would differ by at most a factor 1." in factor
         assert guess == f"  {guess_sentence(crowd)}"
-        assert close.startswith("  How close: computed tightly it is 0.")
+        assert close.startswith("  How close: computed tightly it is about 0.")
         assert whom.endswith("towards them the epsilon of each question holds, and no other.")
 
     @pytest.mark.parametrize(

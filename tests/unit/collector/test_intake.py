@@ -1,4 +1,7 @@
-"""Group commit: what is committed together, what has to wait, and what is refused."""
+"""Group commit: what is committed together, what has to wait, and what is refused.
+
+Covers: fairgauge.collector.queueing.
+"""
 
 import asyncio
 from collections.abc import Sequence

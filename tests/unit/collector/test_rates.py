@@ -46,3 +46,12 @@ def test_what_batches_owe_keeps_no_single_answer_out(kind: str):
         turnstile.enter(kind)
 
     asyncio.run(play())
+
+
+def test_what_is_only_slowed_passes_in_the_end():
+    async def play() -> None:
+        turnstile = Turnstile(Rates(faulty=0.001))
+        turnstile.owe("faulty", 1000)
+        await turnstile.slow("faulty", 0.01)
+
+    asyncio.run(play())

@@ -61,6 +61,7 @@ def test_web_pages_of_other_origins_may_do_what_devices_do_and_nothing_else(ask)
             return (await desk.client.request(method, path, headers=page)).headers.get("access-control-allow-origin")
 
         assert await allowed("GET", ONE) == "*"
+        assert await allowed("GET", f"{ONE}/status") == "*"
         json_kind = {"content-type": "application/json"}
         for body in (answer_bytes(STUDY.digest, ID, 1), b"nonsense"):  # a page must be able to read refusals
             told = await desk.client.post(f"{ONE}/answers", content=body, headers=page | json_kind)
@@ -97,14 +98,14 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
-        *(f"take-part{end}" for end in (".js", "-fields.js", ".css")),
+        *(f"take-part{end}" for end in (".js", "-fields.js", "-study.js", "-answer.js", ".css")),
     )
 ]
 PAGES = [
     "/", "/studies/{digest}/events", "/studies/{digest}/report", "/sign-in", "/sign-out", "/operator",
     "/operator/publish", "/operator/close", "/operator/tokens", "/operator/tickets", "/style.css", "/live.js",
 ]  # fmt: skip
-EVERYONE_MAY = [ONE, f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
+EVERYONE_MAY = [ONE, f"{ONE}/status", f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):
@@ -399,5 +400,29 @@ def test_a_large_study_comes_back_whole_though_it_is_sent_in_pieces(ask, monkeyp
         shown = await desk.get(ONE, token="")
         assert shown.content == STUDY.to_bytes()
         assert shown.headers["content-length"] == str(len(STUDY.to_bytes()))
+
+    ask(scene)
+
+
+def test_nonsense_without_end_is_answered_late_and_good_answers_at_once(ask, monkeypatch: pytest.MonkeyPatch):
+    slowed: list[str] = []
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        slow = desk.collector.turnstile.slow
+
+        async def counted(kind: str, patience: float) -> None:
+            slowed.append(kind)
+            await slow(kind, 0.0)
+
+        monkeypatch.setattr(desk.collector.turnstile, "slow", counted)
+        assert (await desk.post(f"{ONE}/answers", b"nonsense")).status_code == 400
+        assert (await desk.get("/nowhere")).status_code == 404
+        assert (await desk.get("/studies", token="no")).status_code == 401
+        assert slowed == ["faulty"] * 3
+        assert (await desk.answer(STUDY, ID, 1)).status_code == 200
+        assert (await desk.answer(STUDY, ID, 2)).status_code == 409  # a device may try in good faith
+        assert (await desk.get(f"{ONE}/tally")).status_code == 200
+        assert len(slowed) == 3
 
     ask(scene)

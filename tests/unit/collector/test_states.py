@@ -37,6 +37,9 @@ def test_interface_pages_and_answers_agree(ask):
         (listed,) = (await desk.get("/studies")).json()["studies"]
         browser = {"accept": "text/html", "authorization": f"Bearer {desk.reader}"}
         pages = [(await desk.client.get(where, headers=browser)).text for where in ("/", path)]
+        told = await desk.get(f"{path}/status", token="")
+        assert told.json() == {"study": TIMED.digest, "status": state, "results": "readers"}
+        assert told.headers["cache-control"] == "no-store", "a cache would call a study open that is closed"
         return listed["status"] == state and all(f">{state}<" in page or f" {state}" in page for page in pages)
 
     async def scene(desk: Desk) -> None:

@@ -1,4 +1,7 @@
-"""Kinds of intervals: one value each, from which everything else reads."""
+"""Kinds of intervals: one value each, from which everything else reads.
+
+Covers: fairgauge.estimation.reader.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,7 @@
-"""Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand."""
+"""Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
+
+Covers: fairgauge.estimation.inversion.
+"""
 
 import numpy as np
 import pytest

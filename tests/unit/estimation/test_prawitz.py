@@ -1,4 +1,7 @@
-"""The distance to the normal law against exact distances: a sum of coins is binomial."""
+"""The distance to the normal law against exact distances: a sum of coins is binomial.
+
+Covers: fairgauge.estimation.hypothesis.
+"""
 
 import numpy as np
 import pytest

@@ -121,7 +121,8 @@ def test_dict_has_exactly_the_promised_members():
     means = {"estimate": 0.82, "low": 0.81, "high": 0.83}
     assert question["means"][MALE] == means | {"shown": means}
     assert question["sensitivity"] == {
-        "gap_moves_per_0.01_of_share": 0.02, "share_error_is_bound": True, "gap_moves_per_0.01_forged": None,
+        "gap_moves_per_0.01_of_share": 0.02, "share_error_without_limit": False, "share_error_is_bound": True,
+        "gap_moves_per_0.01_forged": None,
     }  # fmt: skip
     assert question["warnings"] == ["Take care."]
     assert json.loads(json.dumps(document, allow_nan=False)) == document

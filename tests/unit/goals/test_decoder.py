@@ -94,6 +94,19 @@ class TestScore:
         everyone = decoder.score(decoder.inputs.answered())
         assert everyone == pytest.approx(np.ones(4))
 
+    @pytest.mark.parametrize(("part", "told"), [(10_000, True), (10**7, True), (10**12, False)])
+    def test_little_information_is_used_and_rounding_noise_is_not(self, part: int, told: bool):
+        """A table that tells one part in ten thousand, or in ten million, tells something; one in 10^12 is noise."""
+        half, little = ROW_SUM // 2, ROW_SUM // part
+        more, less = (half + little, half - little), (half - little, half + little)
+        channel = Channel((more, less, less, more), (-LEVEL_UNIT, LEVEL_UNIT), 2)
+        decoder = Decoder.even(channel, np.array([0.5, 0.5]))
+        gap = decoder.inputs.sum_of(0) - decoder.inputs.sum_of(1)
+        score = decoder.score(gap)
+        assert (score is not None) is told
+        if score is not None:
+            assert decoder.rows @ score == pytest.approx(gap, abs=1e-6)
+
     def test_counts_all_levels_of_a_group_as_equally_likely(self):
         prior = Decoder.even(random_channel(9, abstain=True), THIRDS).prior
         assert prior.tolist() == pytest.approx([0.27 / 4] * 4 + [0.63 / 4] * 4 + [ABSTAINING])

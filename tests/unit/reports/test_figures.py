@@ -119,3 +119,35 @@ def test_ticks_are_round_few_and_inside(low: float, high: float):
 def test_long_names_are_cut():
     assert fitted("x" * 300, 100) == "x" * 12 + "…"
     assert fitted("short", 100) == "short"
+
+
+def ticks(svg: ElementTree.Element) -> list[float]:
+    """The numbers along a picture's axes."""
+    said = [(part.text or "").replace("\N{MINUS SIGN}", "-") for part in marked(svg, "tick")]
+    return [float(text) for text in said if re.fullmatch(r"-?[\d.]+", text)]
+
+
+def test_band_and_axis_stay_in_the_possible():
+    bounds = (-100.0, 100.0)
+    looks = [
+        Look(n, Interval(e, e - half, e + half, bounds))
+        for n, e, half in ((128, -150, 170), (181, -60, 130), (256, 90, 80))
+    ]
+    for svg in pictures(shrinking_figure(looks, needed=None, error=1, description="")):
+        up = [tick for tick in ticks(svg) if tick <= 100]
+        assert (min(up), max(up)) == (-100, 100)
+        # The axis ends where the possible ends: the band's edges are at the grid lines of -100 and 100.
+        lines = sorted(float(line.get("y1", 0)) for line in marked(svg, "grid"))
+        (band,) = marked(svg, "band")
+        ys = [float(y) for _, y in re.findall(r"([-\d.]+) ([-\d.]+)", band.get("d", ""))]
+        assert min(ys) == pytest.approx(lines[0], abs=0.1)
+        assert max(ys) == pytest.approx(lines[-1], abs=0.1)
+
+
+def test_bars_stay_in_the_possible():
+    bars = [Bar("a", Interval(0.99, 0.9, 1.0, (0.0, 1.0)), ""), Bar("b", Interval(0.1, 0.0, 0.2, (0.0, 1.0)), "")]
+    for svg in pictures(interval_figure(bars, description="")):
+        first = marked(svg, "interval")[0]
+        grid = max(float(line.get("x1", 0)) for line in marked(svg, "grid"))
+        assert float(first.get("x", 0)) + float(first.get("width", 0)) == pytest.approx(grid, abs=0.2)
+        assert (min(ticks(svg)), max(ticks(svg))) == (0, 1)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairgauge.errors import BadStudy
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study import Metric
-from fairgauge.study.checks import at, check_integer, check_language, check_text, listed, named
+from fairgauge.study.checks import at, check_arguments, check_integer, check_language, check_text, listed, named
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ar", "pt-BR", "zh-Hant", "zh-Hant-TW", "es-419", "haw"])
@@ -44,3 +44,14 @@ def test_values_are_shown_by_their_kind_unless_they_are_short() -> None:
 def test_places_are_put_together() -> None:
     with pytest.raises(BadStudy, match=r"^a\[0\]\.b=5: no$"), at("a[0]"), at("b"):
         raise BadStudy("", 5, "no")
+
+
+def test_arguments_of_another_type_are_named_by_their_kind_alone() -> None:
+    metric = Metric("m", 0, 1)
+    check_arguments(metric=(metric, Metric), text=("a", str))
+    with pytest.raises(InvalidInput, match=r"^metric=a str: must be a Metric: the metric comes first, then the text$"):
+        check_arguments(metric=("a", Metric), text=(metric, str))
+    with pytest.raises(InvalidInput, match=r"^metric=a list: must be a Metric$"):
+        check_arguments(metric=(["private"], Metric), text=("a", str))
+    with pytest.raises(InvalidInput, match=r"^metric=None: must be a Metric$"):
+        check_arguments(metric=(None, Metric))

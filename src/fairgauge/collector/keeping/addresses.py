@@ -6,11 +6,12 @@ from pathlib import Path
 
 from fairgauge.collector.keeping import postgres, sqlite
 from fairgauge.collector.keeping.check import Checked, check_store
+from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event, Store, migration_names
-from fairgauge.collector.stores.file import read_only, schema_version
+from fairgauge.collector.stores.file import read_only, schema_version, tidy
 from fairgauge.collector.stores.postgres import PostgresStore, version_at
 from fairgauge.collector.stores.sqlite import SqliteStore
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, StoreError
 
 _FILE = "sqlite:///"
 
@@ -19,6 +20,18 @@ async def open_to_read(address: str) -> Store:
     """Open a store as it is, also beside a collector that writes it."""
     path = _path(address)
     return await (PostgresStore.open_to_read(address) if path is None else SqliteStore.open_to_read(path))
+
+
+async def open_existing(address: str) -> Store:
+    """Open a store to change it, as a collector does, but make none: a name that is mistyped is no new store.
+
+    Raises:
+        StoreError: If there is none.
+    """
+    path = Path(address.removeprefix(_FILE))
+    if address.startswith(_FILE) and not path.is_file():
+        raise StoreError(f"{path} is not there")
+    return await open_store(address)
 
 
 async def check(address: str, *, progress: Callable[[str], object] = str) -> Checked:
@@ -40,17 +53,17 @@ async def back_up(address: str, target: Path, *, progress: Callable[[str], objec
 
 async def restore(source: Path, address: str, event: Event, *, progress: Callable[[str], object] = str) -> Checked:
     """Put a copy where a collector will use it, check it there, and say so in its audit log."""
-    path = _path(address)
+    path, checked = _path(address), None
     if path is None:
         await postgres.restore(source, address)
     else:
-        await sqlite.restore(source, path, progress=progress)
+        checked = await sqlite.restore(source, path, progress=progress)
     store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
     try:
         await store.record(event)
     finally:
         await store.close()
-    return await check(address, progress=progress)
+    return checked or await check(address, progress=progress)
 
 
 async def upgrade_steps(address: str) -> list[str]:
@@ -61,7 +74,9 @@ async def upgrade_steps(address: str) -> list[str]:
     if not path.exists():
         return migration_names("sqlite")
     with closing(read_only(path)) as connection:
-        return migration_names("sqlite")[schema_version(connection) :]
+        found = schema_version(connection)
+    tidy(path)
+    return migration_names("sqlite")[found:]
 
 
 async def migrate(address: str) -> None:

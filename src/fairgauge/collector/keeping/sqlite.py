@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
 from fairgauge.collector.stores.base import migration_names
-from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version
+from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -103,6 +103,7 @@ def _copy_file(source: Path, target: Path) -> None:
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         raise StoreDamaged(f"{source} cannot be copied: {name}") from None
+    tidy(source)
 
 
 def _remove(path: Path) -> None:

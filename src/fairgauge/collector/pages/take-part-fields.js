@@ -1,7 +1,15 @@
 /** The fields of the page where a person takes part: how each looks, is read, and complains. */
-import { atMost, decimal, position, ratio } from "./fairgauge-client.js";
+import { Ledger, atMost, decimal, position, ratio } from "./fairgauge-client.js";
 
 const MOST_BUTTONS = 8; // more groups than this are a list to pick from
+
+export const ledger = new Ledger();
+export const collector = new URL("../..", location.href).href;
+export const get = (id) => document.getElementById(id);
+
+export function show(id, visible = true) {
+  get(id).hidden = !visible;
+}
 
 /** Return a new element with properties and children; texts stay texts. */
 export function make(tag, properties = {}, ...children) {
@@ -42,12 +50,21 @@ function field(element, target, name, read) {
   return { element, read, check, focus: () => (target.querySelector?.("input") ?? target).focus() };
 }
 
+const which = ({ name }) => `By ${name}, which group are you in?`;
+
+/** What the study says about a field, for the person who fills it in: none or one element. */
+function helped({ help = null }, target, id) {
+  if (help === null) return [];
+  target.setAttribute("aria-describedby", `${id}-help ${target.getAttribute("aria-describedby") ?? ""}`.trim());
+  return [make("p", { className: "help", id: `${id}-help` }, help)];
+}
+
 /** Buttons to pick a group, or a list where there are many. */
 export function groupField(attribute, number, silent) {
   const options = attribute.groups.map((group, i) => [String(i), group]);
   if (silent) options.push(["", "Prefer not to say"]);
   const pick = (picked) => {
-    if (picked === null || picked === undefined) throw new Error(`Please pick your ${attribute.name}`);
+    if (picked === null || picked === undefined) throw new Error(`Please pick a group by ${attribute.name}`);
     return picked === "" ? null : attribute.groups[Number(picked)];
   };
   if (attribute.groups.length > MOST_BUTTONS) {
@@ -57,18 +74,20 @@ export function groupField(attribute, number, silent) {
       make("option", { value: "?" }, "Please pick"),
     );
     select.append(...options.map(([value, text]) => make("option", { value }, text)));
-    const label = make("label", { htmlFor: select.id }, `Your ${attribute.name}`);
+    const label = make("label", { htmlFor: select.id }, which(attribute));
+    const hint = helped(attribute, select, select.id);
     const read = () => pick(select.value === "?" ? null : select.value);
     return {
-      ...field(make("div", { className: "field" }, label, select), select, select.id, read),
+      ...field(make("div", { className: "field" }, label, ...hint, select), select, select.id, read),
       name: attribute.name,
     };
   }
   const set = make(
     "fieldset",
     { className: "field", role: "radiogroup" },
-    make("legend", {}, `Your ${attribute.name}`),
+    make("legend", {}, which(attribute)),
   );
+  set.append(...helped(attribute, set, `group-${number}`));
   const choices = options.map(([value, text]) => {
     const input = make("input", { type: "radio", name: `group-${number}`, value, autocomplete: "off" });
     return make("label", { className: "choice" }, input, make("span", {}, text));
@@ -83,10 +102,12 @@ export function valueField(ranges, number, silent) {
   const [{ name, low, high }] = ranges;
   const id = `value-${number}`;
   const countable = low === "0" && high === "1";
-  const hint = `A number from ${low} to ${high}` + (countable ? ", or a fraction such as 83/100." : ".");
+  const hint =
+    `A number from ${low} to ${high}` + (countable ? ", a fraction such as 83/100, or a percentage such as 83 %." : ".");
   const input = make("input", { id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
   input.setAttribute("aria-describedby", `${id}-hint`);
-  const element = make("div", { className: "field" }, make("label", { htmlFor: id }, `Your ${name}`), input);
+  const element = make("div", { className: "field" }, make("label", { htmlFor: id }, `Your ${name}`));
+  element.append(...helped(ranges[0], input, id), input);
   element.append(make("span", { className: "hint", id: `${id}-hint` }, hint));
   const none = make("input", { type: "checkbox", autocomplete: "off" });
   if (silent)
@@ -95,7 +116,13 @@ export function valueField(ranges, number, silent) {
   if (countable) element.append(counts(input, number));
   const read = () => {
     if (none.checked) return null;
-    const value = typed(input.value);
+    const value = countable ? (percentage(input.value) ?? typed(input.value)) : typed(input.value);
+    if (countable && looksLikePercent(value)) {
+      throw new Error(`${name} must be a number from 0 to 1: for 83 in 100 write 0.83 or 83 %`);
+    }
+    if (!countable && input.value.includes("%")) {
+      throw new Error(`${name} must be a number from ${low} to ${high}, written without %`);
+    }
     ranges.forEach((range) => position(range, value)); // says what is wrong, without the value
     return value;
   };
@@ -128,6 +155,17 @@ function counts(input, number) {
       whole,
     ),
   );
+}
+
+/** Return the exact ratio that a percentage such as "83 %" or "83,5%" is, or null. */
+function percentage(text) {
+  const [, whole, places = ""] = /^\s*(\d{1,3})(?:[.,](\d{1,30}))?\s*[%٪]\s*$/.exec(text) ?? [];
+  return whole === undefined ? null : ratio(whole + places, `100${"0".repeat(places.length)}`);
+}
+
+/** Tell whether a number that should be at most 1 was probably meant to be one in 100. */
+function looksLikePercent(value) {
+  return typeof value === "string" && /^\s*\d{1,3}(\.\d*)?\s*$/.test(value) && Number(value) >= 2 && Number(value) <= 100;
 }
 
 /** Return a value as a person types it: 0.83, 0,83 or 83/100. */

@@ -1,25 +1,21 @@
 /** The page where a person takes part: asks, randomises on this device, shows what would leave it, then sends that. */
+import { FairgaugeError, LIMITS, checkAble, factorsOf, loadStudy, roundedUp, studyStatus } from "./fairgauge-client.js";
+import { review, submit } from "./take-part-answer.js";
 import {
-  AnswerRefused,
-  FairgaugeError,
-  LIMITS,
-  Ledger,
-  answerBytes,
-  checkAble,
-  deliver,
-  factorsOf,
-  loadStudy,
-  roundedUp,
-} from "./fairgauge-client.js";
-import { groupField, limitField, make, sentence, ticketField, valueField } from "./take-part-fields.js";
+  collector,
+  get,
+  groupField,
+  ledger,
+  limitField,
+  make,
+  sentence,
+  show,
+  ticketField,
+  valueField,
+} from "./take-part-fields.js";
+import { describe, unique } from "./take-part-study.js";
 
-const MOST_LISTED = 6; // more groups than this are only counted
-const PATIENCE = { tries: 4, first: 1, longest: 20 };
-
-const ledger = new Ledger();
-const collector = new URL("../..", location.href).href;
 const digest = location.pathname.split("/").at(-2);
-const get = (id) => document.getElementById(id);
 const ticketGiven = takeTicket();
 
 /** A link may bring a ticket after "#", which browsers keep to themselves; it is taken out of the address. */
@@ -27,10 +23,6 @@ function takeTicket() {
   const found = /^#ticket=([0-9a-f]{32})$/.exec(location.hash);
   if (location.hash) history.replaceState(null, "", location.pathname);
   return found?.[1] ?? null;
-}
-
-function show(id, visible = true) {
-  get(id).hidden = !visible;
 }
 
 const MEANINGS = {
@@ -45,90 +37,13 @@ function refuse(error) {
   const known = error instanceof FairgaugeError;
   const meaning = known ? (MEANINGS[error.name] ?? "") : "This page has a fault.";
   const detail = known ? sentence(error.message) : "";
-  get("status").textContent = "";
+  get("status").replaceChildren();
   get("problem").replaceChildren(make("h2", {}, "This page will not answer"));
   for (const text of [`${meaning} Nothing was sent.`.trim(), detail])
     if (text) get("problem").append(make("p", {}, text));
-  for (const id of ["privacy", "form"]) show(id, false);
+  for (const id of ["who", "privacy", "form"]) show(id, false);
   show("problem");
   if (!known) throw error;
-}
-
-function list(words) {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-}
-
-const among = ({ name, groups }) => (groups.length > MOST_LISTED ? `${groups.length} groups by ${name}` : list(groups));
-const unique = (items, key) => [...new Map(items.map((item) => [key(item), item])).values()];
-
-// ------------------------------------------------------------------------------------------- what is asked
-function describe(study) {
-  document.title = `Take part · ${study.title}`;
-  get("title").textContent = study.title;
-  const asked = study.questions.map(
-    ({ metric, attribute }) => `Does the model’s ${metric.name} differ between ${among(attribute)}?`,
-  );
-  get("asks").textContent = asked.length > 1 ? "" : asked[0];
-  if (asked.length > 1)
-    get("asks").after(make("ul", { className: "asks" }, ...asked.map((text) => make("li", {}, text))));
-  const about = unique(
-    study.questions.flatMap(({ metric, attribute }) => [...factorsOf(attribute), metric].map(({ name }) => name)),
-    String,
-  );
-  const factor = roundedUp(study.loss, 2);
-  get("promise").replaceChildren(
-    "Your group and your number stay on this device. What leaves it is one symbol, picked partly by chance. Whoever ",
-    "sees it, those who run the study included, can change their odds about ",
-    `${list(about.map((name) => `your ${name}`))} by at most `,
-    make("strong", {}, `a factor of ${factor}`),
-    ", whatever else they know about you.",
-  );
-  get("odds").replaceChildren(...odds(study));
-  get("checks").replaceChildren(
-    make(
-      "li",
-      {},
-      "The study is the one that this address names. Its digest, computed here, is ",
-      make("code", {}, study.digest),
-      ".",
-    ),
-    ...study.questions.map(({ metric, attribute, epsilon, channel }) =>
-      make(
-        "li",
-        {},
-        `${metric.name} by ${attribute.name}: the exact epsilon, computed here from the study’s table, is ` +
-          `${roundedUp(channel.epsilon, 6)}. The study declares ${epsilon}, so it keeps its word.`,
-      ),
-    ),
-    make("li", {}, "Chance comes from your browser’s secure source, and no rounded numbers are involved."),
-  );
-  show("privacy");
-}
-
-/** A picture of someone's odds before and after, at worst: rounded up, so that nobody is told too little. */
-function odds({ loss }) {
-  const percent = { n: 100n * loss.n, d: loss.n + loss.d };
-  let places = 0;
-  while (roundedUp(percent, places) === "100") places += 1; // it never is certain
-  const after = roundedUp(percent, places);
-  const rest = (100 - Number(after)).toFixed(places);
-  const spoken =
-    "Someone who thought 50 to 50 whether you belong to one group or the other thinks at most " +
-    `${after} to ${rest} after seeing your answer.`;
-  const rows = [
-    ["before", "50", "50"],
-    ["after, at most", after, rest],
-  ];
-  const bars = rows.map(([name, one, other], i) => {
-    const most = make("span", { className: i ? "most" : "half" }, one);
-    most.style.width = `${one}%`;
-    return [
-      make("span", {}, name),
-      make("div", { className: "bar" }, most, make("span", { className: "rest" }, other)),
-    ];
-  });
-  const picture = make("div", { className: "bars", role: "img", "aria-label": spoken }, ...bars.flat());
-  return [make("figcaption", {}, spoken), picture];
 }
 
 // ---------------------------------------------------------------------------------------------- the limits
@@ -185,6 +100,16 @@ function ask(study) {
       group: groups.length > 1 ? group : groups[0].read(),
       values: Object.fromEntries(values.map((field) => [field.name, field.read()])),
     };
+    const [button, drawing] = [get("draw"), get("drawing")];
+    button.disabled = true;
+    drawing.textContent = "";
+    const open = await takesAnswers(study, true).catch((error) => error);
+    button.disabled = false;
+    if (open instanceof Error) {
+      drawing.textContent = `${sentence(open.message)} Nothing was drawn. Please try again in a moment.`;
+      return;
+    }
+    if (!open) return;
     try {
       const answer = await ledger.answer(study, profile, { ticket: ticket?.read() ?? null });
       event.target.reset();
@@ -200,96 +125,57 @@ function ask(study) {
   show("form");
 }
 
-// ------------------------------------------------------------------------------------ what leaves the device
-const STATES = { pending: "not sent yet", delivered: "sent and counted", refused: "refused by the collector" };
-
-/** Show the very bytes of an answer, and let the person send them. */
-function review(study, answer, { state }) {
-  const bytes = answerBytes(answer);
-  get("bytes").textContent = new TextDecoder().decode(bytes);
-  const [title, text, more] = words(study, bytes.length)[state];
-  get("ready-title").textContent = title;
-  get("ready-text").textContent = text;
-  get("ready-more").textContent = more;
-  const kept = {
-    study: answer.study,
-    id: answer.id,
-    symbol: String(answer.symbol),
-    cost: `epsilon ${roundedUp(study.epsilon, 6)}`,
-    state: STATES[state],
-  };
-  const lines = Object.entries(kept).map(([name, value]) => [
-    make("dt", {}, name),
-    make("dd", {}, make("code", {}, value)),
-  ]);
-  get("memory").replaceChildren(...lines.flat());
-  show("send-buttons", state === "pending");
-  show("again", state === "refused" && study.admission === "tickets");
-  if (!get("again").hidden) offerTicket(study, answer);
-  get("send").onclick = () => submit(study, answer);
-  get("status").textContent = "";
-  show("ready");
-}
-
-/** Let a person whose ticket was refused give another one; the symbol stays the same. */
-function offerTicket(study, answer) {
-  const field = ticketField("");
-  get("again-field").replaceChildren(field.element);
-  get("again").onsubmit = async (event) => {
-    event.preventDefault();
-    if (!field.check()) return field.focus();
-    const renewed = await ledger.useTicket(answer, field.read());
-    get("sending").textContent = "";
-    review(study, renewed, await ledger.recall(study.digest));
-    get("ready-title").focus();
-  };
-}
-
-/** Return title, text and small print for each state of an answer. */
-function words({ admission }, size) {
-  const id =
-    admission === "tickets" ? "your ticket" : "a random number that keeps your answer from being counted twice";
-  return {
-    pending: [
-      "This is what will leave your device",
-      `These ${size} bytes and nothing else: the study’s name, ${id}, and the symbol. Your group and your number ` +
-        "are not in them.",
-      "As with every page that you open, the collector’s computer sees your network address and your browser’s name " +
-        "while you send it. The symbol was drawn once and is stored in this browser: sending it again, or another " +
-        "visit, sends the same one. If you would rather not send it, close this page.",
-    ],
-    delivered: ["Thank you. You have taken part.", "Your answer is counted. These bytes are all that was sent:", ""],
-    refused: [
-      "The collector did not take it",
-      "Your browser keeps the answer and will not draw another one. These bytes were sent:",
-      "",
-    ],
-  };
-}
-
-async function submit(study, answer) {
-  get("send").disabled = true;
-  get("sending").textContent = "Sending…";
-  try {
-    await deliver(ledger, answer, collector, PATIENCE);
-    get("sending").textContent = "";
-  } catch (error) {
-    const text = error instanceof FairgaugeError ? sentence(error.message) : "It could not be sent.";
-    const again = error instanceof AnswerRefused ? "" : " It is kept here, and you can try again.";
-    get("sending").textContent = `${text}${again}`;
-  }
-  get("send").disabled = false;
-  review(study, answer, await ledger.recall(study.digest));
-  get("ready-title").focus();
-}
-
 // ----------------------------------------------------------------------------------------------- the course
-function closedNow({ opens, closes }) {
+const day = (moment) => new Date(moment).toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
+
+/** Return why a study takes no answers now, by this device's clock and by its collector's word; "" if it does. */
+function closedNow({ opens, closes }, status) {
   const now = new Date().toISOString();
-  const day = (moment) => new Date(moment).toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
-  if (opens !== null && now < opens) return `The study opens on ${day(opens)}.`;
   if (closes !== null && now >= closes) return `The study closed on ${day(closes)}. Thank you for your interest.`;
-  return "";
+  if (status === "closed" || status === "sealed") {
+    return "The study is closed and takes no more answers. Thank you for your interest.";
+  }
+  if (opens !== null && now < opens) return `The study opens on ${day(opens)}.`;
+  return status === "not open yet" ? "The study is not open yet." : "";
+}
+
+/**
+ * Tell whether the study takes answers now; if not, say so in place of the form.
+ *
+ * Asked before anything is, and once more right before an answer is drawn: a draw for a study that has closed would
+ * spend privacy on nothing.
+ */
+async function takesAnswers(study, asked = false) {
+  const found = await studyStatus(study, collector);
+  const reason = closedNow(study, found.status);
+  if (!reason) return true;
+  const meanwhile = asked ? " That happened while you were here. Nothing was drawn, and nothing was sent." : "";
+  get("status").replaceChildren(reason + meanwhile);
+  if (found.results === "public") {
+    const results = new URL(`studies/${study.digest}`, collector).href;
+    get("status").append(" ", make("a", { href: results }, "See its results"), ".");
+  }
+  get("form").reset();
+  get("fields").replaceChildren();
+  show("form", false);
+  if (asked) get("status").focus();
+  return false;
+}
+
+/** Show the answer of an earlier visit, and send it if the person wanted that. */
+async function resume(study, record) {
+  review(study, record, record);
+  get("status").textContent =
+    record.state === "delivered"
+      ? "You have answered this study in this browser before."
+      : "Your answer was drawn on an earlier visit.";
+  if (record.state !== "pending") return;
+  if (record.wanted) return submit(study, record);
+  const found = await studyStatus(study, collector).catch(() => null);
+  if (found && closedNow(study, found.status)) {
+    get("status").textContent = "The study closed before you sent your answer. It is not counted, and nothing is left to do.";
+    show("send-buttons", false);
+  }
 }
 
 async function main() {
@@ -299,17 +185,11 @@ async function main() {
   const record = await ledger.recall(study.digest);
   if (!study.site) describe(study);
   await showLimits();
-  if (record) {
-    review(study, record, record);
-    get("status").textContent =
-      record.state === "delivered"
-        ? "You have answered this study in this browser before."
-        : "Your answer was drawn on an earlier visit.";
-    return;
-  }
+  if (record) return resume(study, record);
   checkAble(study, ""); // before anything is asked; a ticket comes with the form
-  get("status").textContent = closedNow(study);
-  if (!closedNow(study)) ask(study);
+  if (!(await takesAnswers(study))) return;
+  get("status").textContent = study.closes === null ? "" : `The study takes answers until ${day(study.closes)}.`;
+  ask(study);
 }
 
 addEventListener("pagehide", () => get("form").reset()); // nothing typed may come back with the page

@@ -17,7 +17,8 @@ _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 # What is served as /static/...: modules, which other sites may import, and what the page needs beside it.
-_FILES = ("take-part.js", "take-part-fields.js", "take-part.css")
+_SCRIPTS = tuple(f"take-part{part}.js" for part in ("", "-fields", "-study", "-answer"))
+_FILES = (*_SCRIPTS, "take-part.css")
 _MODULES = ("fairgauge-client.js", "fairgauge-crowd.js")
 ASSETS = {name: _STATIC / name for name in _MODULES} | {name: _PAGES / name for name in _FILES}
 POLICY = (

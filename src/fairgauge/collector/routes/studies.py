@@ -14,7 +14,7 @@ from fairgauge.collector.drafts import kept_terms
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.refusals import BadMediaType, NotSealed
 from fairgauge.collector.service import Collector
-from fairgauge.collector.shapes import Exact, Key, Listing, Summary
+from fairgauge.collector.shapes import Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
 
 PIECE = 2**16  # bytes that wait for a reader
@@ -66,6 +66,14 @@ def _shared(document: bytes) -> bytes:
 async def _pieces(document: bytes) -> AsyncIterator[bytes]:
     for at in range(0, len(document), PIECE):
         yield document[at : at + PIECE]
+
+
+async def status(request: Request) -> Response:
+    """Say whether a study takes answers now: small, and never from a cache."""
+    collector = collector_of(request)
+    kept = await collector.document(request.path_params["digest"])
+    standing = Standing(kept.digest, kept.state(collector.clock()), kept_terms(kept).results)
+    return _json(standing, headers={"Cache-Control": "no-store"})
 
 
 async def close(request: Request) -> Response:

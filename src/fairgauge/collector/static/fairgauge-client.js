@@ -480,6 +480,27 @@ async function fetchStudy(url, timeout) {
   throw new InvalidInput("study", url.origin, `must give a study, but has HTTP status ${response.status}`);
 }
 
+const STATES = ["not open yet", "open", "closed", "sealed"];
+
+/**
+ * Return what the collector at this address says of a study now: { status, results }.
+ *
+ * Ask before you draw: a study that its operator closed early takes no answers, and drawing one would be for nothing.
+ */
+export async function studyStatus({ digest }, url, { timeout = 20 } = {}) {
+  const base = new URL(url, globalThis.location?.href);
+  const target = `${base.href.replace(/\/$/, "")}/studies/${digest}/status`;
+  try {
+    const headers = { Accept: "application/json" };
+    const response = await fetch(target, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
+    const { study, status, results } = await response.json();
+    if (response.ok && study === digest && STATES.includes(status)) return { status, results };
+  } catch {
+    // Said below: whatever it is, nobody knows whether the study is open.
+  }
+  throw new CannotAnswer(`${base.origin} does not say whether the study is open`);
+}
+
 async function readUpTo(response, most) {
   const [parts, reader] = [[], response.body.getReader()];
   let size = 0;
@@ -1295,7 +1316,7 @@ export class Ledger {
     });
   }
 
-  /** Return what is remembered of the study with this digest, { study, id, symbol, state, charges }, or null. */
+  /** Return what is remembered of the study with this digest, { study, id, symbol, state, charges, wanted }, or null. */
   async recall(digest) {
     return this.#change((store, done) => {
       store.get(digest).onsuccess = ({ target }) => done(() => target.result ?? null);
@@ -1310,24 +1331,29 @@ export class Ledger {
     });
   }
 
+  /** Remember that the person said to send an answer, so that a later visit may go on with it. */
+  async markWanted(answer) {
+    return this.#note(answer, { wanted: true });
+  }
+
   /** Remember that the collector has an answer. */
   async markSent(sent) {
-    return this.#mark(sent, "delivered");
+    return this.#note(sent, { state: "delivered" });
   }
 
   /** Remember that the collector refused an answer for good; what was delivered stays so. */
   async markRefused(sent) {
-    return this.#mark(sent, "refused");
+    return this.#note(sent, { state: "refused" });
   }
 
-  #mark(sent, state) {
+  #note(sent, news) {
     return this.#change((store, done) => {
       store.get(sent.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
           if (found?.id !== sent.id || found?.symbol !== sent.symbol) {
             throw new InvalidInput("answer", sent.id, "is not in this ledger");
           }
-          if (found.state !== "delivered") store.put({ ...found, state });
+          if (found.state !== "delivered") store.put({ ...found, ...news });
         });
     });
   }
@@ -1339,7 +1365,7 @@ export class Ledger {
       store.get(refused.study).onsuccess = ({ target: { result: found } }) =>
         done(() => {
           if (found?.state !== "refused") throw new CannotAnswer("only an answer that was refused gets another ticket");
-          store.put({ ...found, id: ticket, state: "pending" });
+          store.put({ ...found, id: ticket, state: "pending", wanted: false });
           return answerIn({ ...found, id: ticket });
         });
     });

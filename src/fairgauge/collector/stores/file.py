@@ -17,6 +17,7 @@ _WRITER_SETTINGS = (
     "PRAGMA wal_autocheckpoint=4000",  # pages: 16 MiB of log between checkpoints
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-16384",  # 16 MiB; the system keeps the rest of the file in memory as long as there is some
+    "PRAGMA secure_delete=ON",  # answers that are removed leave no trace in free pages, whatever SQLite was built with
     "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
 )
 
@@ -54,6 +55,18 @@ def read_only(path: Path) -> sqlite3.Connection:
     """Open the file so that nothing can be changed through this connection."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def tidy(path: Path) -> None:
+    """Let SQLite remove the empty log that a reader left beside the file, unless somebody uses it.
+
+    A connection that may only read makes a log if there is none, and cannot remove it.
+    """
+    log = path.with_name(path.name + "-wal")
+    with suppress(OSError, sqlite3.Error):
+        if log.stat().st_size == 0:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, need_version
-from fairgauge.collector.stores.file import check_pages, connect, lock, migrate, read_only, schema_version
+from fairgauge.collector.stores.file import check_pages, connect, lock, migrate, read_only, schema_version, tidy
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
@@ -93,7 +93,9 @@ class SqliteStore:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._finish)
         await asyncio.to_thread(self._writer.shutdown)
-        if self._lock is not None:
+        if self._lock is None:
+            await asyncio.to_thread(tidy, self.path)
+        else:
             os.close(self._lock)
 
     async def check(self) -> None:

@@ -64,7 +64,9 @@ def test_listeners_hear_of_new_answers_and_of_the_end(watch):
         await send(desk, 300)
         assert 'data-part="verdict"' in await until_shows(events, "300 answers")
         await send(desk, 100, start=300)
-        await until_shows(events, "400 answers")
+        shown = await until_shows(events, "400 answers")
+        assert "it holds at every look, with" in shown
+        assert "confidence, if clients answer in random order. If they come in waves" in shown
         await desk.collector.close(STUDY.digest)
         await until_shows(events, "event: over")
         assert [event async for event in events] == []

@@ -21,6 +21,15 @@ async def pragma(store: SqliteStore, name: str) -> object:
     return await store._write(lambda connection: connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
+def test_what_is_removed_leaves_no_trace_in_the_file_whatever_sqlite_was_built_with(tmp_path: Path):
+    async def play() -> None:
+        store = await SqliteStore.open(tmp_path / "gauge.db")
+        assert await pragma(store, "secure_delete") == 1
+        await store.close()
+
+    asyncio.run(play())
+
+
 def test_the_writer_is_set_to_be_durable_also_after_it_was_opened_again(tmp_path: Path):
     async def play() -> None:
         store = await SqliteStore.open(tmp_path / "gauge.db")

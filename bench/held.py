@@ -1,0 +1,183 @@
+"""How often intervals hold the truth, in one cell of conditions.
+
+An interval holds the truth exactly if the truth is accepted, and asking that is many times faster than finding the
+ends.  So every simulated study is asked whether it accepts the truth, and some are estimated in full and read as people
+read them, which must come to the same.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import binom
+
+from bench.conditions import Setting
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation import estimate
+from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.estimation.kinds import KINDS, kind_of
+from fairgauge.estimation.metric_frame import PrivateMetricFrame
+from fairgauge.estimation.reader import Reader, counts_of
+from fairgauge.estimation.values import Interval
+from fairgauge.simulation import simulate, simulate_exactly
+from fairgauge.tallies import Tally
+
+CONFIDENCE = 0.9
+# Chance breaks a promise once in a million cells.
+FALSE_POSITIVE_RATE = 1e-6
+# These are about clients who split exactly as the shares say, so they are asked about such clients.
+ABOUT_THESE_CLIENTS = ("fixed", "chebyshev")
+# The normal interval promises to be close to its confidence, from so many answers to its question on.
+ROUGH, SLACK = 10_000, 1.3
+# One study in so many is read in full.
+READ = 20
+QUANTITIES = ("gap", "|gap|", "mean", "overall", "ratio", "share", "answered")
+# The truth and the ends are computed in different ways.
+_ROUNDING = 1e-9
+
+Shown = Iterator[tuple[str, bool | None]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """In how many studies the interval of one quantity was asked for, given, and missed the truth."""
+
+    setting: Setting
+    kind: str
+    quantity: str
+    asked: int
+    given: int
+    missed: int
+    drawn: bool = True
+
+    @property
+    def part(self) -> float:
+        """The part of the studies in which it held, or was not given: no number is not wrong."""
+        return 1 - self.missed / self.asked
+
+    @property
+    def promised(self) -> bool:
+        """Whether the interval promises anything here."""
+        if self.kind in ABOUT_THESE_CLIENTS:
+            return not self.drawn
+        return self.kind != "normal" or self.setting.clients / self.setting.questions >= ROUGH
+
+    @property
+    def broken(self) -> bool:
+        """Whether chance does not explain that it held so seldom."""
+        alpha = (1 - CONFIDENCE) * (SLACK if self.kind == "normal" else 1)
+        return self.promised and is_broken(self.missed, self.asked, alpha)
+
+
+def is_broken(missed: int, asked: int, alpha: float) -> bool:
+    """Tell whether so many misses are no chance, by an exact binomial test."""
+    return bool(binom.sf(missed - 1, asked, alpha) < FALSE_POSITIVE_RATE)
+
+
+def measure(setting: Setting, runs: int, *, seed: int, kinds: Iterable[str] = tuple(KINDS)) -> Iterator[Held]:
+    """Yield how often each kind of interval held, for everything that is shown."""
+    for kind in kinds:
+        for simulated in _ways(setting, kind):
+            asked, given, missed = Counter[str](), Counter[str](), Counter[str]()
+            rng = np.random.default_rng(seed)
+            for turn in range(runs):
+                tally = simulated(setting.study, setting.population, clients=setting.clients, seed=rng)
+                shown = dict(accepted(setting, tally, kind))
+                if turn % READ == 0:
+                    shown |= dict(read(setting, tally, kind, shown))
+                for quantity, holds in shown.items():
+                    asked[quantity] += 1
+                    given[quantity] += holds is not None
+                    missed[quantity] += holds is False
+            for quantity, often in asked.items():
+                if given[quantity]:
+                    drawn = simulated is simulate
+                    yield Held(setting, kind, quantity, often, given[quantity], missed[quantity], drawn)
+
+
+def _ways(setting: Setting, kind: str) -> list[Callable[..., Tally]]:
+    """Return how clients come: drawn, and where a kind is about exactly these clients, as they are."""
+    return [simulate, simulate_exactly] if kind in ABOUT_THESE_CLIENTS and setting.splits_exactly else [simulate]
+
+
+def accepted(setting: Setting, tally: Tally, kind: str) -> Shown:
+    """Yield for each number of the first question whether the truth is accepted; None if the answers do not tell."""
+    if not sum(tally.for_question(setting.study, 0)):
+        return
+    estimands, reader, alpha = _estimands(setting), _reader(setting, tally, kind), 1 - CONFIDENCE
+    truth = setting.truth
+    means = [2 * truth.means[group] - 1 for group in truth.means]
+    if estimands.gaps is not None or estimands.means is not None:
+        # All gaps are to hold together; those that are not told are not wrong.
+        told = [
+            _ask(reader.believes_gap, (a, b), means[a] - means[b], alpha)
+            for a, b in combinations(range(setting.groups), 2)
+        ]
+        yield "gap", None if all(holds is None for holds in told) else False not in told
+    for group, name in enumerate(truth.means):
+        if estimands.means is not None:
+            yield f"mean of {name}", _ask(lambda g: _within(reader.mean(g, alpha), means[g]), group)
+        if estimands.group_shares is not None:
+            yield f"share of {name}", _ask(reader.believes, estimands.group_shares[group], truth.shares[name], alpha)
+    if estimands.overall is not None and truth.overall is not None:
+        yield "overall", _ask(reader.believes, estimands.overall, 2 * truth.overall - 1, alpha)
+    if estimands.answered is not None:
+        yield "answered", _ask(reader.believes, estimands.answered, setting.answering, alpha)
+
+
+def read(setting: Setting, tally: Tally, kind: str, accepts: dict[str, bool | None]) -> Shown:
+    """Yield whether what people read holds the truth: sizes of gaps and ratios too, and every number again.
+
+    Raises:
+        AssertionError: If a number that accepts the truth does not hold it.
+    """
+    truth = setting.truth
+    found = estimate(setting.study, tally, confidence=CONFIDENCE, interval=kind).questions[0]
+    gaps = [(interval, truth.gaps[pair]) for pair, interval in found.gaps.items()]
+    if gaps:
+        yield "gap", all(_within(interval, gap) for interval, gap in gaps)
+        yield "|gap|", all(_within(interval.size, abs(gap)) for interval, gap in gaps)
+    numbers = {f"mean of {g}": (mean, truth.means[g]) for g, mean in found.means.items()}
+    numbers |= {f"share of {g}": (share, truth.shares[g]) for g, share in found.shares.items()}
+    if found.overall is not None and truth.overall is not None:
+        numbers["overall"] = found.overall, truth.overall
+    if found.answered is not None:
+        numbers["answered"] = found.answered, setting.answering
+    for name, (interval, is_so) in numbers.items():
+        holds = _within(interval, is_so)
+        if accepts.get(name) and not holds:
+            raise AssertionError(f"{kind}: {name} accepts {is_so} but is {interval} ({setting})")
+        yield name, holds
+    yield "ratio", _ask(_ratio_holds, setting, tally, kind)
+
+
+def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
+    """Tell whether the ratio of the smallest mean to the largest holds the truth; frames show it."""
+    frame = PrivateMetricFrame(setting.study, tally, confidence=CONFIDENCE, interval=kind)
+    low, high = (float(end.iloc[0]) for end in frame.ratio_ci())
+    means = setting.truth.means.values()
+    return low - _ROUNDING <= min(means) / max(means) <= high + _ROUNDING
+
+
+def _estimands(setting: Setting) -> Estimands:
+    return estimands_of(setting.study.questions[0], questions=setting.questions)
+
+
+def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
+    own = tally.for_question(setting.study, 0)
+    counts = own if setting.questions == 1 else (*own, tally.total - sum(own))
+    return kind_of(kind).reader(_estimands(setting), counts_of(counts))
+
+
+def _ask(ask: Callable[..., bool], *about: object) -> bool | None:
+    """Return what is answered, or None if the answers to the study do not tell."""
+    try:
+        return ask(*about)
+    except CannotEstimate:
+        return None
+
+
+def _within(interval: Interval, truth: float) -> bool:
+    return interval.low - _ROUNDING <= truth <= interval.high + _ROUNDING
