@@ -207,7 +207,7 @@ class JointTest:
         count = int(np.clip(np.ceil(np.log(top / bottom) / np.log(1.05)), 1, 60))
         edges = np.geomspace(bottom, top, count + 1)
         fourths = self._given(low, high, 4, edges[1:])
-        # E psi^4 >= (E psi^2)^2: where it cannot be, no law has a variance in the cell, and nothing need be paid for it.
+        # E psi^4 >= (E psi^2)^2: where it cannot be, no law has a variance in the cell, and it costs nothing.
         there = fourths >= edges[:-1] ** 2
         if not there.any():
             return 1.0
