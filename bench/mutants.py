@@ -55,7 +55,7 @@ TARGETS = {
         ["tests/unit/study", "tests/property/test_study.py", "tests/golden"],
     ),
     "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),
-    "intake": (["collector/intake.py"], ["tests/unit/collector/test_intake.py"]),
+    "intake": (["collector/intake.py", "collector/queueing.py"], ["tests/unit/collector/test_intake.py"]),
     "intervals": (
         [f"estimation/{name}.py" for name in INTERVALS],
         [f"tests/unit/estimation/test_{name}.py" for name in (*INTERVALS, "crossing", "laws")],

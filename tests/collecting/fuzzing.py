@@ -12,7 +12,8 @@ METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", 
 PATHS = (
     "/", "/studies", "/studies/{d}", "/studies/{d}/answers", "/studies/{d}/tally", "/studies/{d}/estimate",
     "/studies/{d}/sealed", "/studies/{d}/take-part", "/studies/{d}/status", "/studies/{d}/report",
-    "/studies/{d}/arrivals", "/sign-in", "/studies/{d}/export?format=ndjson", "/sign-out", "/operator", "/operator/publish", "/operator/close",
+    "/studies/{d}/arrivals", "/sign-in", "/studies/{d}/export?format=ndjson", "/sign-out", "/operator",
+    "/operator/publish", "/operator/close",
     "/operator/tokens", "/operator/tickets", "/key", "/healthz", "/readyz", "/metrics", "/openapi.json", "/style.css",
     "/static/../x", "/static/take-part.js", "/%00", "/%ff%fe", "//", "/studies/%7Bx%7D", "/studies/" + "0" * 64, "*",
 )  # fmt: skip

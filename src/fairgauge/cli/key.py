@@ -12,6 +12,7 @@ from fairgauge.cli.show import out, show_json
 from fairgauge.collector.buckets import bucket_of
 from fairgauge.collector.keeping.addresses import open_existing
 from fairgauge.collector.keeping.keys import remember_keys
+from fairgauge.collector.notes import leave_note
 from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.tickets import Tickets
@@ -43,6 +44,7 @@ def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None
 def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
     """Replace the signing key; what was signed before is served with the key that signed it."""
     old, new = rotate_key(secrets)
+    leave_note(secrets, "rotated the key", new)
     if json:
         show_json({"key": new, "former": old})
         return

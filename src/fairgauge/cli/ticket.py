@@ -7,6 +7,7 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.show import show_json
+from fairgauge.collector.notes import leave_note
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import as_count
@@ -34,6 +35,7 @@ def new(
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
     wanted, book = as_count("count", count), Tickets.in_folder(secrets)
+    leave_note(secrets, f"made {wanted} ticket{'s' * (wanted != 1)}", study)
     if json:
         show_json({"study": study, "tickets": [book.new(study) for _ in range(wanted)]})
     else:

@@ -7,6 +7,7 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json, show_table
+from fairgauge.collector.notes import leave_note
 from fairgauge.collector.tokens import new_token, read_tokens, read_uses, revoke_token
 
 SECRETS = Path("fairgauge-secrets")
@@ -28,6 +29,7 @@ def new(
 ) -> None:
     """Make a token, and print it once: only its hash is kept."""
     made = new_token(secrets, name=name, role=role, expires=expires)
+    leave_note(secrets, "made a token", name)
     if json:
         show_json({"name": name, "role": role, "expires": expires, "token": made})
     else:
@@ -53,3 +55,4 @@ def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None
 def revoke(name: Name, secrets: options.Secrets = SECRETS) -> None:
     """Forget a token; a running collector notices at once."""
     revoke_token(secrets, name=name)
+    leave_note(secrets, "revoked a token", name)

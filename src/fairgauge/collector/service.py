@@ -20,6 +20,7 @@ from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
+from fairgauge.collector.notes import taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
@@ -30,7 +31,7 @@ from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import StoreAway, StoreError
+from fairgauge.errors import InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -89,7 +90,6 @@ class Collector:
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
-        self._tokens: set[str] | None = None
         self._committed = float("-inf")
 
     async def start(self) -> None:
@@ -248,9 +248,9 @@ class Collector:
         while True:
             try:
                 await self.close_what_is_due()
-                await self._note_tokens()
                 self.sessions.remember_ended(await self.store.ended_sessions(int(self.clock())))
-            except StoreError as error:
+                await self.write_notes()
+            except (StoreError, InvalidInput, OSError, ValueError) as error:  # the store, or the folder with notes
                 log("waiting", reason=type(error).__name__)
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -264,18 +264,11 @@ class Collector:
         for digest in due:
             await self._close_when_due(digest)
 
-    async def _note_tokens(self) -> None:
-        """Put into the audit log which tokens came and went without the page: with a command, on this machine."""
-        now = {token.name for token in self.gatekeeper.kept()}
-        before, self._tokens = now if self._tokens is None else self._tokens, now
-        for did, names in (("made a token", now - before), ("revoked a token", before - now)):
-            for name in sorted(names):
-                await self.record("command line", did, name)
-
-    async def note_token(self, who: str, did: str, name: str) -> None:
-        """Put into the audit log that a token was made or revoked on the page."""
-        self._tokens = {token.name for token in self.gatekeeper.kept()}
-        await self.record(who, did, name)
+    async def write_notes(self) -> None:
+        """Put into the audit log what commands did in the secrets folder, whether a collector ran or not."""
+        with taken_notes(self.secrets) as notes:
+            for note in notes:
+                await self.store.record(note)
 
     async def _close_when_due(self, digest: str) -> None:
         try:

@@ -21,11 +21,6 @@ def allowed_success(epsilon: float) -> float:
     return 1 / (1 + exp(-epsilon))
 
 
-def group_success(mechanism: Mechanism) -> float:
-    """Return how often the guess "the group that was reported" is right, for two groups."""
-    return mechanism.keep
-
-
 def guess_published(mechanism: Mechanism, *, value: float, people: int, rng: np.random.Generator) -> float:
     """Return how often the group of so many people is guessed from one report of a published mechanism each."""
     groups = rng.integers(0, 2, people)

@@ -74,11 +74,6 @@ def _laplace_loss(mechanism: LaplaceMechanism) -> Loss:
     return max(value, group, key=lambda loss: loss.epsilon)
 
 
-def group_loss(mechanism: Mechanism) -> float:
-    """Return the loss of the reported group alone: ε1, whatever the rest of the report says."""
-    return mechanism.group_epsilon
-
-
 def clipped_loss(mechanism: LaplaceMechanism) -> float:
     """Return the loss of M_L if reports were clipped to [-1, 1] on the device, with ends as atoms.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector import export
+from fairgauge.collector.lane import Lane
 from fairgauge.tallies import Tally
 from tests.answers import FORMATS, STUDY, Answers
 from tests.unit.cli.conftest import Run, refused
@@ -55,7 +56,7 @@ def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path
         yield rows[300:]
 
     async def exported() -> bytes:
-        return b"".join([part async for part in getattr(export, kind)(STUDY.digest, pages())])
+        return b"".join([part async for part in getattr(export, kind)(STUDY.digest, pages(), Lane())])
 
     (elsewhere / f"export.{kind}").write_bytes(asyncio.run(exported()))
     done = fairgauge("tally", "study.json", f"export.{kind}", "--engine", engine, "-o", "tally.json")

@@ -1,4 +1,7 @@
-"""Who did what is written down, with names and never with secrets; and what else an operator relies on."""
+"""Who did what is written down, with names and never with secrets; and what else an operator relies on.
+
+Covers: fairgauge.collector.notes.
+"""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
-from fairgauge.collector.tokens import new_token, revoke_token
+from fairgauge.collector.notes import leave_note, taken_notes
 from fairgauge.errors import StoreFull
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import ServerProcess
@@ -64,17 +67,40 @@ def test_what_people_do_on_the_page_is_written_down_and_shown_without_secrets(as
     ask(scene)
 
 
-def test_tokens_made_and_revoked_by_command_are_noticed(ask):
+def test_what_commands_did_in_the_folder_is_written_down_once_also_by_several_collectors(ask):
+    def command(*words: str) -> None:
+        assert CliRunner().invoke(make_app([words[0]]), words, catch_exceptions=False).exit_code == 0
+
     async def scene(desk: Desk) -> None:
         folder = desk.collector.secrets
-        await desk.collector._note_tokens()
-        new_token(folder, name="zoe", role="reader")
-        await desk.collector._note_tokens()
-        revoke_token(folder, name="zoe")
-        await desk.collector._note_tokens()
-        assert await lines(desk) == [
-            ("command line", "made a token", "zoe"), ("command line", "revoked a token", "zoe")
-        ]  # fmt: skip
+        command("token", "new", "--name", "zoe", "--secrets", str(folder))
+        command("token", "revoke", "--name", "zoe", "--secrets", str(folder))
+        command("ticket", "new", "--study", STUDY.digest, "--count", "3", "--secrets", str(folder))
+        with taken_notes(folder) as notes:  # another collector is about to write them
+            assert len(notes) == 3
+            with taken_notes(folder) as none:
+                assert none == []
+            leave_note(folder, "made a token", "late")
+        command("key", "rotate", "--secrets", str(folder))
+        for _ in range(2):
+            await desk.collector.write_notes()
+        assert [line[1] for line in await lines(desk)] == ["made a token", "rotated the key"]
+
+    ask(scene)
+
+
+def test_a_note_that_could_not_be_written_down_is_tried_again(ask, monkeypatch: pytest.MonkeyPatch):
+    async def scene(desk: Desk) -> None:
+        async def full(*_args: object) -> None:
+            raise StoreFull("the disk is full")
+
+        leave_note(desk.collector.secrets, "made a token", "zoe")
+        with monkeypatch.context() as broken:
+            broken.setattr(desk.collector.store, "record", full)
+            with pytest.raises(StoreFull):
+                await desk.collector.write_notes()
+        await desk.collector.write_notes()
+        assert await lines(desk) == [("command line", "made a token", "zoe")]
 
     ask(scene)
 

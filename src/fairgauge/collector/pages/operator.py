@@ -121,7 +121,7 @@ async def tokens(request: Request, form: dict[str, str]) -> Response:
             await asyncio.to_thread(revoke_token, folder, name=form["name"])
         else:
             made = await asyncio.to_thread(new_token, folder, name=form["name"], role=form["role"])
-        await collector.note_token(name, "made a token" if made else "revoked a token", form["name"])
+        await collector.record(name, "made a token" if made else "revoked a token", form["name"])
     except InvalidInput as error:
         return await _desk(request, status=400, wrong=str(error))
     if session_of(request) is None:  # an operator may revoke the very token that this session is of
