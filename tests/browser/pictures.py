@@ -26,8 +26,16 @@ def study() -> Study:
     """A study that people could be asked to take part in."""
     name, channel = make_channel(Goal(shares=(0.5, 0.5), abstain=True), Decimal(1), design="randomized-response")
     sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
-    understood = Metric("share of commands understood", "0", "1")
-    return Study("Does the assistant understand everyone?", (Question(understood, sex, "gap", name, "1", channel),))
+    help_ = "Of the last 100 commands that you gave, the part that the assistant understood."
+    understood = Metric("share of commands understood", "0", "1", help=help_)
+    return Study(
+        "Does the assistant understand everyone?",
+        (Question(understood, sex, "gap", name, "1", channel),),
+        operator="Fairness Office, Example University",
+        purpose="To find out whom the assistant understands less well, so that the next version is trained for them.",
+        retention=30,
+        contact="fairness@example.org",
+    )
 
 
 def keep(page: Page, name: str) -> None:
@@ -41,9 +49,10 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        with ServerProcess(folder, f"sqlite:///{folder / 'gauge.db'}") as process, sync_playwright() as playwright:
+        store, drafts = f"sqlite:///{folder / 'gauge.db'}", "drafts = true"
+        with ServerProcess(folder, store, settings=drafts) as process, sync_playwright() as playwright:
             collector = Collecting(process, f"http://127.0.0.1:{process.port}")
-            address = collector.url + collector.publish(study()) + "/take-part"
+            address = collector.url + collector.publish(study(), results="public") + "/take-part"
             chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             for scheme in ("light", "dark"):
                 for size, viewport in SIZES.items():
@@ -59,6 +68,11 @@ def main() -> None:
                     page.get_by_role("button", name="Send").wait_for()
                     if (scheme, size) in (("light", "wide"), ("dark", "phone")):
                         keep(page, f"leaves-{scheme}-{size}")
+                        page.get_by_role("button", name="Send").click()
+                        page.get_by_text("How to check").click()
+                        page.get_by_role("button", name="Is my answer counted?").click()
+                        page.get_by_text("Yes: the collector").wait_for()
+                        keep(page, f"thanks-{scheme}-{size}")
             chromium.close()
 
 

@@ -538,6 +538,48 @@ class TestOutage:
         assert set(posted(person)) == {body}
         assert sum(collector.counts(study)) == 1
 
+    def test_the_page_tries_again_after_a_while(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Outage and patience")
+        collector.publish(study)
+        person = visitor()
+        person.context.add_init_script(
+            "const wait = setTimeout; globalThis.setTimeout = (work, time) => wait(work, time / 40);"
+        )
+        person.context.route("**/answers", lambda route: route.fulfill(status=503, body="{}"))
+        page = open_form(person, study)
+        fill(page)
+        body = randomise(page)
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#sending")).to_contain_text("is not ready to take the answer")
+        person.context.unroute("**/answers")
+        expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+        expect(page.locator("#sending")).to_be_empty()
+        assert set(posted(person)) == {body}
+        assert sum(collector.counts(study)) == 1
+
+    def test_whoever_changes_their_mind_stops_it(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        study = new_study("Outage and another mind")
+        collector.publish(study)
+        person = visitor()
+        person.context.route("**/answers", lambda route: route.abort())
+        page = open_form(person, study)
+        fill(page)
+        randomise(page)
+        expect(page.locator("#rather-not")).to_be_visible()
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#rather-not")).to_be_hidden()
+        page.get_by_role("button", name="Stop trying").click()
+        expect(page.locator("#sending")).to_have_text("This page has stopped trying.")
+        person.context.unroute("**/answers")
+        before = len(posted(person))
+        page.evaluate("dispatchEvent(new Event('online'))")
+        page.reload()
+        expect(page.locator("#status")).to_have_text("Your answer was drawn on an earlier visit.")
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
+        page.wait_for_timeout(300)
+        assert len(posted(person)) == before
+        assert sum(collector.counts(study)) == 0
+
     def test_the_next_visit_sends_what_was_to_be_sent(self, collector: Collecting, visitor: OpenVisitor) -> None:
         study = new_study("Outage and a next visit")
         path = collector.publish(study)
@@ -633,7 +675,9 @@ class TestWho:
         assert who == "Fairness Office"
         assert why == "To find out whom the assistant understands less well."
         assert "counted together with everyone’s" in what
-        assert long == "Single answers are deleted 30 days after the study closes. Only the counts stay."
+        assert long == (
+            "The study promises that single answers are deleted 30 days after it closes. Only the counts stay."
+        )
         assert whom == "fairness@example.org"
         expect(page.get_by_role("link", name=whom)).to_have_attribute("href", "mailto:fairness@example.org")
         expect(page.get_by_label("Your recall")).to_have_accessible_description(

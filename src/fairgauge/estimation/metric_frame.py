@@ -119,7 +119,7 @@ class PrivateMetricFrame:
 
     @property
     def group_share_ci(self) -> "list[pd.DataFrame]":
-        """The intervals of ``group_share``; a share that the study states has no width."""
+        """The intervals of ``group_share``; a share that the study states is as wide as the error it states."""
         return list(self._shares[1:])
 
     @property
@@ -197,10 +197,8 @@ class PrivateMetricFrame:
     @cached_property
     def _shares(self) -> Frames:
         def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
-            known = question.attribute.share_values
-            if known is None:
-                return _of_groups(found, found.shares, "each group's share")
-            return {g: Interval(s, s, s) for g, s in zip(question.attribute.groups, known, strict=True)}
+            known = _stated_shares(question)
+            return _of_groups(found, found.shares, "each group's share") if known is None else known
 
         return self._frames(shares)
 
@@ -223,10 +221,9 @@ class PrivateMetricFrame:
     def _difference(self, method: Method) -> Columns:
         if _checked(method) == "between_groups":
             return self._columns(lambda _, found: _largest_gap(found), self._estimate)
-        known = self._questions[0][1].attribute
-        if known.share_values is None:
+        shares = _stated_shares(self._questions[0][1])
+        if shares is None:
             return self._columns(lambda _, found: _means_to_overall(found), self._means_together)
-        shares = dict(zip(known.groups, known.share_values, strict=True))
         return self._columns(lambda _, found: _gaps_to_overall(shares, found), self._estimate)
 
     def _ratio(self, method: Method) -> Columns:
@@ -291,19 +288,32 @@ def _largest_gap(found: QuestionEstimate) -> Interval:
     return _over(max, [gap.size for gap in found.gaps.values()])
 
 
-def _gaps_to_overall(shares: dict[str, float], found: QuestionEstimate) -> Interval:
+def _stated_shares(question: Question) -> dict[str, Interval] | None:
+    """Return the shares that the study states, as far as they may be off; None if they are estimated."""
+    attribute = question.attribute
+    if attribute.share_values is None:
+        return None
+    error = float(attribute.share_error or 0)
+    return {
+        group: Interval(share, max(share - error, 0.0), min(share + error, 1.0))
+        for group, share in zip(attribute.groups, attribute.share_values, strict=True)
+    }
+
+
+def _gaps_to_overall(shares: dict[str, Interval], found: QuestionEstimate) -> Interval:
     r"""Return the largest difference to everyone where shares are known: each is a weighted sum of gaps.
 
     .. math:: m_g - \sum_h s_h m_h = \sum_h s_h (m_g - m_h)
+
+    Each product is least and largest at ends of the share's and of the gap's interval.
     """
     _largest_gap(found)
     sums = []
     for group in shares:
         gaps = [(share, found.gap(group, other)) for other, share in shares.items() if other != group]
-        estimate, low, high = (
-            sum(share * getattr(gap, end) for share, gap in gaps) for end in ("estimate", "low", "high")
-        )
-        sums.append(Interval(estimate, low, high))
+        ends = [[s * d for s in (share.low, share.high) for d in (gap.low, gap.high)] for share, gap in gaps]
+        estimate = sum(share.estimate * gap.estimate for share, gap in gaps)
+        sums.append(Interval(estimate, sum(map(min, ends)), sum(map(max, ends))))
     return _over(max, [each.size for each in sums])
 
 

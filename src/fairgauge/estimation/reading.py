@@ -113,8 +113,12 @@ def _cautions(
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
     low, high = question.metric.low, question.metric.high
+    why = "there are too few answers to place it better"
+    if question.attribute.shares is not None:
+        # A sum over a share that is stated too small leaves the range however many answer.
+        why += ", or its share is larger than stated"
     return said + [
-        f"The estimate for {group} is outside {low} to {high}: there are too few answers to place it better."
+        f"The estimate for {group} is outside {low} to {high}: {why}."
         for group, mean in means.items()
         if mean.estimate != mean.shown.estimate
     ]

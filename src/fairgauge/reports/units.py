@@ -11,7 +11,7 @@ MOST_PLACES = 6
 MINUS = "\N{MINUS SIGN}"
 # Behind a number that was cut to what is possible, and what it means.
 CUT = "*"
-CUT_NOTE = f"{CUT} Cut to what this number can be at all: there are too few answers to place it better."
+CUT_NOTE = f"{CUT} Cut to what this number can be at all."
 # Digits after which a float's own rounding shows: 3.7000000000000004 is meant to be 3.7.
 _MEANT = 12
 

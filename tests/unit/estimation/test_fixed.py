@@ -1,10 +1,13 @@
 """Fixed clients: moments between levels by brute force, and fewer clients than before."""
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
 from fairgauge.estimation.finite import finite
-from fairgauge.estimation.fixed import central_moments, fixed
+from fairgauge.estimation.fixed import _fourth, _third, central_moments, fixed
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.goal import Goal
 from tests.surveys import designed
@@ -41,3 +44,21 @@ def test_it_needs_fewer_clients_than_before(epsilon: str, answers: int, most: fl
     """A width falls with the root of the number of clients, so its square is how many are needed."""
     spread = spread_of(epsilon, 0.5)
     assert (max(fixed(spread, answers, 0.01)) / max(finite(spread, answers, 0.01))) ** 2 < most
+
+
+@pytest.mark.parametrize(
+    ("bernstein", "central"),
+    [
+        (_third, lambda f, m2, m3, _: m3 - 3 * f * m2 + 2 * f**3),
+        (_fourth, lambda f, m2, m3, m4: m4 - 4 * f * m3 + 6 * f**2 * m2 - 3 * f**4),
+    ],
+)
+def test_central_moments_between_two_points_are_their_polynomials(bernstein: Any, central: Any):
+    a, b = np.random.default_rng(3).normal(size=(2, 4, 5))
+    coefficients = bernstein(a, b)
+    degree = len(coefficients) - 1
+    for t in (0.0, 0.3, 0.8, 1.0):
+        basis = [math.comb(degree, k) * t**k * (1 - t) ** (degree - k) for k in range(degree + 1)]
+        assert np.tensordot(basis, coefficients, 1) == pytest.approx(
+            central(*((1 - t) * a + t * b)), rel=1e-9, abs=1e-12
+        )

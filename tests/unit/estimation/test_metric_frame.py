@@ -209,3 +209,25 @@ def test_arguments() -> None:
         ours().difference("both")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="confidence"):
         PrivateMetricFrame(asked, Tally.empty(asked), attribute="age", confidence=1.0)
+
+
+@lru_cache
+def off_by_a_twentieth() -> PrivateMetricFrame:
+    """Stated 0.5 and 0.5, known to 0.05: really 0.45 and 0.55."""
+    sex = Attribute("sex", {"female": "0.5", "male": "0.5"}, share_error="0.05")
+    name, channel = make_channel(Goal((0.5, 0.5)), Decimal(2), design="randomized-response")
+    asked = study(Question(RECALL, sex, "gap", name, "2", channel))
+    tally = expected_tally(asked, people(("female", "0.9", 45 * 10**10), ("male", "0.5", 55 * 10**10)))
+    return PrivateMetricFrame(asked, tally)
+
+
+def test_a_stated_share_is_as_wide_as_its_error():
+    low, high = off_by_a_twentieth().group_share_ci
+    assert low["recall"].tolist() == pytest.approx([0.45, 0.45])
+    assert high["recall"].tolist() == pytest.approx([0.55, 0.55])
+
+
+def test_the_difference_to_everyone_holds_for_the_shares_that_are_right():
+    low, high = off_by_a_twentieth().difference_ci("to_overall")
+    # Everyone is at 0.45 * 0.9 + 0.55 * 0.5 = 0.68.
+    assert low["recall"] <= 0.9 - 0.68 <= high["recall"]

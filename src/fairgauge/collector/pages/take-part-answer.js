@@ -6,6 +6,7 @@ import {
   answerBytes,
   deliver,
   roundedUp,
+  secureBits,
   send,
   studyStatus,
 } from "./fairgauge-client.js";
@@ -37,6 +38,8 @@ export function review(study, answer, { state }) {
   ]);
   get("memory").replaceChildren(...lines.flat());
   show("send-buttons", state === "pending");
+  show("rather-not", state === "pending");
+  show("stop", false);
   thank(study, answer, state === "delivered");
   show("again", state === "refused" && study.admission === "tickets");
   if (!get("again").hidden) offerTicket(study, answer);
@@ -70,7 +73,7 @@ function words({ admission }, size) {
         "are not in them.",
       "As with every page that you open, the collector’s computer sees your network address and your browser’s name " +
         "while you send it. The symbol was drawn once and is stored in this browser: sending it again, or another " +
-        "visit, sends the same one. If you would rather not send it, close this page.",
+        "visit, sends the same one.",
     ],
     delivered: ["Thank you. You have taken part.", "Your answer is counted. These bytes are all that was sent:", ""],
     refused: [
@@ -91,6 +94,8 @@ export async function submit(study, answer) {
   await ledger.markWanted(answer); // another visit goes on with it
   for (let wait = WAITS.first; ; wait = Math.min(2 * wait, WAITS.longest)) {
     get("send").disabled = true;
+    show("rather-not", false);
+    show("stop", false);
     get("sending").textContent = "Sending…";
     const problem = await deliver(ledger, answer, collector, PATIENCE).then(
       () => null,
@@ -99,7 +104,12 @@ export async function submit(study, answer) {
     get("send").disabled = false;
     get("sending").textContent = problem ? told(problem) : "";
     if (!(problem instanceof CannotSend) || problem instanceof AnswerRefused) break;
-    await nextMoment(wait);
+    show("stop");
+    if (!(await nextMoment(wait))) {
+      await ledger.markWanted(answer, false);
+      get("sending").textContent = "This page has stopped trying.";
+      break;
+    }
   }
   sending = false;
   review(study, answer, await ledger.recall(study.digest));
@@ -115,19 +125,22 @@ function told(problem) {
   );
 }
 
-/** Wait some seconds; less if the network comes back, or if the person presses the button. */
+/** Wait some seconds, less if the network comes back or the button is pressed; false if the person says to stop. */
 function nextMoment(seconds) {
   return new Promise((resolve) => {
-    const go = () => {
+    const over = new AbortController();
+    const end = (goOn) => {
       clearTimeout(timer);
-      removeEventListener("online", go);
-      get("send").removeEventListener("click", go);
-      resolve();
+      over.abort();
+      resolve(goOn);
     };
     // Pages that failed together must not come back together.
-    const timer = setTimeout(go, 1000 * seconds * (0.5 + Math.random()));
-    addEventListener("online", go);
-    get("send").addEventListener("click", go);
+    const chance = Number(secureBits(53)) / 2 ** 53;
+    const timer = setTimeout(() => end(true), 1000 * seconds * (0.5 + chance));
+    const { signal } = over;
+    addEventListener("online", () => end(true), { signal });
+    get("send").addEventListener("click", () => end(true), { signal });
+    get("stop").addEventListener("click", () => end(false), { signal });
   });
 }
 
@@ -145,11 +158,11 @@ async function thank(study, answer, counted) {
   show("results", open);
   const own = make("code", {}, answer.id);
   const everything = make("a", { href: `${here.href}/export` }, "list of all answers");
-  get("counted-list").replaceChildren(
-    ...(open && study.admission !== "tickets"
-      ? ["Or look it up yourself: the ", everything, " has one line for each answer that is counted. Yours has the id ", own, "."]
-      : ["The list of all answers is not public. Whoever runs the study can look for the id ", own, " in it."]),
-  );
+  const text =
+    open && study.admission !== "tickets"
+      ? ["Or look it up: the ", everything, " has a line for each answer that is counted. Yours has the id ", own, "."]
+      : ["The list of all answers is not public. Whoever runs the study can look for the id ", own, " in it."];
+  get("counted-list").replaceChildren(...text);
 }
 
 /** Send the same bytes once more: whoever has counted them says so, and counts nothing twice. */

@@ -102,8 +102,8 @@ export function valueField(ranges, number, silent) {
   const [{ name, low, high }] = ranges;
   const id = `value-${number}`;
   const countable = low === "0" && high === "1";
-  const hint =
-    `A number from ${low} to ${high}` + (countable ? ", a fraction such as 83/100, or a percentage such as 83 %." : ".");
+  const ways = countable ? ", a fraction such as 83/100, or a percentage such as 83 %." : ".";
+  const hint = `A number from ${low} to ${high}${ways}`;
   const input = make("input", { id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
   input.setAttribute("aria-describedby", `${id}-hint`);
   const element = make("div", { className: "field" }, make("label", { htmlFor: id }, `Your ${name}`));
@@ -165,10 +165,11 @@ function percentage(text) {
 
 /** Tell whether a number that should be at most 1 was probably meant to be one in 100. */
 function looksLikePercent(value) {
-  return typeof value === "string" && /^\s*\d{1,3}(\.\d*)?\s*$/.test(value) && Number(value) >= 2 && Number(value) <= 100;
+  if (typeof value !== "string" || !/^\s*\d{1,3}(\.\d*)?\s*$/.test(value)) return false;
+  return Number(value) >= 2 && Number(value) <= 100;
 }
 
-/** Return a value as a person types it: 0.83, 0,83 or 83/100. */
+/** Return a value as a person types it: 0.83, 0,83 or 83/100; see `percentage` for 83 %. */
 function typed(text) {
   const [, part, whole] = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(text) ?? [];
   if (whole && !/^0+$/.test(whole)) return ratio(part, whole);

@@ -101,17 +101,17 @@ function introduce({ operator = null, purpose = null, retention = null, contact,
 }
 
 const BECOMES =
-  "Your symbol is counted together with everyone’s. What comes out is how groups compare, and never what you said.";
+  "Your symbol is counted together with everyone’s. From the counts it is worked out how the groups compare.";
 
+/** The study's promise: nothing on this device can check it. */
 function kept(days) {
-  if (days === 0n) return "Single answers are deleted when the study closes. Only the counts stay.";
-  const span = days === 1n ? "a day" : `${days} days`;
-  return `Single answers are deleted ${span} after the study closes. Only the counts stay.`;
+  const later = days === 0n ? "when" : days === 1n ? "a day after" : `${days} days after`;
+  return `The study promises that single answers are deleted ${later} it closes. Only the counts stay.`;
 }
 
 /** Return an address as a link, and anything else as it is. */
 function reachable(contact) {
   if (/^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(contact)) return make("a", { href: `mailto:${contact}` }, contact);
-  if (/^https:\/\/[\w.-]+(\/[\w./~-]*)?$/.test(contact)) return make("a", { href: contact, rel: "noreferrer" }, contact);
-  return contact;
+  const page = /^https:\/\/[\w.-]+(\/[\w./~-]*)?$/.test(contact);
+  return page ? make("a", { href: contact, rel: "noreferrer" }, contact) : contact;
 }

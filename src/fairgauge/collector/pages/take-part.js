@@ -173,8 +173,9 @@ async function resume(study, record) {
   if (record.wanted) return submit(study, record);
   const found = await studyStatus(study, collector).catch(() => null);
   if (found && closedNow(study, found.status)) {
-    get("status").textContent = "The study closed before you sent your answer. It is not counted, and nothing is left to do.";
-    show("send-buttons", false);
+    get("status").textContent =
+      "The study closed before you sent your answer. It is not counted, and nothing is left to do.";
+    for (const id of ["send-buttons", "rather-not"]) show(id, false);
   }
 }
 

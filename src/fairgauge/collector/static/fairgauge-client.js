@@ -1331,9 +1331,9 @@ export class Ledger {
     });
   }
 
-  /** Remember that the person said to send an answer, so that a later visit may go on with it. */
-  async markWanted(answer) {
-    return this.#note(answer, { wanted: true });
+  /** Remember whether the person said to send an answer, so that a later visit may go on with it. */
+  async markWanted(answer, wanted = true) {
+    return this.#note(answer, { wanted });
   }
 
   /** Remember that the collector has an answer. */
