@@ -120,6 +120,24 @@ async def _belong(address: str) -> None:
     await store.close()
 
 
+def test_workers_stop_when_their_parent_is_killed(tmp_path: Path):
+    new_token(tmp_path / "secrets", name="me", role="operator")
+    port = free_port()
+    crew = start(tmp_path, "--store", new_database(), "--port", str(port), "--workers", "2")
+    try:
+        until(port, 200)
+        workers = serving(crew.pid)
+    finally:
+        crew.kill()
+        crew.communicate()
+    for _ in range(300):
+        if not any(Path(f"/proc/{worker}").exists() for worker in workers):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the workers go on without their parent")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

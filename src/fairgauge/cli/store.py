@@ -147,7 +147,9 @@ def _show(found: Checked, sentence: str, *, json: bool) -> None:
             {"studies": found.studies, "answers": found.answers, "seals": found.seals, "faults": list(found.faults)}
         )
         return
-    counted = f"{found.studies:,} studies, {found.answers:,} answers, {found.seals:,} seals"
+    parts = (("study", "studies", found.studies), ("answer", "answers", found.answers), ("seal", "seals", found.seals))
+    counted = ", ".join(f"{number:,} {one if number == 1 else many}" for one, many, number in parts)
     for fault in found.faults:
         out.print(Text.assemble(("fault ", "bold red"), fault))
-    out.print(f"{counted}: {len(found.faults)} faults." if found.faults else f"{sentence}: {counted}.")
+    faults = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+    out.print(f"{counted}: {faults}." if found.faults else f"{sentence}: {counted}.")

@@ -6,9 +6,11 @@ workers finish what they took.
 """
 
 import multiprocessing
+import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import wait
@@ -109,10 +111,18 @@ class _Crew:
 
 def _work(config: Config, serves: Event) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group; the parent tells us to stop
+    threading.Thread(target=_stop_without, args=(os.getppid(),), daemon=True).start()
     try:
         serve(config, announce=lambda _address: serves.set())
     except FairgaugeError as error:
         sys.exit(f"fairgauge: {error}")
+
+
+def _stop_without(parent: int) -> None:
+    """Stop as if told to when the parent is gone: nobody else would tell us."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _reserved(config: Config) -> socket.socket:

@@ -102,7 +102,7 @@ def _copy_file(source: Path, target: Path) -> None:
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise StoreDamaged(f"{source} cannot be copied: {name}") from None
+        raise StoreDamaged(f"{source} cannot be copied: it is damaged, or no store ({name})") from None
     tidy(source)
 
 
