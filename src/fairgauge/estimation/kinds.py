@@ -68,7 +68,8 @@ KINDS: dict[str, IntervalKind] = {
         IntervalKind(
             "normal",
             _DRAWN,
-            f"approximate: for {_DRAWN}, close to its confidence from about 10,000 answers on if no group is rare, at one look",
+            f"approximate: for {_DRAWN}, close to its confidence from about 10,000 answers on if no group is rare, at "
+            "one look",
             "by_width:NormalReader",
             rough_below=10_000,
         ),
