@@ -51,7 +51,7 @@ KINDS: dict[str, IntervalKind] = {
             "population",
             _DRAWN,
             f"holds for {_DRAWN}, however many answered, at one look",
-            "by_test:PopulationReader",
+            "by_inversion:PopulationReader",
         ),
         IntervalKind(
             "fixed",
@@ -63,7 +63,7 @@ KINDS: dict[str, IntervalKind] = {
             "anytime",
             _DRAWN,
             f"holds for {_DRAWN}, at every look together",
-            "by_test:AnytimeReader",
+            "by_inversion:AnytimeReader",
         ),
         IntervalKind(
             "normal",
