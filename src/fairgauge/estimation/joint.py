@@ -132,7 +132,9 @@ class JointTest:
     def margin(self, value: float) -> float:
         """Return how far a gap is beyond what is accepted: below zero if it is accepted.
 
-        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers.
+        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers, but for one
+        step that is not proved: stakes and caps of the bets on the variance depend on the band, which comes from the
+        same counts.  No miss was seen; a proof wants cells of the band that are fixed beforehand.
         """
         cells, weights = self._cells(value)
         averages = cells @ self.counts / self.answers

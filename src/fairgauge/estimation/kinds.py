@@ -51,7 +51,7 @@ KINDS: dict[str, IntervalKind] = {
             "population",
             _DRAWN,
             f"holds for {_DRAWN}, however many answered, at one look",
-            "by_test:PopulationReader",
+            "by_inversion:PopulationReader",
         ),
         IntervalKind(
             "fixed",
@@ -63,12 +63,13 @@ KINDS: dict[str, IntervalKind] = {
             "anytime",
             _DRAWN,
             f"holds for {_DRAWN}, at every look together",
-            "by_test:AnytimeReader",
+            "by_inversion:AnytimeReader",
         ),
         IntervalKind(
             "normal",
             _DRAWN,
-            f"approximate: for {_DRAWN}, close to its confidence from about 10,000 answers on, at one look",
+            f"approximate: for {_DRAWN}, close to its confidence from about 10,000 answers on if no group is rare, at "
+            "one look",
             "by_width:NormalReader",
             rough_below=10_000,
         ),

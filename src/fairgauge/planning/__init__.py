@@ -4,7 +4,7 @@
 >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
 >>> found = plan(recall, sex, clients=10**6, epsilon=1, interval="normal")
 >>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 4)
-('uncentred', 0.0086, 0.0052)
+('centred', 0.0086, 0.0056)
 >>> design(recall, sex, epsilon=1, design="randomized-response").channel.symbols
 4
 """

@@ -5,7 +5,7 @@ import pytest
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.by_test import TestReader
+from fairgauge.estimation.by_inversion import TestReader
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
 from tests.surveys import expected_tally, people, study, tells_all
