@@ -20,7 +20,7 @@ from tests.collecting.lives import Lives, kill_backups, kill_lives, kill_migrati
 from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
-STATE = Path(__file__).parent / ".thousand.json"
+STATE = Path(os.environ.get("FAIRGAUGE_KILLS", Path(__file__).parent / ".thousand.json"))
 STUDY = sample_study()
 KILLS = 1000
 STEP = 10  # kills in one step; what a stop in the middle of a step has done is not counted

@@ -99,13 +99,14 @@ def check_pages(path: Path, seconds: float) -> bool:
     except sqlite3.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             return False
-        raise _damaged(path, error.sqlite_errorname) from None
+        raise damaged(path, error.sqlite_errorname) from None
     if found != ["ok"]:
-        raise _damaged(path, found[0] if found else "no result")
+        raise damaged(path, found[0] if found else "no result")
     return True
 
 
-def _damaged(path: Path, what: str) -> StoreDamaged:
+def damaged(path: Path, what: str) -> StoreDamaged:
+    """Return the error that says what to do with a damaged file."""
     return StoreDamaged(
         f"{path} is damaged ({what}): keep it, and put the last copy in a new place with fairgauge store restore; "
         "devices can send again what came since"

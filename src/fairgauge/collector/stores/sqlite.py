@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, need_version
-from fairgauge.collector.stores.file import check_pages, connect, lock, migrate, read_only, schema_version, tidy
+from fairgauge.collector.stores.file import (
+    check_pages,
+    connect,
+    damaged,
+    lock,
+    migrate,
+    read_only,
+    schema_version,
+    tidy,
+)
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
@@ -255,6 +264,8 @@ class SqliteStore:
             return StoreFull("the disk is full")
         # After a failed fsync nothing is known about the pages in memory: read them again from the file.
         self._close_writer()
+        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return damaged(self.path, getattr(error, "sqlite_errorname", type(error).__name__))
         return StoreAway(f"{self.path.name}: {getattr(error, 'sqlite_errorname', type(error).__name__)}")
 
     def _finish(self) -> None:

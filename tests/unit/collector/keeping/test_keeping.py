@@ -25,7 +25,7 @@ from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Event, Store, migration_names, migrations
+from fairgauge.collector.stores.base import Event, Published, Store, migration_names, migrations
 from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
@@ -377,3 +377,25 @@ def test_files_beside_the_database_are_for_their_owner_only(tmp_path: Path):
     found = asyncio.run(modes())
     assert {"gauge.db", "gauge.db-wal", "gauge.db-shm"} <= set(found)
     assert set(found.values()) == {0o600}
+
+
+def test_damage_that_is_met_while_writing_is_called_damage(tmp_path: Path):
+    address, path = new_store("sqlite", tmp_path), tmp_path / "gauge.db"
+
+    async def play() -> None:
+        store = await open_store(address)
+        try:
+            await store.publish(Published("a" * 64, b"{}", "open", "", 0))
+            await store._write(lambda c: c.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())  # type: ignore[attr-defined]
+            size = path.stat().st_size
+            with path.open("r+b") as file:
+                file.seek(4096)
+                file.write(os.urandom(size - 4096))
+            # The pages in memory are still good: as after a fault, they are read again from the file.
+            await asyncio.get_running_loop().run_in_executor(store._writer, store._close_writer)  # type: ignore[attr-defined]
+            with pytest.raises(StoreDamaged, match="is damaged"):
+                await store.add([(1, bytes(16), 0)], 0)
+        finally:
+            await store.close()
+
+    asyncio.run(play())
