@@ -11,7 +11,7 @@ from fairgauge.cli import options
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO
-from fairgauge.designs.levels import WORTH, rounding_cost
+from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.draft import Draft
@@ -86,8 +86,7 @@ def _tells(question: Question) -> dict[str, bool]:
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    goal = Goal.of(question)
-    return rounding_cost(goal, goal.privacy_variance(question.channel), len(question.channel.levels))
+    return largest_rounding_cost(Goal.of(question), question.channel)
 
 
 def _described(question: Question) -> dict[str, Any]:

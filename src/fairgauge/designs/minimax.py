@@ -42,6 +42,7 @@ class Objective(NamedTuple):
     centre: float | None  # what the groups' means are reckoned to be
     peak: bool  # counts in the maximum; else only by its weight
     weight: float
+    cap: float = np.inf  # what it shall be at most, if it counts in the maximum
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,12 @@ class Minimax:
     def _objective_map(self, symmetry: Symmetry) -> Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
         objectives = self.problem.objectives
-        kinds = [(o.centre, o.peak, o.weight) for o in objectives]
+        kinds = [(o.centre, o.peak, o.weight, o.cap) for o in objectives]
         functionals = self.problem.basis @ self.problem.combinations.T
         to = []
-        for moved, (centre, peak, weight) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
+        for moved, (centre, *rest) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
             mirrored = -centre if symmetry.flips and centre is not None else centre
-            alike = np.array([kind == (mirrored, peak, weight) for kind in kinds])
+            alike = np.array([kind == (mirrored, *rest) for kind in kinds])
             near = np.minimum(
                 np.abs(functionals - moved[:, None]).max(axis=0),
                 np.abs(functionals + moved[:, None]).max(axis=0),
@@ -159,7 +160,7 @@ class Minimax:
             if centre is not None and self.point_block[point] < problem.inputs.groups:
                 row[len(fold_blocks) :] = np.sign(fold_slopes[:, element]) * (value - centre)
         weights = problem.inputs.weights(np.array(problem.shares))
-        totals, peaks, cost = [], [], np.zeros(bound.shape[1])
+        totals, caps, cost = [], [], np.zeros(bound.shape[1])
         for average in fold_objectives:
             members = np.flatnonzero(average)
             objective = problem.objectives[members[0]]
@@ -167,9 +168,10 @@ class Minimax:
             for block, weight in enumerate(weights):
                 total[orbit_of[members[0] * n_blocks + block]] += weight
             cost += objective.weight * len(members) * total
-            totals.append(total)
-            peaks.append(objective.peak)
-        return Tops(bound, np.array([t for t, peak in zip(totals, peaks, strict=True) if peak]), cost)
+            if objective.peak:
+                totals.append(total)
+                caps.append(objective.cap)
+        return Tops(bound, np.array(totals), cost, np.array(caps))
 
     def coefficients(self, columns: Columns) -> Matrix:
         """Return what one unit of each column adds to each folded constraint."""
@@ -189,6 +191,7 @@ class Minimax:
             self.fold_inputs.T @ duals.inputs,
             (self.fold_unbiased.T @ duals.unbiased).reshape(self.problem.basis.shape),
             np.maximum(weight, 0) @ self.points,
+            duals.caps,
         )
 
     def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: Price | None = None) -> Solution:

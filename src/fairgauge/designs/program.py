@@ -9,6 +9,10 @@ from fairgauge.designs.master import INFINITY, Master, Rows, Variables
 from fairgauge.goals.inputs import Matrix, Vector
 
 
+# What a unit beyond a cap costs beside a unit of the maximum.
+_DEAR = 30.0
+
+
 class Duals(NamedTuple):
     """The value of the program, and what one unit of each constraint is worth."""
 
@@ -16,14 +20,19 @@ class Duals(NamedTuple):
     inputs: Vector
     unbiased: Vector
     second: Vector
+    caps: float
 
 
 class Tops(NamedTuple):
-    """How worst variances (and slopes) bound second moments, what the maximum is over, and the rest of the cost."""
+    """How worst variances (and slopes) bound second moments, what the maximum is over, and the rest of the cost.
+
+    ``caps`` says for each of what the maximum is over what it may be at most; going beyond costs dear.
+    """
 
     bound: Matrix
     peaks: Matrix
     cost: Vector
+    caps: Vector
 
 
 class Program:
@@ -34,16 +43,21 @@ class Program:
         self.equations = ones + len(targets)
         self.rows = self.equations + len(limits)
         equal = np.concatenate([np.ones(ones), targets])
+        capped = np.isfinite(tops.caps)
+        self.caps = tops.caps[capped]
         rows = Rows(
-            lower=np.concatenate([equal, np.full(len(limits) + len(tops.peaks), -INFINITY)]),
-            upper=np.concatenate([equal, limits, np.zeros(len(tops.peaks))]),
+            lower=np.concatenate([equal, np.full(len(limits) + len(tops.peaks) + capped.sum(), -INFINITY)]),
+            upper=np.concatenate([equal, limits, np.zeros(len(tops.peaks)), self.caps]),
         )
         # The free variables: a top for each block of inputs, slopes where means are given, and the maximum T.
-        above = np.zeros((self.equations, tops.bound.shape[1] + 1))
-        bound = np.hstack([-tops.bound, np.zeros((len(limits), 1))])
-        peaks = np.hstack([tops.peaks, -np.ones((len(tops.peaks), 1))])
-        free = np.vstack([above, bound, peaks]).T
-        self._master = Master(rows, Variables(free, np.append(tops.cost, 1.0), np.full(len(free), -INFINITY)))
+        # The last is how far the caps are exceeded: with it there always is a solution.
+        above = np.zeros((self.equations, tops.bound.shape[1] + 2))
+        bound = np.hstack([-tops.bound, np.zeros((len(limits), 2))])
+        peaks = np.hstack([tops.peaks, np.tile([-1.0, 0.0], (len(tops.peaks), 1))])
+        caps = np.hstack([tops.peaks[capped], np.tile([0.0, -1.0], (capped.sum(), 1))])
+        free = np.vstack([above, bound, peaks, caps]).T
+        least = np.append(np.full(len(free) - 1, -INFINITY), 0.0)
+        self._master = Master(rows, Variables(free, np.concatenate([tops.cost, [1.0, _DEAR]]), least))
 
     def add(self, columns: Matrix) -> None:
         """Add columns, one per row, given by what they add to each constraint."""
@@ -61,4 +75,5 @@ class Program:
             found.duals[: self.ones],
             found.duals[self.ones : self.equations],
             -found.duals[self.equations : self.rows],
+            float(found.duals[len(found.duals) - len(self.caps) :] @ self.caps),
         )

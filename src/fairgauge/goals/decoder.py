@@ -8,7 +8,7 @@ average score over all answers estimates the average of the functional over all 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,12 +78,20 @@ class Decoder:
 
     def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder whose scores make the largest worst-case variance of these functionals least."""
-        return replace(self, prior=self._hardest_prior(functionals))
+        return self._but(prior=self._hardest_prior(functionals))
 
     def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder with the best score for each of these functionals against its own worst values."""
         found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
-        return replace(self, aims=tuple(Aim(f, score) for f, score in found if score is not None))
+        return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def _but(self, **changes: Any) -> "Decoder":
+        """Return the decoder with something else, and with what is known of its table."""
+        found = replace(self, **changes)
+        for name in ("inputs", "rows", "factors"):
+            if name in self.__dict__:
+                found.__dict__[name] = self.__dict__[name]
+        return found
 
     def _hardest_prior(self, functionals: Sequence[Vector]) -> Vector:
         r"""Return the prior under which the best scores of these functionals do well against every value.
@@ -100,8 +108,8 @@ class Decoder:
         best, least, pace, last = self.prior, np.inf, _PACE, np.inf
         for _ in range(_TURNS):
             prior = law @ points
-            scores = [s for s in (self._least_squares(f, prior) for f in functionals) if s is not None]
-            if len(scores) < len(functionals):
+            scores = self._scores(functionals, prior)
+            if scores is None:
                 return self.prior
             worst = max(scores, key=self.variance)
             reached = self.variance(worst)
@@ -129,7 +137,7 @@ class Decoder:
             return self
         table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares))
         score = best_score(table, family, [reckoning])
-        return replace(self, aims=(Aim(self.rows @ score, score),))
+        return self._but(aims=(Aim(self.rows @ score, score),))
 
     def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
         """Return all scores that are unbiased for the functional, but for a multiple of the constant."""
@@ -160,6 +168,21 @@ class Decoder:
         parts = np.linalg.lstsq(functionals, functional, rcond=None)[0]
         rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
         return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
+
+    def _scores(self, functionals: Sequence[Vector], prior: Vector) -> list[Vector] | None:
+        """Return the unbiased score of least second moment under a prior of each functional; None if one has none."""
+        if len(functionals) == 1:
+            score = self._least_squares(functionals[0], prior)
+            return None if score is None else [score]
+        left, singular, right = self.factors
+        spread = right / (prior @ self.rows)[:, None]
+        wanted = np.array(functionals).T
+        inverse = np.linalg.inv(right.T @ spread)
+        scores = np.zeros((len(spread), wanted.shape[1]))
+        for _ in range(2):
+            scores += spread @ (inverse @ (left.T @ (wanted - self.rows @ scores) / singular[:, None]))
+        off = np.abs(self.rows @ scores - wanted).max(axis=0)
+        return list(scores.T) if np.all(off <= UNBIASED * np.maximum(np.abs(wanted).max(axis=0), 1e-300)) else None
 
     def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
         """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""

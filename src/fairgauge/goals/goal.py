@@ -10,6 +10,7 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
+from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
@@ -17,6 +18,8 @@ from fairgauge.goals.wish import Wish
 from fairgauge.study import Question, Target
 
 CENTRED = "centred"
+# What ``uncentred`` was called: documents of then are decoded as they were then.
+BEFORE = "optimal"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -39,6 +42,7 @@ class Goal:
         expect: The overall mean to expect, in [-1, 1].  A wrong guess costs precision, never truth.
         spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
         design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
+        comparisons: Which comparisons are planned, with their weights; none given stands for all pairs alike.
     """
 
     shares: tuple[float, ...]
@@ -48,6 +52,7 @@ class Goal:
     expect: float | None = None
     spread: float | None = USUAL_SPREAD
     design: str = ""
+    comparisons: tuple[Contrast, ...] = ()
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -67,7 +72,12 @@ class Goal:
             expect=wish.expect_in_v,
             spread=wish.spread_in_v,
             design=asked.design if isinstance(asked, Question) else "",
+            comparisons=contrasts_of(wish.attribute),
         )
+
+    def alone(self, contrast: Contrast) -> "Goal":
+        """Return the goal of one comparison only."""
+        return replace(self, comparisons=(contrast,))
 
     def by(self, design: str) -> "Goal":
         """Return the goal for channels of a design."""
@@ -82,6 +92,16 @@ class Goal:
     def pairs(self) -> list[tuple[int, int]]:
         """Every pair of groups, in order."""
         return list(combinations(range(self.groups), 2))
+
+    @property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        """The comparisons that matter: those that are planned, or else every pair."""
+        return self.comparisons or all_pairs(self.groups)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether several gaps are wanted, each as good as it can be beside the others."""
+        return self.target == "gap" and self.groups > 2 and self.design != BEFORE
 
     @property
     def share_vector(self) -> Vector:
@@ -134,6 +154,16 @@ class Goal:
         first, second = (inputs.sum_of(g) / self.shares[g] for g in pair)
         return first - second
 
+    def contrast_functional(self, inputs: Inputs, contrast: Contrast, centre: float = 0.0) -> Vector:
+        """Return the functional whose average is a comparison, to first order about a centre of all means."""
+        return self._side(inputs, contrast.of, centre) - self._side(inputs, contrast.against, centre)
+
+    def _side(self, inputs: Inputs, groups: tuple[int, ...], centre: float) -> Vector:
+        means = [self.mean_functional(inputs, group, centre) for group in groups]
+        if len(means) == 1:
+            return means[0]
+        return np.average(means, axis=0, weights=[self.shares[group] for group in groups])
+
     def gap_score(self, decoder: Decoder, pair: tuple[int, int]) -> Vector | None:
         """Return the score whose average is the gap of a population with the known shares; None if none is.
 
@@ -157,9 +187,12 @@ class Goal:
             centres = _CENTRES if self.expect is None else (self.aim.mean,)
         found: list[Wanted] = []
         for centre in centres:
-            means = [self.mean_functional(inputs, g, centre or 0.0) for g in range(self.groups)]
-            pairs = [means[a] - means[b] for a, b in self.pairs]
-            found += [Wanted(f, centre) for f in (means if self.target == "means" else pairs)]
+            if self.target == "means":
+                means = [self.mean_functional(inputs, g, centre or 0.0) for g in range(self.groups)]
+                found += [Wanted(mean, centre) for mean in means]
+            else:
+                gaps = [self.contrast_functional(inputs, contrast, centre or 0.0) for contrast in self.contrasts]
+                found += [Wanted(g, centre, c.weight) for g, c in zip(gaps, self.contrasts, strict=True)]
         return found
 
     def needed(self, inputs: Inputs) -> list[Vector]:
@@ -180,10 +213,15 @@ class Goal:
         It is the total: what randomising adds and how clients differ.  The population is the worst that is reckoned
         with (:attr:`reckonings`).  Infinite if the channel cannot tell.
         """
+        return max(self.totals(channel))
+
+    def totals(self, channel: Channel) -> list[float]:
+        """Return the total, as :meth:`variance` does, of each of the wanted numbers."""
         decoder = self.decoder(channel)
+        wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
-            return float("inf")
-        return max(self.total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+            return [float("inf")] * len(wanted)
+        return [self.total(decoder, each) for each in wanted]
 
     def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
@@ -196,11 +234,16 @@ class Goal:
 
         For the worst values that they can hold; infinite if the channel cannot tell.
         """
+        return max(self.privacy_variances(channel))
+
+    def privacy_variances(self, channel: Channel) -> list[float]:
+        """Return what randomising adds, as :meth:`privacy_variance` does, for each of the wanted numbers."""
         decoder = self.decoder(channel)
+        wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
-            return float("inf")
-        scores = [(self.score(decoder, wanted), wanted.centre) for wanted in self.wanted(decoder.inputs)]
-        return max(float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores)
+            return [float("inf")] * len(wanted)
+        scores = [(self.score(decoder, each), each.centre) for each in wanted]
+        return [float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores]
 
     def sampling_variance(self) -> float:
         """Return K times the variance of the worst of the wanted numbers if nothing were randomised."""
@@ -239,9 +282,23 @@ def _decoder(goal: Goal, channel: Channel) -> Decoder:
         return _centred(goal, decoder)
     if not goal.relies_on_shares:
         return decoder
-    wanted = [f for f, _ in goal.wanted(decoder.inputs)]
+    wanted = goal.wanted(decoder.inputs)
+    functionals = [each.functional for each in wanted]
+    if goal.target == "means":
+        return decoder.aimed(functionals)
     # Gaps depend on each other, so they share one prior; a mean may have its own.
-    return decoder.aimed(wanted) if goal.target == "means" else decoder.least_favourable(wanted)
+    return decoder.least_favourable(_balanced(decoder, wanted) if goal.balanced else functionals)
+
+
+def _balanced(decoder: Decoder, wanted: Sequence["Wanted"]) -> list[Vector]:
+    """Return functionals in units of the least deviation that each has by this table, weighed as the design does."""
+    found = []
+    for functional, _, weight in wanted:
+        alone = decoder.least_favourable([functional])
+        score = alone.score(functional)
+        least = 1.0 if score is None else alone.variance(score)
+        found.append(functional * float(np.sqrt(weight / max(least, 1e-300))))
+    return found
 
 
 def _centred(goal: Goal, decoder: Decoder) -> Decoder:
@@ -263,7 +320,8 @@ def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence
 
 
 class Wanted(NamedTuple):
-    """A functional to estimate, and what every group's mean is reckoned to be (None: anything)."""
+    """A functional to estimate, what every group's mean is reckoned to be (None: anything), and how much it matters."""
 
     functional: Vector
     centre: float | None
+    weight: float = 1.0

@@ -16,7 +16,7 @@ class Wish:
     Args:
         metric: What is measured.
         attribute: How people are grouped.
-        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        target: ``"gap"`` or ``"means"``; by default the means for two groups with shares to estimate, else the gap.
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
@@ -50,7 +50,7 @@ class Wish:
     def aim(self) -> Target:
         """The target, as typed or by default."""
         if self.target is None:
-            return "gap" if self.attribute.shares is not None and len(self.attribute.groups) == 2 else "means"
+            return "gap" if self.attribute.shares is not None or len(self.attribute.groups) > 2 else "means"
         return "gap" if self.target == "gap" else "means"
 
     @property
