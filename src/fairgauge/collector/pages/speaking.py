@@ -18,7 +18,7 @@ Texts = Mapping[str, str | Mapping[str, str]]
 
 @cache
 def catalogue() -> dict[str, Texts]:
-    """Return every text in every language, by the language's tag; the first one is the one that texts are written in."""
+    """Return every text in every language, by the language's tag; the one that texts are written in comes first."""
     files = sorted(FOLDER.glob("*.json"), key=lambda path: (path.stem != OWN, path.stem))
     return {path.stem: json.loads(path.read_bytes()) for path in files}
 
@@ -74,4 +74,4 @@ def say(tag: str, key: str, **parts: str) -> Markup:
     text = catalogue()[tag][key]
     if not isinstance(text, str):
         raise TypeError(f"{key} depends on a count")
-    return Markup(escape(text)).format(**parts)
+    return escape(text).format(**parts)
