@@ -783,9 +783,9 @@ class TestRefusals:
             ("83 %", "0.83"),
             ("%83", "0.83"),
             ("83,5 %", "0.835"),
-            ("٨٣٫٥ ٪", "0.835"),
-            ("۸۳/۱۰۰", "0.83"),
             ("100%", "1"),
+            ("\u0668\u0663\u066b\u0665 \u066a", "0.835"),  # in Arabic and Persian digits
+            ("\u06f8\u06f3/\u06f1\u06f0\u06f0", "0.83"),
         ],
     )
     def test_a_percentage_is_understood(
