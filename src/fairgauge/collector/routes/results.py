@@ -9,7 +9,7 @@ from fairgauge.collector.access import collector_of, kind_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
-from fairgauge.collector.refusals import AnswersGone
+from fairgauge.collector.refusals import AnswersGone, NotSealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
 from fairgauge.errors import StoreError
@@ -40,7 +40,9 @@ async def estimate(request: Request, query: EstimateQuery) -> Response:
 async def export(request: Request, query: ExportQuery) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
     collector, entry = await _asked(request)
-    if (await collector.document(entry.digest)).dropped is not None:  # another process may have removed them
+    if entry.kept.batch is not None and not entry.kept.sealed:
+        raise NotSealed("A study in the crowd is exported when it is over: two exports would tell who came between.")
+    if entry.kept.dropped is not None:
         raise AnswersGone("They were removed after the study was sealed; the tally and the seal are kept.")
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
@@ -54,4 +56,4 @@ async def export(request: Request, query: ExportQuery) -> Response:
 
 async def _asked(request: Request) -> tuple[Collector, Entry]:
     collector = collector_of(request)
-    return collector, await collector.entry(request.path_params["digest"])
+    return collector, await collector.current(request.path_params["digest"])
