@@ -1,10 +1,9 @@
 """A study in the crowd on its page: what of its counts is shown, and what both promises are."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 
-from fairgauge.crowd import Crowd, crowd_of, factor_sentence, guess_sentence
+from fairgauge.crowd import factor_sentence, guess_sentence, promised
 from fairgauge.crowd.words import shown_delta
 from fairgauge.study import Study
 
@@ -39,7 +38,7 @@ class CrowdView:
 @lru_cache(maxsize=64)
 def crowd_view(study: Study) -> CrowdView | None:
     """Return the second promise of a study in the crowd; None for others.  It takes up to some seconds, once."""
-    crowd = _crowd(study)
+    crowd = promised(study)
     if crowd is None:
         return None
     return CrowdView(
@@ -50,10 +49,3 @@ def crowd_view(study: Study) -> CrowdView | None:
         factor=factor_sentence(crowd),
         guess=guess_sentence(crowd),
     )
-
-
-def _crowd(study: Study) -> Crowd | None:
-    release = study.release
-    if release is None:
-        return None
-    return crowd_of(study, release.batch, observed=Decimal(release.observed), delta=Decimal(release.delta))
