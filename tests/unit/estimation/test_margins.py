@@ -27,7 +27,7 @@ WOMEN, MEN = 0.58, 0.74
 
 
 def crossed(*, known: bool = True, loss: int = 12, abstain: bool = False) -> Question:
-    cells = Attribute.crossed(SEX, AGE, **({"shares": SHARES} if known else {}))
+    cells = Attribute.crossed(SEX, AGE, shares=SHARES) if known else Attribute.crossed(SEX, AGE)
     cells = replace(cells, comparisons=usual_comparisons(cells))
     return Question(RECALL, cells, "means", "sample", "2.6", sample_channel(groups=4, loss=loss, abstain=abstain))
 
@@ -67,7 +67,7 @@ def test_a_margin_is_sharper_than_its_cells():
 
 def test_fewer_planned_comparisons_are_sharper_together():
     question = crossed()
-    one = replace(question.attribute, comparisons=question.attribute.comparisons[:1])
+    one = replace(question.attribute, comparisons=usual_comparisons(question.attribute)[:1])
     few, all_of_them = (
         Study("Crossed", [replace(question, attribute=attribute)])
         for attribute in (one, replace(question.attribute, comparisons=None))

@@ -1,5 +1,6 @@
 """Clients of a study: kinds with their inputs, everyone or drawn."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -53,7 +54,7 @@ class TestColumns:
 
     CROSSED = Attribute.crossed(Attribute("sex", ["f", "m"]), Attribute("age", ["young", "old"]))
 
-    def kinds(self, study: Study, *rows: dict[str, object]) -> list[tuple[object, ...]]:
+    def kinds(self, study: Study, *rows: Mapping[str, object]) -> list[tuple[object, ...]]:
         return [inputs[0] for inputs, _ in Clients.of(study, Population(tuple(map(read_cell, rows)))).kinds]
 
     def test_a_cell_is_found_by_the_groups_that_cross(self) -> None:
