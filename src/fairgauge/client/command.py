@@ -124,6 +124,10 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     study = load_study(request.study, digest=request.digest)
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
+    if request.send is not None and ledger.state(study.digest) is None:
+        from fairgauge.client.delivery import check_open
+
+        check_open(study.digest, request.send, patience=patience)
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
     if not known:
