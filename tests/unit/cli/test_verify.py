@@ -39,6 +39,9 @@ def test_json_is_as_promised(fairgauge: Run, files: Files):
                 "levels": 2,
             }
         ],
+        "verified": True,
+        "checks": [],
+        "not_looked_at": [],
     }
 
 
@@ -156,8 +159,8 @@ def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: b
 
 
 def test_a_missing_file_is_named(fairgauge: Run):
-    assert refused(fairgauge("verify", "nowhere.json"), "study=nowhere.json: cannot be read: No such file or directory")
-    assert refused(fairgauge("verify", "."), "study=.: cannot be read: Is a directory")
+    assert refused(fairgauge("verify", "nowhere.json"), "file=nowhere.json: cannot be read: No such file or directory")
+    assert refused(fairgauge("verify", "."), "study=.: has no study in it: give the study too")
 
 
 def test_a_forged_field_cannot_steer_the_terminal(fairgauge: Run, elsewhere: Path):
@@ -175,9 +178,10 @@ class TestSignature:
         signature = signer.sign("study", study.to_bytes())
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
         assert done.status == 0
-        assert "the holder of that key published this study" in done.out
+        assert "holds     The holder of that key published this study." in done.out
+        assert done.out.splitlines()[-1] == "Everything that was checked holds."
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public, "--json")
-        assert done.json["signed"] is True
+        assert done.json["checks"][0]["outcome"] == "holds"
 
     @pytest.mark.parametrize("purpose", ["study", "seal"])
     def test_by_another_key_or_for_another_purpose_is_refused(self, fairgauge: Run, elsewhere: Path, purpose: str):
@@ -186,14 +190,15 @@ class TestSignature:
         forger = Signer(b"f" * 32) if purpose == "study" else signer
         signature = forger.sign(purpose, study.to_bytes())
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
-        assert (done.status, done.out) == (1, "")
-        assert "not by the holder of this key" in done.err
+        assert done.status == 1
+        assert "BROKEN    The signature of the study is not by the holder of this key." in done.out
+        assert done.out.splitlines()[-1] == "NOT VERIFIED: 1 thing is broken."
 
     @pytest.mark.parametrize(
         ("options", "text"),
         [
             (["--signature", "AAAA"], "key=nothing: must be given with --signature"),
-            (["--key", "AAAA"], "key=AAAA: must be given with --signature or --sealed"),
+            (["--key", "AAAA"], "key=AAAA: must be given with --signature, or with a file that is signed"),
             (["--signature", "AAAA", "--key", "no key"], "key=no key: must be an Ed25519 public key"),
         ],
     )
