@@ -4,6 +4,7 @@ import msgspec
 
 from fairgauge.collector import shapes
 from fairgauge.collector.access import BROWSER, DEVICE, FORM, FREE, IDS, OPERATOR, READER, RESULTS, VISITOR
+from fairgauge.collector.bundle import MEDIA_TYPE
 from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
@@ -136,6 +137,13 @@ TABLE: tuple[Operation, ...] = (
                     tuple(FORMATS.values()))},
         "Of a study in the crowd for operators only, when it is sealed.",
         ("answers-gone", "not-sealed"), query=ExportQuery,
+    ),
+    Operation(
+        "GET", f"{_ONE}/bundle", "bundle", "Download everything of a sealed study that belongs together, as one zip",
+        results.bundle, RESULTS, {200: _file(MEDIA_TYPE, "Study, signature, tally, seal, report and answers.")},
+        "`fairgauge verify` takes it as it is. The answers are in it for those who may download them, until they are "
+        "removed.",
+        ("not-sealed", "busy"),
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(
