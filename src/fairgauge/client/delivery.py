@@ -98,6 +98,34 @@ def send(answer: Answer, url: str, *, patience: Patience | None = None) -> Recei
         time.sleep(min(patience.longest, asked) + wait)
 
 
+def check_open(study: str, url: str, *, patience: Patience | None = None) -> None:
+    """Ask the collector, before anything is drawn, whether it takes answers to a study.
+
+    An answer to a study that its operator closed early would cost privacy for nothing.  A collector that does not
+    answer or does not tell is no reason to stay silent: the answer then waits in the ledger.
+
+    Args:
+        study: The study's digest.
+        url: The collector's address.
+        patience: How long the collector may be silent; it is asked once.
+
+    Raises:
+        AnswerRefused: If the collector says that the study is over.
+        CannotSend: If the collector says that the study has not begun.
+    """
+    check_url("send", url)
+    target, timeout = f"{url.rstrip('/')}/studies/{study}/status", (patience or Patience()).timeout
+    try:
+        response = request(target, timeout=timeout, most=LONGEST_REPLY)
+    except CannotSend:
+        return
+    status = _said(response, study)
+    if status in ("closed", "sealed"):
+        raise AnswerRefused(f"{place(url)} has closed the study; nothing was drawn, and no privacy was spent")
+    if status == "not open yet":
+        raise CannotSend(f"{place(url)} does not take answers to the study yet; nothing was drawn: come again later")
+
+
 def deliver(ledger: Ledger, answer: Answer, url: str, *, patience: Patience | None = None) -> Receipt:
     """Send an answer of a ledger, and remember there what became of it.
 
@@ -134,11 +162,19 @@ def retry_after(header: str | None, *, now: datetime) -> float:
 
 def _receipt(response: Response) -> Receipt | None:
     """Return what the collector says it did; a page of a hotel's network is no receipt, whatever its status."""
-    if response.status not in (200, 201, 202):
-        return None
+    status = _document(response).get("status") if response.status in (200, 201, 202) else None
+    return status if status in ("accepted", "duplicate") else None
+
+
+def _said(response: Response, study: str) -> str | None:
+    """Return the state that the collector gives to this study, and to no other."""
+    document = _document(response) if response.status == 200 else {}
+    return str(document.get("status")) if document.get("study") == study else None
+
+
+def _document(response: Response) -> dict[str, object]:
     try:
         document = json.loads(response.body)
     except (ValueError, RecursionError):
-        return None
-    status = document.get("status") if isinstance(document, dict) else None
-    return status if status in ("accepted", "duplicate") else None
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -127,7 +127,28 @@ class TestRunning:
             for said in ("delivered", "delivered before"):
                 assert main([*ARGUMENTS, "--send", server.url]) == 0
                 assert capsys.readouterr().out == f"Sample: answered, {said}\n"
-            assert len(server.heard) == 1
+            assert [heard.method for heard in server.heard] == ["GET", "POST"]
+
+    @pytest.mark.parametrize(
+        ("state", "said"),
+        [
+            ("closed", "has closed the study; nothing was drawn, and no privacy was spent"),
+            ("sealed", "has closed the study; nothing was drawn, and no privacy was spent"),
+            ("not open yet", "does not take answers to the study yet; nothing was drawn: come again later"),
+        ],
+    )
+    def test_asks_before_it_draws(self, here: Path, capsys: Any, state: str, said: str) -> None:
+        with recorder() as server:
+            server.script(Reply(200, json.dumps({"study": sample_study().digest, "status": state}).encode()))
+            assert main([*ARGUMENTS, "--send", server.url]) == 1
+            assert capsys.readouterr().err == f"fairgauge: {server.url} {said}\n"
+            assert [heard.path for heard in server.heard] == [f"/studies/{sample_study().digest}/status"]
+        assert Ledger("ledger").state(sample_study().digest) is None
+
+    def test_a_state_of_another_study_stops_nothing(self, here: Path) -> None:
+        with recorder() as server:
+            server.script(Reply(200, b'{"study":"another","status":"closed"}'), Reply())
+            assert main([*ARGUMENTS, "--send", server.url]) == 0
 
     def test_resumes_without_group_and_value(self, here: Path, capsys: Any) -> None:
         assert main([*ARGUMENTS, "--send", "http://127.0.0.1:1"], patience=AT_ONCE) == 1
@@ -206,7 +227,7 @@ class TestRunning:
     def test_a_refusal_before_sending_sends_nothing(self, here: Path) -> None:
         with recorder() as server:
             assert main([*ARGUMENTS, "--limit", "1", "--send", server.url]) == 1
-            assert server.heard == []
+            assert [heard.method for heard in server.heard] == ["GET"]  # whether the study is open
 
 
 class TestStandardLibraryAlone:
