@@ -21,7 +21,6 @@ from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 
-EXACT_GROUPS = 6
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
 # epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
 _MOST_ROWS, _MOST_HARD_ROWS = 800, 560
@@ -47,7 +46,7 @@ def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None)
     """
     most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
     count = 3
-    coarse: tuple[Problem, Solution] | None = None
+    coarse: tuple[Inputs, Solution] | None = None
     while True:
         problem, unit = problem_of(goal, epsilon, count, measures)
         # From randomized response alone the first linear programs are so degenerate that no new column helps.
@@ -63,12 +62,10 @@ def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None)
         needed = min(levels_wanted(goal, channel), affordable)
         if needed <= count:
             return channel
-        count, coarse = next_count(count, needed), (problem, solution)
+        count, coarse = next_count(count, needed), (problem.inputs, solution)
 
 
-def problem_of(
-    goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None
-) -> tuple[Problem, float]:
+def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
     inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
     unit = float(np.sqrt(goal.privacy_variance(randomized_response(goal, epsilon))))
@@ -79,9 +76,7 @@ def problem_of(
     return Problem(inputs, goal.shares, basis / unit, objectives, float(epsilon)), unit
 
 
-def _measured(
-    objectives: tuple[Objective, ...], goal: Goal, measures: Measures, unit: float
-) -> tuple[Objective, ...]:
+def _measured(objectives: tuple[Objective, ...], goal: Goal, measures: Measures, unit: float) -> tuple[Objective, ...]:
     """Return objectives whose values are ratios to what each is measured by, times its weight."""
     weights = [wanted.weight for wanted in goal.wanted(Inputs(goal.groups, even_levels(2), goal.abstain))]
     found = []
@@ -115,7 +110,7 @@ def _basis(goal: Goal, inputs: Inputs) -> Matrix:
         # Only differences are wanted, and asking for less leaves more freedom.
         contrasts = [goal.contrast_functional(inputs, contrast) for contrast in goal.contrasts]
         centre = np.mean(sums, axis=0)
-        sums = contrasts if len(contrasts) < goal.groups - 1 else [s - centre for s in sums]
+        sums = contrasts if len(contrasts) < goal.groups else [s - centre for s in sums]
     return np.array(sums + ([inputs.answered()] if goal.abstain else [])).T
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from fairgauge.designs.master import INFINITY, Master, Rows, Variables
 from fairgauge.goals.inputs import Matrix, Vector
 
-
 # What a unit beyond a cap costs beside a unit of the maximum.
 _DEAR = 30.0
 

@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.levelled import EXACT_GROUPS, best_channel
+from fairgauge.designs.levelled import best_channel
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Vector
 
 
@@ -24,9 +24,18 @@ def references(goal: Goal, epsilon: Decimal) -> Vector:
 
     Guarantee: for up to six groups with known shares, the least that any channel could give that gap alone, to 1 %.
     """
-    if not goal.relies_on_shares or goal.groups > EXACT_GROUPS:
+    if not goal.relies_on_shares or goal.groups > FEW:
         return simple_variances(goal, epsilon)
     return np.array([_alone(*_sizes(goal, contrast), epsilon) for contrast in goal.contrasts])
+
+
+def total_measures(goal: Goal, epsilon: Decimal) -> Vector:
+    """Return what the total of each of the wanted numbers is measured by: the same, and how clients differ."""
+    differ = goal.reckonings[0].widest ** 2
+    found = references(goal, epsilon)
+    sampled = [sum(1 / size for size in _sizes(goal, contrast)) * differ for contrast in goal.contrasts]
+    totals: Vector = found + np.tile(sampled, len(found) // len(sampled))
+    return totals
 
 
 def simple_variances(goal: Goal, epsilon: Decimal) -> Vector:

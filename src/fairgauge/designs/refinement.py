@@ -7,22 +7,22 @@ from fairgauge.designs.pricing import Columns, Price
 from fairgauge.goals.inputs import Inputs, Matrix
 
 
-def refined_columns(before: Problem, solution: Solution, problem: Problem) -> Columns:
+def refined_columns(before: Inputs, solution: Solution, problem: Problem) -> Columns:
     """Return columns for fewer levels as columns for more: between levels a client rounds as before.
 
     As they are, they make the coarse channel again; pushed to their extremes, they show where to go from there.
     """
     patterns, scores = solution.columns
-    fine = patterns @ _between(before.inputs, problem.inputs).T
+    fine = patterns @ _between(before, problem.inputs).T
     high = np.exp(problem.epsilon)
     likely = (fine - 1) / (high - 1)
     extremes = [np.where(likely > part, high, 1.0) for part in (0.2, 0.6)]
     return Columns(np.vstack([fine, *extremes]), np.vstack([scores] * 3))
 
 
-def refined_price(before: Problem, solution: Solution, problem: Problem) -> Price:
+def refined_price(before: Inputs, solution: Solution, problem: Problem) -> Price:
     """Return prices for fewer levels spread over more, keeping the total of each block."""
-    spread = _between(before.inputs, problem.inputs)
+    spread = _between(before, problem.inputs)
     spread = spread / spread.sum(axis=0)
     _, base, slope, weight, caps = solution.price
     fine_base, fine_slope, fine_weight = spread @ base, spread @ slope, weight @ spread.T

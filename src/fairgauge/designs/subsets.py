@@ -30,6 +30,7 @@ Patterns = NDArray[np.float64]  # column, group, level
 _CLOSE = 3e-3
 _ROUNDS = 150
 _MOST_COLUMNS = 1200
+_CUTS = 15
 _PER_ROUND = 80
 _TURNS = 25
 _PATIENCE = 12
@@ -45,8 +46,9 @@ class Columns(NamedTuple):
     patterns: Patterns
     scores: Matrix
 
-    def __getitem__(self, chosen: object) -> "Columns":  # type: ignore[override]
-        return Columns(self.patterns[chosen], self.scores[chosen])  # type: ignore[index]
+    def some(self, chosen: NDArray[np.int_] | NDArray[np.bool_]) -> "Columns":
+        """Return some of the columns."""
+        return Columns(self.patterns[chosen], self.scores[chosen])
 
     @classmethod
     def joined(cls, *parts: "Columns") -> "Columns":
@@ -65,7 +67,13 @@ class Prices(NamedTuple):
 
     def towards(self, other: "Prices", part: float) -> "Prices":
         """Return the prices this part of the way to others."""
-        return Prices(*((1 - part) * mine + part * theirs for mine, theirs in zip(self, other, strict=True)))
+        return Prices(
+            (1 - part) * self.value + part * other.value,
+            (1 - part) * self.ones + part * other.ones,
+            (1 - part) * self.means + part * other.means,
+            (1 - part) * self.own + part * other.own,
+            (1 - part) * self.others + part * other.others,
+        )
 
 
 class Peaks(NamedTuple):
@@ -125,7 +133,7 @@ class SubsetProblem:
             current = program.prices(optimum)
             fresh = []
             for prices in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                found = self.search(prices, self._starts(rng, columns[optimum.weights > _USED]))
+                found = self.search(prices, self._starts(rng, columns.some(optimum.weights > _USED)))
                 proven = prices.value + min(0.0, float(self.costs(prices, found).min()))
                 if proven > bound:
                     best, bound = prices, proven
@@ -147,9 +155,22 @@ class SubsetProblem:
                 costs = np.where(optimum.weights > 0, -np.inf, self.costs(program.prices(optimum), columns))
                 kept = np.sort(np.argsort(costs, kind="stable")[: _MOST_COLUMNS // 2])
                 program.master.drop(np.setdiff1d(np.arange(len(costs)), kept))
-                columns, optimum = columns[kept], optimum._replace(weights=optimum.weights[kept])
+                columns, optimum = columns.some(kept), optimum._replace(weights=optimum.weights[kept])
         used = optimum.weights > _USED
-        return columns[used], optimum.weights[used]
+        return columns.some(used), optimum.weights[used]
+
+    def best_of(self, columns: Columns) -> tuple[Columns, Vector]:
+        """Return the best weights of these columns alone, beside the simplest ones that make a channel possible."""
+        everything = Columns.joined(columns, self._simplest())
+        program = _Program(self)
+        program.add(everything)
+        optimum = program.solve()
+        for _ in range(_CUTS):
+            if not program.cut(everything, optimum):
+                break
+            optimum = program.solve()
+        used = optimum.weights > _USED
+        return everything.some(used), optimum.weights[used]
 
     def costs(self, prices: Prices, columns: Columns) -> Vector:
         """Return the reduced cost of each column."""
@@ -190,7 +211,7 @@ class SubsetProblem:
     def _worth_adding(self, columns: Columns, costs: Vector) -> Columns:
         order = np.argsort(costs, kind="stable")
         order = order[costs[order] < -1e-9]
-        return columns[order[:_PER_ROUND]]
+        return columns.some(order[:_PER_ROUND)]
 
     def _starts(self, rng: np.random.Generator, used: Columns) -> Matrix:
         """Return scores to start from: some groups at once, larger scores the fewer they are."""
@@ -209,29 +230,43 @@ class SubsetProblem:
             toggled[rows, places] = np.where(toggled[rows, places] == 0, typical, 0.0)
         return np.vstack([scores, used.scores, near, toggled])
 
-    def _first(self) -> Columns:
-        """Return randomized response, Hadamard questions and windows: mixtures that are unbiased."""
-        d, m = len(self.shares), len(self.levels)
-        up = (1 + self.levels) / 2
-        side = 1 + (self.high - 1) * up
+    def _simplest(self) -> Columns:
+        """Return randomized response and Hadamard questions, mixtures that are unbiased, and shared middle symbols."""
+        d = len(self.shares)
+        side = 1 + (self.high - 1) * (1 + self.levels) / 2
         eye = np.eye(d)
-        single = np.where(eye[:, :, None] > 0, side, 1.0)
-        response = (self.high + 2 * d - 1) / (self.high - 1) * self.slopes
-        every = np.ones((1, d, 1)) * side
-        asked = (self.high + 1) / (self.high - 1) * self.slopes
-        parts = [Columns(single, eye * response), Columns(every, asked[None, :])]
+        single = Columns(np.where(eye[:, :, None] > 0, side, 1.0), eye * self._response)
+        every = Columns(np.ones((1, d, 1)) * side, self._asked[None, :])
+        # Symbols for values near the middle, and one that tells nothing: shared by all groups.
+        middle = [np.where(np.abs(self.levels) <= far + 1e-9, self.high, 1.0) for far in self.levels if far >= 0]
+        shared = np.array([np.ones_like(self.levels), *middle[:-1]])
+        none = Columns(np.repeat(shared[:, None, :], d, axis=1), np.zeros((len(shared), d)))
+        return Columns.joined(single, every, none)
+
+    @cached_property
+    def _response(self) -> Vector:
+        """Randomized response's scores."""
+        return (self.high + 2 * len(self.shares) - 1) / (self.high - 1) * self.slopes
+
+    @cached_property
+    def _asked(self) -> Vector:
+        """The scores of questions that ask all groups at once."""
+        return (self.high + 1) / (self.high - 1) * self.slopes
+
+    def _first(self) -> Columns:
+        """Return columns that are unbiased together, and windows of one group and of all."""
+        d, m, eye = len(self.shares), len(self.levels), np.eye(len(self.shares))
+        parts = [self._simplest()]
         for start in range(m):
             for stop in range(start + 1, m + 1):
                 window = np.where((np.arange(m) >= start) & (np.arange(m) < stop), self.high, 1.0)
                 middle = float(self.levels[start:stop].mean())
                 if middle < 0:
                     continue
-                score = np.where(eye > 0, response * middle, 0.0)
-                parts += [
-                    Columns(np.where(eye[:, :, None] > 0, window, 1.0), stretch * score) for stretch in (0.8, 1, 1.3)
-                ]
-                parts.append(Columns(np.ones((1, d, 1)) * window, middle * asked[None, :]))
-        parts.append(Columns(np.ones((1, d, m)), np.zeros((1, d))))
+                score = eye * self._response * middle
+                one = np.where(eye[:, :, None] > 0, window, 1.0)
+                parts += [Columns(one, stretch * score) for stretch in (0.8, 1, 1.3)]
+                parts.append(Columns(np.ones((1, d, 1)) * window, middle * self._asked[None, :]))
         return Columns.joined(*parts)
 
 
@@ -303,7 +338,7 @@ class _Program:
         if self.problem.alike:
             return False
         used = optimum.weights > _USED
-        some, weights = columns[used], optimum.weights[used]
+        some, weights = columns.some(used), optimum.weights[used]
         even = (some.patterns + some.patterns[:, :, self.mirrored]) / 2
         d, fresh = len(self.problem.shares), []
         second = ((weights[:, None] * some.scores**2).T @ even.reshape(len(even), -1)).reshape(d, d, -1)

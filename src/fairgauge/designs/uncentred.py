@@ -12,10 +12,11 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
-from fairgauge.designs.levelled import EXACT_GROUPS, Measures, best_channel
+from fairgauge.designs.levelled import Measures, best_channel
+from fairgauge.designs.many import many, serves_many
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import largest_ratio, references, simple_variances
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import FEW, Goal
 
 # What is aimed at beside randomized response: rounding to integers and scores of their own cost a little.
 _SAFELY = 0.997
@@ -25,13 +26,16 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least worst-case variance; never worse than the other designs."""
     simple = randomized_response(goal, epsilon)
     channels = [simple, laplace(goal, epsilon)]
+    if goal.groups > FEW:
+        channels.append(hadamard(goal, epsilon))
+        if serves_many(goal):
+            channels.append(many(goal, epsilon))
+        channels = [channel for channel in channels if channel.symbols <= goal.symbols] or channels
     if not goal.balanced:
-        channels.append(hadamard(goal, epsilon) if goal.groups > EXACT_GROUPS else best_channel(goal, epsilon))
+        channels += [] if goal.groups > FEW else [best_channel(goal, epsilon)]
         return min(channels, key=goal.privacy_variance)
     units, most = references(goal, epsilon), simple_variances(goal, epsilon)
-    if goal.groups > EXACT_GROUPS:
-        channels.append(hadamard(goal, epsilon))
-    else:
+    if goal.groups <= FEW:
         channels.append(best_channel(goal, epsilon, Measures(units, _SAFELY * most)))
     fair = [channel for channel in channels if np.all(np.array(goal.privacy_variances(channel)) <= most * (1 + 1e-9))]
     return min(fair, key=lambda channel: largest_ratio(goal, channel, units))

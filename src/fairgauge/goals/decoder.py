@@ -21,6 +21,9 @@ from fairgauge.goals.reckoning import Reckoning
 _RANK = 1e-9
 # The search for the least favourable prior.
 _TURNS, _PACE = 40, 10.0
+_COMMON_TURNS = 25
+# For more groups than this many scores are asked for, and all have one prior.
+_FEW = 6
 # A score counts as unbiased if no input is off by more than this part of the largest target.
 UNBIASED = 1e-9
 
@@ -84,6 +87,41 @@ class Decoder:
         """Return the decoder with the best score for each of these functionals against its own worst values."""
         found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
         return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def common(self, functionals: Sequence[Vector]) -> "Decoder":
+        """Return the decoder with one prior for many functionals of equal standing, which serves them on average.
+
+        Where the channel cannot tell one of them the prior stays as it is.
+        """
+        if len(self.factors[1]) == self.channel.symbols:
+            return self
+        points, blocks = self.inputs.points()
+        weights = self.inputs.weights(self.shares)
+        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
+        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
+        for _ in range(_COMMON_TURNS):
+            prior = law @ points
+            scores = self._scores(functionals, prior)
+            if scores is None:
+                return self
+            found = np.array(scores).T
+            second, mean = points @ (self.rows @ found**2), points @ (self.rows @ found)
+            variances = second - mean**2
+            tops = np.array([variances[blocks == b].max(axis=0) for b in range(len(weights))])
+            totals = weights @ tops
+            if last == np.inf:
+                units = totals
+            reached = float((totals / units).mean())
+            if reached < least:
+                best, least = prior, reached
+            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
+            rises = (variances / units).mean(axis=1)
+            for b, weight in enumerate(weights):
+                here = blocks == b
+                rise = rises[here] - law[here] @ rises[here] / weight
+                law[here] *= np.exp(np.clip(pace * rise / max(rises[here].max(), 1e-300), -2, 2))
+                law[here] *= weight / law[here].sum()
+        return self._but(prior=best)
 
     def _but(self, **changes: Any) -> "Decoder":
         """Return the decoder with something else, and with what is known of its table."""
@@ -186,6 +224,8 @@ class Decoder:
 
     def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
         """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
+        if prior is self.prior and self.inputs.groups > _FEW:
+            return self._quickly(functional, size)
         left, singular, right = self.factors
         spread = right / (prior @ self.rows)[:, None]
         curve = right.T @ spread
@@ -195,6 +235,22 @@ class Decoder:
             score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
         off = np.abs(self.rows @ score - functional).max()
         return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+
+    def _quickly(self, functional: Vector, size: float | None) -> Vector | None:
+        """Return the same for the decoder's own prior, whose equations are solved once for all functionals."""
+        score = self._solver @ functional
+        for _ in range(2):
+            score += self._solver @ (functional - self.rows @ score)
+        off = np.abs(self.rows @ score - functional).max()
+        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+
+    @cached_property
+    def _solver(self) -> Matrix:
+        """What gives the score of a functional, to rounding error."""
+        left, singular, right = self.factors
+        spread = right / (self.prior @ self.rows)[:, None]
+        solver: Matrix = spread @ np.linalg.solve(right.T @ spread, left.T / singular[:, None])
+        return solver
 
     def variance(self, score: Vector, *, centre: float | None = None) -> float:
         """Return K times the variance of the average score, with the worst values and the decoder's shares."""

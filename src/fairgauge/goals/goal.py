@@ -18,6 +18,9 @@ from fairgauge.goals.wish import Wish
 from fairgauge.study import Question, Target
 
 CENTRED = "centred"
+USUAL_SYMBOLS = 400
+# Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
+FEW = 6
 # What ``uncentred`` was called: documents of then are decoded as they were then.
 BEFORE = "optimal"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
@@ -43,6 +46,7 @@ class Goal:
         spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
         design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
         comparisons: Which comparisons are planned, with their weights; none given stands for all pairs alike.
+        symbols: How many symbols a channel for seven and more groups may have.
     """
 
     shares: tuple[float, ...]
@@ -53,6 +57,7 @@ class Goal:
     spread: float | None = USUAL_SPREAD
     design: str = ""
     comparisons: tuple[Contrast, ...] = ()
+    symbols: int = USUAL_SYMBOLS
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -282,6 +287,8 @@ def _decoder(goal: Goal, channel: Channel) -> Decoder:
         return _centred(goal, decoder)
     if not goal.relies_on_shares:
         return decoder
+    if goal.balanced and goal.groups > FEW:
+        return decoder.common([goal.mean_functional(decoder.inputs, g, 0.0) for g in range(goal.groups)])
     wanted = goal.wanted(decoder.inputs)
     functionals = [each.functional for each in wanted]
     if goal.target == "means":
