@@ -89,7 +89,7 @@ def answer(
     if ticket is not None:
         check_ticket(ticket)
     check_able(study, ticket)
-    check_open(study)
+    check_time(study)
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_profile(profile)
@@ -131,7 +131,7 @@ def check_able(study: Study, ticket: str | None) -> None:
         raise CannotAnswer("the study takes answers with a ticket only")
 
 
-def check_open(study: Study) -> None:
+def check_time(study: Study) -> None:
     """Refuse a study before it opens and from when it closes: nobody would count what it costs to answer."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # as studies write moments, so that text compares as time
     if study.opens is not None and now < study.opens:

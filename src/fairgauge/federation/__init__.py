@@ -9,9 +9,9 @@ from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge.federation.counter import NodeCounter
-    from fairgauge.federation.guard import Guard, Refusal
+    from fairgauge.federation.guard import Guard
 
-__all__ = ["NodeCounter", "Guard", "Refusal"]
+__all__ = ["Guard", "NodeCounter"]
 
 # A device does not pay for the server's part.
-__getattr__, __dir__ = lazily(__name__, {"NodeCounter": "counter", "Guard": "guard", "Refusal": "guard"})
+__getattr__, __dir__ = lazily(__name__, {"NodeCounter": "counter", "Guard": "guard"})

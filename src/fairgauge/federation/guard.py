@@ -13,26 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
-from fairgauge.client.answer import check_able, check_open
 from fairgauge.client.disk import make_folder
-from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.federation.refusals import UNTOLD, refusal_text
+from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """No answer: why, as far as a server may know, and what the device's own log may say besides."""
-
-    code: str
-    detail: str = ""
-
-    @property
-    def text(self) -> str:
-        """What a server may read."""
-        return refusal_text(self.code)
 
 
 @dataclass(frozen=True)
@@ -62,31 +48,13 @@ class Guard:
                 return kept.answer(study, {"group": None, "values": {}})  # the answer that is there, whatever is asked
         except (FairgaugeError, OSError) as problem:
             return Refusal("ledger", _words(problem))
-        refused = check(study, kept, self.limits)
+        refused = check_whoever(study, kept, self.limits)
         if refused is not None:
             return refused
         try:
             return kept.answer(study, {"group": groups(), "values": values()}, limit=self.limits)
         except FairgaugeError as problem:
             return Refusal(UNTOLD, str(problem))
-
-
-def check(study: Study, ledger: Ledger, limits: Limits) -> Refusal | None:
-    """Return why a study would be refused whatever the group and the values are; None if it would not."""
-    checks: list[tuple[str, Callable[[], None]]] = [
-        ("unable", lambda: check_able(study, None)),
-        ("time", lambda: check_open(study)),
-        ("study", study.check_privacy),
-        ("limit", lambda: ledger.check(study, limit=limits)),
-    ]
-    for code, run in checks:
-        try:
-            run()
-        except InvalidInput as problem:
-            return Refusal("ledger" if code == "limit" else code, str(problem))
-        except (CannotAnswer, NotPrivate) as problem:
-            return Refusal(code, str(problem))
-    return None
 
 
 def guarded(code: Callable[[], Answer | Refusal]) -> Answer | Refusal:

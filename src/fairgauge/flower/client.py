@@ -11,8 +11,9 @@ from flwr.common.constant import ErrorCode
 
 from fairgauge.client import Answer, Limits, load_study
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
+from fairgauge.client.refusals import Refusal
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
-from fairgauge.federation.guard import Guard, Refusal, guarded, of_app
+from fairgauge.federation.guard import Guard, guarded, of_app
 from fairgauge.flower.paths import app_folder, file_of, state_of
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study

@@ -12,7 +12,7 @@ from flwr.serverapp.strategy import Strategy
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
-from fairgauge.federation.refusals import summarise
+from fairgauge.client.refusals import summarise
 from fairgauge.flower.paths import app_folder, state_of
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study

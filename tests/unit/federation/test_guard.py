@@ -7,7 +7,8 @@ import pytest
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.errors import CannotAnswer
-from fairgauge.federation import Guard, Refusal
+from fairgauge.client.refusals import Refusal
+from fairgauge.federation import Guard
 from fairgauge.federation.guard import guarded, of_app, place
 from tests.samples import sample_study, two_questions
 

@@ -10,7 +10,7 @@ from fairgauge import client
 from fairgauge.client import Ledger
 from fairgauge.flower import node_config, private_metrics, run_config
 from fairgauge.errors import CannotAnswer
-from fairgauge.federation.refusals import TEXT, refusal_text
+from fairgauge.client.refusals import TEXT, refusal_text
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder

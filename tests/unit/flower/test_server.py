@@ -9,7 +9,7 @@ from flwr.app import ArrayRecord, ConfigRecord, Error, Message, MetricRecord, Re
 from flwr.serverapp.strategy import FedAvg, Strategy
 
 from fairgauge.client import Answer
-from fairgauge.federation.refusals import refusal_text
+from fairgauge.client.refusals import refusal_text
 from fairgauge.flower import AnswerCounter, PrivateMetrics
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study

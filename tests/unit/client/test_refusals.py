@@ -1,4 +1,4 @@
-from fairgauge.federation.refusals import TEXT, TOLD, UNTOLD, refusal_code, refusal_text, summarise
+from fairgauge.client.refusals import TEXT, TOLD, UNTOLD, refusal_code, refusal_text, summarise
 
 
 def test_every_text_is_one_of_a_few_and_says_which() -> None:

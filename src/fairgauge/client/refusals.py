@@ -5,7 +5,17 @@ comes after that, when the group and the values are read, may depend on them: th
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.client.answer import check_able, check_time
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+
+if TYPE_CHECKING:
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.limits import Limits
+    from fairgauge.study import Study
 
 TEXT = "fairgauge: this device gives no answer"
 
@@ -32,6 +42,37 @@ def refusal_text(code: str) -> str:
     True
     """
     return f"{TEXT}: {TOLD[code]}" if code in TOLD else TEXT
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No answer: why, as far as a server may know, and what the device's own log may say besides."""
+
+    code: str
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """What a server may read."""
+        return refusal_text(self.code)
+
+
+def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
+    """Return why a study would be refused whatever the group and the values are; None if it would not."""
+    checks: list[tuple[str, Callable[[], None]]] = [
+        ("unable", lambda: check_able(study, None)),
+        ("time", lambda: check_time(study)),
+        ("study", study.check_privacy),
+        ("limit", lambda: ledger.check(study, limit=limits)),
+    ]
+    for code, run in checks:
+        try:
+            run()
+        except InvalidInput as problem:
+            return Refusal("ledger" if code == "limit" else code, str(problem))
+        except (CannotAnswer, NotPrivate) as problem:
+            return Refusal(code, str(problem))
+    return None
 
 
 def refusal_code(text: str) -> str | None:
