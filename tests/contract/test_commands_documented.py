@@ -10,14 +10,15 @@ from typer.main import get_command
 
 from fairgauge.cli import make_app
 from fairgauge.cli.overview import COMMANDS as LISTED
-from fairgauge.client import agent_command, command
+from fairgauge.client import agent_command
+from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "agent", "answer", "audit", "design", "estimate", "key", "paper", "plan", "report", "serve", "simulate", "store", "tally",
-    "ticket", "token", "verify",
+    "agent", "answer", "audit", "design", "estimate", "key", "paper", "plan", "report", "serve", "simulate", "store",
+    "tally", "ticket", "token", "verify",
 ]  # fmt: skip
-BARE = {"agent": agent_command.make_parser, "answer": command.make_parser}
+BARE = {"agent": agent_command.make_parser, "answer": make_parser}
 GROUPS = {
     "key": ["show", "rotate", "adopt"],
     "store": ["check", "backup", "restore", "migrate", "forget", "log"],

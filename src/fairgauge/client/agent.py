@@ -21,7 +21,7 @@ from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.numbers import is_number
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import FairgaugeError
 from fairgauge.study import Study
 
 VERSION = 1
@@ -54,7 +54,7 @@ class Agent:
         """Return the study, or why it is refused whatever the profile says."""
         try:
             study = Study.from_bytes(document)
-        except InvalidInput as problem:
+        except FairgaugeError as problem:
             return Refusal("study", str(problem))
         if self.settings.studies is not None and study.digest not in self.settings.studies:
             return Refusal("settings", f"study {study.digest} is not on the agent's list")
@@ -142,4 +142,3 @@ class Conversation:
             return Refusal("line", "a value must be METRIC=X")
         self._given[name] = number
         return ""
-

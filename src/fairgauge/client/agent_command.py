@@ -41,7 +41,9 @@ def _check(paths: list[str]) -> None:
         settings = AgentSettings.load(path)
         settings.read_profile()
         studies = "any study" if settings.studies is None else f"{len(settings.studies)} studies on its list"
-        given = f"; values of {', '.join(sorted(settings.askers_give))} from whoever asks" if settings.askers_give else ""
+        given = (
+            f"; values of {', '.join(sorted(settings.askers_give))} from whoever asks" if settings.askers_give else ""
+        )
         sys.stdout.write(
             f"{settings.socket}: {studies}, at most epsilon {settings.limits.study} a study "
             f"and {settings.limits.lifetime} an attribute{given}\n"

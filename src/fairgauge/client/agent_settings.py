@@ -1,4 +1,4 @@
-"""The agent's own file: where profile, ledger and socket are, and how far it goes.  Whoever asks it has no say in that."""
+"""The agent's own file: where profile, ledger and socket are, and how far it goes.  Who asks has no say in that."""
 
 import json
 import os

@@ -33,8 +33,8 @@ class AgentService:
         self._stop, self._stopper = socket.socketpair()
 
     def run(self) -> None:
-        """Serve until :meth:`stop` is called."""
-        with ExitStack() as stack, selectors.DefaultSelector() as waiting:
+        """Serve until :meth:`stop` is called; once."""
+        with self._stop, self._stopper, ExitStack() as stack, selectors.DefaultSelector() as waiting:
             for agent in self._agents:
                 listener = stack.enter_context(_listening(agent.settings.socket, agent.settings.mode))
                 waiting.register(listener, selectors.EVENT_READ, (listener, agent))
@@ -47,7 +47,8 @@ class AgentService:
 
     def stop(self) -> None:
         """End :meth:`run`; those who are being answered still get their line."""
-        self._stopper.send(b".")
+        with suppress(OSError):  # it ended by itself
+            self._stopper.send(b".")
 
     def _accept(self, listener: socket.socket, agent: Agent) -> None:
         with suppress(OSError):
@@ -83,6 +84,9 @@ def _listening(path: Path, mode: int) -> Iterator[socket.socket]:
             os.umask(before)
         path.chmod(mode)
         listener.listen(BACKLOG)
+    except InvalidInput:
+        listener.close()
+        raise
     except OSError as problem:
         listener.close()
         raise InvalidInput("socket", path, f"cannot be used: {problem.strerror or problem}") from None

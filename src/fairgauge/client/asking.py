@@ -68,10 +68,10 @@ def _say(talk: Any, line: bytes) -> str | Refusal:
     """Say a line and return what comes after ``ok``."""
     talk.write(line + b"\n")
     talk.flush()
-    reply = talk.readline(LONGEST_REPLY).decode(errors="replace")
+    reply: str = talk.readline(LONGEST_REPLY).decode(errors="replace")
     if not reply.endswith("\n"):
         return Refusal("agent", "the agent hung up")
     head, _, rest = reply.rstrip("\n").partition(" ")
     if head == "ok":
         return rest
-    return Refusal(rest if rest in TOLD else UNTOLD, f"the agent said {ascii(reply[:60])}")
+    return Refusal(rest if rest in TOLD else UNTOLD, f"the agent said {reply[:60]!a}")

@@ -35,6 +35,7 @@ class NodeCounter:
         self.confidence = confidence
         self.path = None if path is None else Path(path).absolute()
         self._symbols: dict[str, int] = {}
+        self._read: tuple[int, list[tuple[str, Interval | None]]] | None = None
         self._nodes = NodeList(None if self.path is None else self.path.with_name(f"{self.path.name}.nodes"))
         if self.path is not None and self.path.exists():
             self._go_on(self.path)
@@ -112,8 +113,16 @@ class NodeCounter:
                     raise InvalidInput("path", path, rule)
                 self._symbols.setdefault(answer.id, answer.symbol)
 
-    def _gaps(self) -> Iterable[tuple[str, Interval | None]]:
-        """Yield every gap's name with the gap, or with None where the answers do not tell yet."""
+    def _gaps(self) -> list[tuple[str, Interval | None]]:
+        """Return every gap's name with the gap, or with None where the answers do not tell yet.
+
+        Reading them is what takes time, so a round without new answers does not do it again.
+        """
+        if self._read is None or self._read[0] != len(self._symbols):
+            self._read = len(self._symbols), list(self._read_gaps())
+        return self._read[1]
+
+    def _read_gaps(self) -> Iterable[tuple[str, Interval | None]]:
         metrics = [question.metric.name for question in self.study.questions]
         for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
             name = question.metric.name

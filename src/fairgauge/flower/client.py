@@ -2,19 +2,20 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
 from flwr.common.constant import ErrorCode
 
-from fairgauge.client import Answer, Limits, load_study
+from fairgauge.client import Answer, Limits
+from fairgauge.client.asking import ask_agent
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, guarded, of_app
-from fairgauge.flower.paths import app_folder, file_of, state_of
+from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study
 
@@ -27,6 +28,7 @@ Setting: TypeAlias = T | Callable[[Context], T]
 # What a node's owner may set, in `flower-supernode --node-config`: code that the server ships cannot.
 LIMIT = "fairgauge-limit"
 STUDY_LIMIT_KEY = "fairgauge-study-limit"
+AGENT = "fairgauge-agent"
 
 _logger = logging.getLogger(__name__)
 
@@ -47,7 +49,9 @@ def private_metrics(
     whichever folder the device's programs were started in; folders are made if need be.
 
     What the device spends at most is not the app's to say: ``fairgauge-limit`` and ``fairgauge-study-limit`` in the
-    node's own configuration do, and without them epsilon 8 for an attribute and 4 for a study.
+    node's own configuration do, and without them epsilon 8 for an attribute and 4 for a study.  Where that
+    configuration names a ``fairgauge-agent``, the agent at that socket answers from a profile of its own, within limits
+    of its own; ``group`` and ``ledger`` are not read then.
 
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
     private for the study's exact epsilon, but for whether there is an answer at all.
@@ -67,15 +71,16 @@ def private_metrics(
             return Refusal("settings", str(problem))
         source = _setting(study, context)
         try:
-            found = _study(source, app)
+            found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
+        measured = partial(_measure, call_next, message, context)
+        if AGENT in context.node_config:
+            return ask_agent(str(context.node_config[AGENT]), found, measured)
         path = state_of(app, _setting(ledger, context))
         _log_once(found.digest, path)
         # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
-        return Guard(path, limits).answer(
-            found, lambda: _groups(group, context), lambda: _metrics(of_app(lambda: call_next(message, context)))
-        )
+        return Guard(path, limits).answer(found, partial(_groups, group, context), measured)
 
     def mod(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
         found = guarded(lambda: answer(message, context, call_next))
@@ -100,18 +105,6 @@ def _setting(setting: Any, context: Context) -> Any:
     return of_app(lambda: setting(context)) if callable(setting) else setting
 
 
-def _study(source: Study | str | Path | bytes, app: Path) -> Study:
-    if isinstance(source, Study):
-        return source
-    if isinstance(source, Path) or (isinstance(source, str) and not source.startswith(("http://", "https://"))):
-        return _load(file_of(app, source))
-    return _load(source)
-
-
-# A process that evaluates round after round reads and checks a study once.
-_load = lru_cache(maxsize=8)(load_study)
-
-
 @lru_cache(maxsize=64)
 def _log_once(digest: str, path: Path) -> None:
     _logger.info("study %s, ledger %s", digest, path)
@@ -132,8 +125,9 @@ def _limits(context: Context) -> Limits:
     return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
 
 
-def _metrics(reply: Message) -> dict[str, Any]:
-    """Return what an evaluation measured; a NaN is how many say that there was nothing to measure."""
+def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> dict[str, Any]:
+    """Evaluate, and return what was measured; a NaN is how many say that there was nothing to measure."""
+    reply = of_app(lambda: call_next(message, context))
     if not isinstance(reply, Message) or reply.has_error():
         raise CannotAnswer("the evaluation gave an error")
     records = list(reply.content.metric_records.values())

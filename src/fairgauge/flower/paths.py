@@ -10,7 +10,11 @@ import os
 import re
 import sys
 import tomllib
+from functools import lru_cache
 from pathlib import Path
+
+from fairgauge.client import load_study
+from fairgauge.study import Study
 
 # How Flower calls the folder of an app that it unpacked: publisher, name, version, and the start of its hash.
 _UNPACKED = re.compile(r"(?P<app>.+?)\.\d[^/]*\.[0-9a-f]{8}")
@@ -25,7 +29,7 @@ def app_folder(depth: int = 1) -> Path:
     Args:
         depth: How many calls above the caller the app's code is.
     """
-    name = sys._getframe(depth + 1).f_code.co_filename  # noqa: SLF001 - Flower tells an app's code not where it is
+    name = sys._getframe(depth + 1).f_code.co_filename
     file = Path(name)
     if not file.is_file():
         return Path.cwd()
@@ -33,9 +37,22 @@ def app_folder(depth: int = 1) -> Path:
     return next((above for above in (folder, *folder.parents) if _is_app(above / CONFIG)), folder)
 
 
-def file_of(app: Path, path: str | os.PathLike[str]) -> Path:
-    """Return a file that came with the app, such as its study, as an absolute path."""
-    return app / Path(path).expanduser()
+def study_of(app: Path, source: Study | str | Path | bytes) -> Study:
+    """Return a study: a file that came with the app, an address, the document itself, or a loaded study.
+
+    Raises:
+        InvalidInput: If nothing can be read there, or it is no study.
+        NotPrivate: If a table spends more than the study declares.
+    """
+    if isinstance(source, Study):
+        return source
+    if isinstance(source, Path) or (isinstance(source, str) and not source.startswith(("http://", "https://"))):
+        return _load(app / Path(source).expanduser())
+    return _load(source)
+
+
+# A process that evaluates round after round reads and checks a study once.
+_load = lru_cache(maxsize=8)(load_study)
 
 
 def state_of(app: Path, path: str | os.PathLike[str]) -> Path:

@@ -10,10 +10,10 @@ from flwr.common.logger import log
 from flwr.serverapp.strategy import Strategy
 
 from fairgauge.client import Answer
+from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
-from fairgauge.client.refusals import summarise
-from fairgauge.flower.paths import app_folder, state_of
+from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 
@@ -27,7 +27,7 @@ class AnswerCounter(NodeCounter):
     Its :meth:`aggregate` is an ``evaluate_metrics_aggr_fn`` for the strategies that take one.
 
     Args:
-        study: The study that the devices answer.
+        study: The study that the devices answer: a file of the app's, an address, the document or a loaded study.
         confidence: How often all intervals of all rounds are to hold the truth together.
         path: A file that keeps the answers of this study, one a line; a relative path is one of the app's, and its
             folder is made if need be.  A later run that is given the same file goes on from there.
@@ -36,8 +36,12 @@ class AnswerCounter(NodeCounter):
         InvalidInput: If the file holds answers to another study.
     """
 
-    def __init__(self, study: Study, *, confidence: float = 0.99, path: str | Path | None = None) -> None:
-        super().__init__(study, confidence=confidence, path=None if path is None else state_of(app_folder(), path))
+    def __init__(
+        self, study: Study | str | Path | bytes, *, confidence: float = 0.99, path: str | Path | None = None
+    ) -> None:
+        app = app_folder()
+        kept = None if path is None else state_of(app, path)
+        super().__init__(study_of(app, study), confidence=confidence, path=kept)
 
     def count(self, contents: Iterable[RecordDict]) -> int:
         """Count what came back from devices that are not known, and return how many answers are new."""

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer, Ledger, Limits
-from fairgauge.errors import CannotAnswer
 from fairgauge.client.refusals import Refusal
+from fairgauge.errors import CannotAnswer
 from fairgauge.federation import Guard
 from fairgauge.federation.guard import guarded, of_app, place
 from tests.samples import sample_study, two_questions
@@ -75,7 +75,7 @@ def test_a_mistake_of_our_own_gives_a_refusal_and_a_place(caplog: pytest.LogCapt
 
 
 def test_names_that_an_app_makes_up_are_not_repeated() -> None:
-    own = type("female", (Exception,), {"__module__": "builtins"})
+    own: type[Exception] = type("female", (Exception,), {"__module__": "builtins"})
     try:
         exec(compile("raise own", "male", "exec"), {"own": own})
     except own as problem:

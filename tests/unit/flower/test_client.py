@@ -8,13 +8,14 @@ from flwr.clientapp import ClientApp
 
 from fairgauge import client
 from fairgauge.client import Ledger
-from fairgauge.flower import node_config, private_metrics, run_config
-from fairgauge.errors import CannotAnswer
 from fairgauge.client.refusals import TEXT, refusal_text
+from fairgauge.errors import CannotAnswer
+from fairgauge.flower import node_config, private_metrics, run_config
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
+from tests.unit.client.test_agent_socket import serving, settle
 from tests.unit.flower.messages import asked
 
 STUDY = sample_study()
@@ -22,7 +23,13 @@ STUDY = sample_study()
 
 def context(**node: Any) -> Context:
     config = {"sex": "female", **node}
-    return Context(run_id=1, node_id=2, node_config=config, state=RecordDict(), run_config={"study": str(Path("study.json").absolute())})
+    return Context(
+        run_id=1,
+        node_id=2,
+        node_config=config,
+        state=RecordDict(),
+        run_config={"study": str(Path("study.json").absolute())},
+    )
 
 
 class App:
@@ -215,3 +222,24 @@ def test_nothing_to_measure_abstains_where_the_study_allows_it(metrics: Any) -> 
     study = sample_study(sample_question(abstain=True))
     reply = App(metrics, study=study)()
     assert from_content(reply.content).study == study.digest
+
+
+def test_a_node_with_an_agent_tells_the_app_neither_group_nor_value(here: Path) -> None:
+    def touched(_: Any) -> Any:
+        raise AssertionError("the agent has its own")
+
+    app = App(touched, group=touched, ledger=touched)
+    with serving(settle(here)):
+        first, second = app(**{"fairgauge-agent": str(here / "agent.sock")}), app(**{"fairgauge-agent": "agent.sock"})
+    assert first.content == second.content
+    assert from_content(first.content).study == STUDY.digest
+    assert app.runs == 0
+    assert refused(app(**{"fairgauge-agent": "agent.sock"}), "agent")
+
+
+def test_an_agent_that_asks_for_values_gets_them_from_the_evaluation(here: Path) -> None:
+    app = App({"recall": 0.25, "loss": 3.5})
+    with serving(settle(here, askers_give=["recall"])):
+        assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
+        assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
+    assert app.runs == 1

@@ -1,7 +1,6 @@
 """Two apps on one computer: each has its own study, ledgers and answers, wherever programs were started."""
 
 import importlib.util
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from flwr.app import Context, RecordDict
 
 from fairgauge.client import Ledger
-from fairgauge.flower.paths import app_folder, file_of, state_of
+from fairgauge.flower.paths import app_folder, state_of
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.samples import sample_study, two_questions
@@ -18,7 +17,6 @@ from tests.unit.flower.messages import asked
 CODE = """
 from flwr.app import Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
-from fairgauge.client import load_study
 from fairgauge.flower import AnswerCounter, private_metrics
 
 app = ClientApp()
@@ -29,8 +27,8 @@ private = private_metrics(study="study.json", group=groups, ledger=lambda _: "le
 def evaluate(message, context):
     return Message(RecordDict({"metrics": MetricRecord({"recall": 0.5, "error": 0.5})}), reply_to=message)
 
-def counter(study):
-    return AnswerCounter(study, path="answers/all.ndjson")
+def counter():
+    return AnswerCounter("study.json", path="answers/all.ndjson")
 """
 CONTEXT = Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={})
 
@@ -56,10 +54,13 @@ def test_two_apps_that_run_in_one_folder_do_not_meet(tmp_path: Path, monkeypatch
         app = install(tmp_path / name, study)
         answer = from_content(app.app(asked(), CONTEXT).content)
         assert answer.study == study.digest
-        assert app.counter(study).add([("2", answer)]) == 1
+        assert app.counter().add([("2", answer)]) == 1
         assert (tmp_path / name / "answers/all.ndjson").read_bytes() == answer.to_bytes() + b"\n"
         assert Ledger(tmp_path / name / "ledgers/0.sqlite3").pending() == [answer]
-    assert sorted(os.listdir()) == ["first", "second"]  # and nothing in the folder where it all ran
+    assert sorted(path.name for path in Path().iterdir()) == [
+        "first",
+        "second",
+    ]  # and nothing in the folder where it all ran
 
 
 def test_a_new_version_of_an_app_still_has_the_ledger(tmp_path: Path) -> None:
@@ -75,8 +76,8 @@ def test_a_new_version_of_an_app_still_has_the_ledger(tmp_path: Path) -> None:
 
 def test_absolute_paths_stay() -> None:
     app = Path("/apps/us.demo.1.0.0.0123abcd")
-    assert file_of(app, "/study.json") == state_of(app, "/study.json") == Path("/study.json")
-    assert file_of(app, "study.json") == app / "study.json"
+    assert state_of(app, "/ledger") == Path("/ledger")
+    assert state_of(app, "ledger") == Path("/fairgauge/us.demo/ledger")
 
 
 def test_code_without_an_app_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
