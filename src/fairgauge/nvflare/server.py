@@ -46,7 +46,7 @@ class AnswerCollector(ResponseProcessor):  # type: ignore[misc]
 
     @property
     def counter(self) -> NodeCounter:
-        """What counts the answers, from when it is first needed: the file is on the server, not where the job is made."""
+        """What counts the answers, made when first needed: its file is on the server, not where the job is made."""
         if self._counter is None:
             study = load_study(self.study.encode())
             self._counter = NodeCounter(study, path=self.answers, confidence=self.confidence)
@@ -63,7 +63,11 @@ class AnswerCollector(ResponseProcessor):  # type: ignore[misc]
         return task
 
     def process_client_response(
-        self, client: Client, task_name: str, response: Shareable, fl_ctx: FLContext  # noqa: ARG002 - NVFlare's
+        self,
+        client: Client,
+        task_name: str,
+        response: Shareable,
+        fl_ctx: FLContext,  # noqa: ARG002 - NVFlare's
     ) -> bool:
         """Count one site's reply; a stranger's reply does not end the job."""
         self._replies += 1
@@ -83,8 +87,9 @@ class AnswerCollector(ResponseProcessor):  # type: ignore[misc]
     def final_process(self, fl_ctx: FLContext) -> bool:
         """Say what is known."""
         report, refused = self.counter.report(), summarise(self._refused)
-        for line in (f"private metrics: {self._replies} replies", *([refused] if refused else []), *report.splitlines()):
-            self.log_info(fl_ctx, line)
+        for line in (f"private metrics: {self._replies} replies", refused, *report.splitlines()):
+            if line:
+                self.log_info(fl_ctx, line)
         self.log_info(fl_ctx, f"study {self.counter.study.digest}, answers {self.counter.path}")
         folder = Path(self.answers).absolute().parent
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A job's code that holds marked values and lets them out by every way that NVFlare has: what a developer might upload."""
+"""A job's code that holds marked values and lets them out in every way of NVFlare's, as a developer might."""
 
 from typing import Any
 

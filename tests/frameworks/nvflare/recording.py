@@ -1,5 +1,6 @@
 """What a server sees of a job: everything that reaches it is written down."""
 
+from pathlib import Path
 from typing import Any
 
 from nvflare.apis.event_type import EventType
@@ -39,5 +40,5 @@ class Listening(FLComponent):  # type: ignore[misc]
 
 
 def _write(path: str, what: str, said: object) -> None:
-    with open(path, "a", encoding="utf-8") as file:
+    with Path(path).open("a", encoding="utf-8") as file:
         file.write(f"{what}: {said!r}\n")

@@ -8,6 +8,7 @@ from nvflare.app_common.logging.job_log_streamer import JobLogStreamer
 from nvflare.app_common.widgets.convert_to_fed_event import ConvertToFedEvent
 from nvflare.app_common.workflows.broadcast_and_process import BroadcastAndProcess
 from nvflare.job_config.api import FedJob
+from nvflare.job_config.defs import FilterType
 
 from fairgauge.study import Attribute
 from tests.frameworks.nvflare.leaking import EXAMPLES, GROUP, VALUE, LeakingExecutor, LeakingFilter
@@ -47,7 +48,7 @@ def leaking_job(here: Path, *, clients: int) -> FedJob:
     job.to_server(Listening(record), id="listening")
     job.to_server(BroadcastAndProcess(processor="answers", task_name="validate", timeout=300))
     job.to_clients(LeakingExecutor(), tasks=["validate"])
-    job.to_clients(LeakingFilter(), tasks=["validate"], filter_type="task_result_filters")
+    job.to_clients(LeakingFilter(), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
     job.to_clients(ConvertToFedEvent(events_to_convert=["analytix_log_stats"]), id="to_server")
     job.to_clients(JobLogStreamer(log_file_name="log.txt"), id="logs")
     return job

@@ -1,4 +1,4 @@
-"""NVFlare's simulator: with a site's privacy.json nothing marked gets through; the twin without it lets out everything."""
+"""NVFlare's simulator: with a site's privacy.json nothing marked gets through; without it everything does."""
 
 import json
 import os
