@@ -24,11 +24,15 @@ class Sensitivity:
             shares are estimated.
         share_error_is_bound: True if the means are not identified, so that this is the most it could be.
         forged: How far forging 1 % of the answers could move the gap; None if there is no limit.
+        share_gap: Which gap moves that far with a share.
+        forged_gap: Which gap moves that far with forged answers.
     """
 
     share_error: float | None
     share_error_is_bound: bool
     forged: float | None
+    share_gap: tuple[str, str] | None = None
+    forged_gap: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
@@ -37,6 +41,8 @@ class Sensitivity:
             "share_error_without_limit": self.share_error == math.inf,
             "share_error_is_bound": self.share_error_is_bound,
             "gap_moves_per_0.01_forged": self.forged,
+            "share_gap": None if self.share_gap is None else list(self.share_gap),
+            "forged_gap": None if self.forged_gap is None else list(self.forged_gap),
         }
 
 
@@ -58,6 +64,7 @@ class QuestionEstimate:
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.
+        ratio: The smallest mean over the largest, where all means are told and none is near zero.
     """
 
     metric: str
@@ -73,6 +80,7 @@ class QuestionEstimate:
     fit: float | None
     sensitivity: Sensitivity | None
     warnings: tuple[str, ...]
+    ratio: Interval | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
@@ -129,6 +137,7 @@ class QuestionEstimate:
             ],
             "means": _named(self.means),
             "overall": None if self.overall is None else self.overall.to_dict(),
+            "ratio": None if self.ratio is None else self.ratio.to_dict(),
             "shares": _named(self.shares),
             "answered": None if self.answered is None else self.answered.to_dict(),
             "fit_p_value": self.fit,
@@ -143,6 +152,8 @@ class QuestionEstimate:
         yield from self.means.items()
         if self.overall is not None:
             yield "overall", self.overall
+        if self.ratio is not None:
+            yield "impact ratio", self.ratio
         for group, share in self.shares.items():
             yield f"share of {group}", share
         if self.answered is not None:

@@ -101,10 +101,35 @@ def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[s
     if moves.share_error is not None:
         most = "up to " if moves.share_error_is_bound else ""
         far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
-        said.append(f"A share that is wrong by 0.01 would move the gap {far}.")
+        said.append(f"A share that is wrong by 0.01 would move {_which(moves.share_gap)} {far}.")
     limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
-    said.append(f"Forging 1 % of the answers could move it {limit}.")
+    what = "it" if moves.share_error is not None and moves.share_gap == moves.forged_gap else _which(moves.forged_gap)
+    said.append(f"Forging 1 % of the answers could move {what} {limit}.")
     return said
+
+
+def _which(pair: tuple[str, str] | None) -> str:
+    return "the gap" if pair is None else f"the gap between {pair[0]} and {pair[1]}"
+
+
+FOUR_FIFTHS = 0.8
+
+
+def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
+    """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
+    if found.ratio is None:
+        return None
+    number = Unit(1, "")
+    places = number.places(found.ratio)
+    low, high = number.down(found.ratio.shown.low, places), number.up(found.ratio.shown.high, places)
+    if found.ratio.low >= FOUR_FIFTHS:
+        told = "That is four fifths or more."
+    elif found.ratio.high < FOUR_FIFTHS:
+        told = "That is less than four fifths."
+    else:
+        told = "Whether it is four fifths or more cannot be told from these answers."
+    name = question.metric.name
+    return f"Impact ratio: the lowest group's {name} is between {low} and {high} of the highest group's. {told}"
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
@@ -179,7 +204,8 @@ def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
-    return said + sensitivity_sentences(question, found)
+    ratio = ratio_sentence(question, found)
+    return said + ([] if ratio is None else [ratio]) + sensitivity_sentences(question, found)
 
 
 def _answers(count: int) -> str:
