@@ -113,18 +113,22 @@ def _which(pair: tuple[str, str] | None) -> str:
 
 
 FOUR_FIFTHS = 0.8
+NO_RATIO = (
+    "Impact ratio: these answers do not tell it. It takes each group's mean, clearly above zero; a study tells those "
+    "that is made with the target means."
+)
 
 
 def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
-    if found.ratio is None:
+    if found.impact_ratio is None:
         return None
     number = Unit(1, "")
-    places = number.places(found.ratio)
-    low, high = number.down(found.ratio.shown.low, places), number.up(found.ratio.shown.high, places)
-    if found.ratio.low >= FOUR_FIFTHS:
+    places = number.places(found.impact_ratio)
+    low, high = number.down(found.impact_ratio.shown.low, places), number.up(found.impact_ratio.shown.high, places)
+    if found.impact_ratio.low >= FOUR_FIFTHS:
         told = "That is four fifths or more."
-    elif found.ratio.high < FOUR_FIFTHS:
+    elif found.impact_ratio.high < FOUR_FIFTHS:
         told = "That is less than four fifths."
     else:
         told = "Whether it is four fifths or more cannot be told from these answers."

@@ -15,7 +15,7 @@ from fairgauge.collector.signing import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from tests.samples import draft_study, joint_questions, sample_study, site_study
+from tests.samples import draft_study, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -81,7 +81,6 @@ def test_a_draft_is_called_one(fairgauge: Run, elsewhere: Path):
     ("asked", "text"),
     [
         (site_study(), "the study is for sites that hold many people, "),
-        (Study("Joint", joint_questions()), "several questions at once"),
     ],
 )
 def test_what_cannot_be_done_with_a_draft_yet_is_said_in_one_line(
