@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
+    from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
@@ -133,13 +134,37 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     if not known:
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
+    crowd = _promised(study)
     if request.json:
-        text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
+        told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        if crowd is not None:
+            told |= {
+                "epsilon": study.epsilon,
+                "crowd": {
+                    "batch": crowd.batch,
+                    "observed": float(crowd.observed),
+                    "delta": float(crowd.delta),
+                    "epsilon": crowd.number,
+                },
+            }
+        text = json.dumps(told)
     else:
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+        if crowd is not None:
+            from fairgauge.crowd.words import readers_sentence, runners_sentence
+
+            text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _promised(study: "Study") -> "Crowd | None":
+    if study.release is None:
+        return None
+    from fairgauge.crowd import promised
+
+    return promised(study)
 
 
 def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:
