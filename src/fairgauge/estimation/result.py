@@ -228,14 +228,14 @@ class Estimate:
             import pandas as pd
         except ImportError:
             raise MissingExtra("data frames need pandas", "lab") from None
-        return pd.DataFrame(
-            [
-                {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-                for q in self.questions
-                for name, interval in q.rows()
-            ]
-        )
+        return pd.DataFrame(list(self.table()))
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """Yield one row per number: what it is about, what it is called, and its interval."""
+        for q in self.questions:
+            for name, interval in q.rows():
+                about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
+                yield about | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
 
     def __str__(self) -> str:
         lines = []

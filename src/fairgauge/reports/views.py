@@ -18,6 +18,7 @@ from fairgauge.reports.figures import (
 )
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
+    MILLION,
     NO_RATIO,
     Verdict,
     fit_sentence,
@@ -168,7 +169,8 @@ def progress_view(
         looks: The gap's interval at numbers of answers that grew.
     """
     unit = unit_of(question.metric)
-    sentence = progress_sentence(answers, needed, unit.of(error))
+    million = None if needed is None else unit.of(error * math.sqrt(needed / MILLION))
+    sentence = progress_sentence(answers, needed, unit.of(error), million)
     bar = None if needed is None else progress_figure(answers / needed, description=sentence)
     shrinking = None
     if len(looks) > 1:

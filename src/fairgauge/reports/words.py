@@ -165,16 +165,34 @@ def odds_after(question: Question, before: float) -> tuple[float, float]:
     return before / (before + factor * (1 - before)), before * factor / (before * factor + 1 - before)
 
 
-def progress_sentence(answers: int, needed: int | None, error: str) -> str:
+MANY = 10**7
+MILLION = 10**6
+
+
+def progress_sentence(answers: int, needed: int | None, error: str, million: str | None = None) -> str:
     """Return how far a study has come toward its aim.
+
+    Args:
+        answers: How many answers there are.
+        needed: How many the aim takes, if any number does.
+        error: The aim, as people say it.
+        million: The error that a million answers would give, as people say it.
 
     >>> progress_sentence(412_000, 1_000_000, "1 point")
     '412,000 of about 1,000,000 answers needed for ±1 point.'
+    >>> progress_sentence(0, 410_000_000, "0.1 points", "2 points").partition(": ")[0]
+    'No answers yet. ±0.1 points would take about 410,000,000 answers, more than most studies get'
     """
     if needed is None:
         return f"{_answers(answers)}. No number of answers would give the gap to ±{error}."
     if answers >= needed:
         return f"{_answers(answers)}: more than the {rounded(needed):,} or so needed for ±{error}."
+    if needed > MANY and million is not None:
+        there = "No answers yet" if answers == 0 else _answers(answers)
+        return (
+            f"{there}. ±{error} would take about {rounded(needed):,} answers, more than most studies get: a million "
+            f"would give ±{million}. Aim at that, or make a study with a larger epsilon."
+        )
     return f"{answers:,} of about {rounded(needed):,} answers needed for ±{error}."
 
 
