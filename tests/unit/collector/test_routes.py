@@ -98,7 +98,9 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
-        *(f"take-part{end}" for end in (".js", "-fields.js", "-study.js", "-answer.js", ".css")),
+        "languages.js",
+        "take-part.css",
+        *(f"take-part{part}.js" for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")),
     )
 ]
 PAGES = [
