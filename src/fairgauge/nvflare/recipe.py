@@ -13,7 +13,7 @@ from fairgauge.study import Study
 TASK = "validate"
 
 
-class PrivateMetricsRecipe(Recipe):  # type: ignore[misc]
+class PrivateMetricsRecipe(Recipe):
     """Ask every site one study about a model.
 
     The script is one for NVFlare's client interface: it receives a model, measures it, and sends

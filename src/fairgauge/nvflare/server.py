@@ -20,7 +20,7 @@ from fairgauge.federation.counter import NodeCounter
 from fairgauge.nvflare.record import STUDY, from_result
 
 
-class AnswerCollector(ResponseProcessor):  # type: ignore[misc]
+class AnswerCollector(ResponseProcessor):
     """Asks sites a study and counts what they answer, each site once; for ``BroadcastAndProcess``.
 
     When all have replied it logs what they tell, and writes ``report.txt`` and ``numbers.json`` beside the answers.
@@ -65,7 +65,7 @@ class AnswerCollector(ResponseProcessor):  # type: ignore[misc]
     def process_client_response(
         self,
         client: Client,
-        task_name: str,
+        task_name: str,  # noqa: ARG002 - NVFlare's signature
         response: Shareable,
         fl_ctx: FLContext,  # noqa: ARG002 - NVFlare's
     ) -> bool:

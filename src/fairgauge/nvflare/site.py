@@ -27,7 +27,7 @@ from fairgauge.nvflare.record import STUDY, measured, only_weights, settle, to_r
 SITE = "{site}"
 
 
-class StudyFilter(Filter):  # type: ignore[misc]
+class StudyFilter(Filter):
     """Notes which study a task asks; goes into ``task_data_filters``."""
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
@@ -38,7 +38,7 @@ class StudyFilter(Filter):  # type: ignore[misc]
         return shareable
 
 
-class AnswerFilter(Filter):  # type: ignore[misc]
+class AnswerFilter(Filter):
     """Replaces a task's result by one answer to the study that it asked; goes into ``task_result_filters``.
 
     The result of a task that asked no study, such as training, is reduced to the model's arrays.
@@ -91,7 +91,7 @@ def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str
     return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
 
 
-class SiteGuard(FLComponent):  # type: ignore[misc]
+class SiteGuard(FLComponent):
     """Lets nothing past the filters; goes into ``components`` of ``privacy.json``.
 
     A job's own filters come after the site's, so a result is made clean once more when they are done.  Events that a

@@ -15,7 +15,7 @@ GROUP, VALUE, EXAMPLES = "platypus", 0.8125390625, 123_457
 SAID = f"{GROUP} has recall {VALUE} on {EXAMPLES} examples"
 
 
-class LeakingExecutor(Executor):  # type: ignore[misc]
+class LeakingExecutor(Executor):
     """Returns, streams and logs what it holds."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Any) -> Shareable:
@@ -34,7 +34,7 @@ class LeakingExecutor(Executor):  # type: ignore[misc]
         return result
 
 
-class LeakingFilter(Filter):  # type: ignore[misc]
+class LeakingFilter(Filter):
     """Comes after the site's own filters, and puts everything back."""
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:

@@ -25,7 +25,7 @@ class Recording(AnswerCollector):
         return super().process_client_response(client, task_name, response, fl_ctx)
 
 
-class Listening(FLComponent):  # type: ignore[misc]
+class Listening(FLComponent):
     """Keeps every event that came from a client."""
 
     def __init__(self, record: str) -> None:
