@@ -76,7 +76,7 @@ def run(folder: Path, study: Study, options: argparse.Namespace, clients: int, *
         "clients": clients,
         **more,
     }
-    return run_app(HERE, folder, nodes=clients, **config)
+    return run_app(HERE, folder, nodes=clients, config=config)
 
 
 def told(shown: str) -> str:

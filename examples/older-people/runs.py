@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ PATIENCE = 1800.0
 HERE = Path(__file__).parent
 
 
-def run_app(app: Path, folder: Path, *, nodes: int, **config: str | int) -> str:
+def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | int] | None = None) -> str:
     """Run an app to its end, and return what `flwr run` shows.
 
     Args:
@@ -30,7 +30,8 @@ def run_app(app: Path, folder: Path, *, nodes: int, **config: str | int) -> str:
         f"options.num-supernodes = {nodes}\noptions.backend.client-resources.num-cpus = 1\n",
         encoding="utf-8",
     )
-    told = " ".join(f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in config.items())
+    given = (config or {}).items()
+    told = " ".join(f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in given)
     command = ["flwr", "run", str(app), "here", "--stream", *(["--run-config", told] if told else [])]
     with _superlink(home, port):
         done = subprocess.run(

@@ -7,7 +7,7 @@ from fairgauge.estimation import Interval, estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.reports.change import describe_change
 from fairgauge.simulation import Cell, Population, simulate_exactly
-from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.study import Metric, Study
 from tests.surveys import designed
 
 PAIR = ("female", "male")
@@ -45,7 +45,3 @@ def test_a_study_of_differences_finds_what_the_two_models_do() -> None:
     found = estimate(study, simulate_exactly(study, population, seed=1))
     told = describe_change(found.questions[0].gap(*PAIR), PAIR, behind="female")
     assert told.startswith("The new model widens the gap: female falls behind male by between 0.2")
-
-
-def _rest(question: Question) -> tuple[str, str, str, object]:
-    return question.target, question.design, question.epsilon, question.channel
