@@ -11,12 +11,17 @@ interval that together take a part of alpha, and a gap is accepted if it is with
 
 * The average of psi is bilinear in (p, c): over a rectangle it is largest and least at corners, and where it changes
   its sign it is zero somewhere inside, which accepts.
-* The largest square of psi at the corners, symbol by symbol, bounds the variance from above for every p and c inside,
-  and the same goes for higher moments.  From below it is bounded by its value at the middle: sqrt(E psi^2) is a norm.
+* The largest square of psi in the rectangle, symbol by symbol, bounds the variance from above for every p and c inside,
+  the least one bounds it from below, and the same goes for higher moments.
 * Bets on either side use the least gain at the corners, so no p and c inside would have won less.
 * Between corners |phi| differs from that at the middle by at most t E|difference|.
 
-Shares are cut into cells that are fixed before any answer, so that pi, the middle of a cell, is no choice of the data.
+*Why the data may choose the rectangle.*  Shares are cut into cells that are fixed before any answer, so that pi, the
+middle of a cell, is no choice of the data.  The stakes of all bets depend on the table, the gap and the number of
+answers alone: on what psi can be at most for any p, c and pi.  So for the true p and c there is one score psi and one
+martingale for each bet, fixed beforehand, and all of them stay small with the probability that is claimed.  A bet on a
+rectangle that holds the true p and c wins no more than that martingale, because each of its factors is no larger, however
+the rectangle was found.  What is then computed (moments, |phi|, the tail) holds for every p and c in the rectangle.
 """
 
 import math
@@ -29,8 +34,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairgauge.estimation.betting import BOLDEST, lower_mean, upper_mean
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Moments, distances, grid_of, modulus
 from fairgauge.goals.inputs import Vector
 
 # Parts of alpha: the share's and the mean's intervals, then the variance from above and below, the bets, the average.
@@ -132,30 +137,31 @@ class JointTest:
     def margin(self, value: float) -> float:
         """Return how far a gap is beyond what is accepted: below zero if it is accepted.
 
-        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers, but for one
-        step that is not proved: stakes and caps of the bets on the variance depend on the band, which comes from the
-        same counts.  No miss was seen; a proof wants cells of the band that are fixed beforehand.
+        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers.
         """
         cells, weights = self._cells(value)
         averages = cells @ self.counts / self.answers
         least, most = averages.min(axis=1), averages.max(axis=1)
         if ((least <= 0) & (most >= 0)).any():
             return -float((np.maximum(-least, most) / weights).max()) - 1e-12
-        nearest = np.minimum(np.abs(least), np.abs(most))
-        lost = self._money(cells) < math.log(2 / (_BETS * self.alpha))
+        # Zero is outside of every cell: which corner is nearest to it, and on which side of it.
+        nearest = np.where(least > 0, least, most)
+        sizes = self._sizes(value)
+        lost = self._money(cells, sizes) < math.log(2 / (_BETS * self.alpha))
         if not lost.any():
-            return float((nearest / weights).min())
+            return float((np.abs(nearest) / weights).min())
         cells, weights, nearest = cells[lost], weights[lost], nearest[lost]
-        every = self._z(cells)
-        beyond = math.inf
-        for number in np.argsort(nearest / weights):
-            cell = cells[number : number + 1]
-            scale = math.sqrt(self._upper(cell) / self.answers)
-            # What is near is accepted whatever the distance to the normal law is, and what is far is not.
-            z = self._nearest_z if nearest[number] <= self._nearest_z * scale else every
-            if nearest[number] <= z * scale and z == every and len(cells) > 1:
-                z = self._z(cell)
-            beyond = min(beyond, (nearest[number] - min(z, 1e15) * scale) / weights[number])
+        every, beyond = self._tails(cells, sizes), math.inf
+        for number in np.argsort(np.abs(nearest) / weights):
+            cell, average = cells[number : number + 1], float(nearest[number])
+            scale = math.sqrt(self._upper(cell, sizes) / self.answers)
+            # What is near is accepted whatever is left to pay, and what is far for all cells is far for this one.
+            z = abs(average) / scale
+            if z > self._nearest_z:
+                z = self._far(every, average, scale)
+                if z <= self._nearest_z and len(cells) > 1:
+                    z = self._far(self._tails(cell, sizes), average, scale)
+            beyond = min(beyond, (z - self._nearest_z) * scale / float(weights[number]))
             if beyond < 0:
                 break
         return float(beyond)
@@ -164,19 +170,35 @@ class JointTest:
     def _nearest_z(self) -> float:
         return float(-ndtri(_MEAN * self.alpha / 2))
 
-    def _z(self, cells: Cube) -> float:
-        """Return how many standard deviations the average may be from zero in these cells."""
-        left = _MEAN * self.alpha / 2 - self._distance(cells)
-        return _NEVER if left <= 0 else float(-ndtri(left))
+    def _far(self, tails: Tails | None, average: float, scale: float) -> float:
+        """Return how many standard deviations of the normal law are as unlikely as the average is at most."""
+        if tails is None:
+            return 0.0
+        most = np.minimum(tails.moments.most, max(scale**2 * self.answers, float(tails.moments.least[0])))
+        # Cases whose variance is beyond the cell's own bound are not there.
+        there = tails.moments.least <= most
+        likely = np.where(there, (tails.above(average, most) if average > 0 else tails.below(-average, most)), 0.0)
+        return -float(ndtri(np.clip(likely.max(), 1e-300, 1.0)))
 
-    def _money(self, cells: Cube) -> Vector:
+    def _sizes(self, gap: float) -> Vector:
+        """Return how large psi can be for each symbol, whatever p, c and pi are: it is linear in each of them."""
+        (w, x), (u, z) = self.scores.sums, self.scores.shares
+        corners = [
+            (1 - p) * (w - (c + (1 - middle) * gap) * u) - p * (x - (c - middle * gap) * z)
+            for p in (0, 1)
+            for c in (-1, 1)
+            for middle in (0, 1)
+        ]
+        return np.asarray(np.abs(corners).max(axis=0)) * (1 + 1e-9)
+
+    def _money(self, cells: Cube, sizes: Vector) -> Vector:
         """Return the logarithm of what bets against each cell have won at least."""
-        largest = float(self.laws.most((self.laws.rows @ (cells**2).max(axis=(0, 1)))[:, None])[0])
+        largest = float(self.laws.most((self.laws.rows @ sizes**2)[:, None])[0])
         stakes = np.sqrt(2 * math.log(2 / (_BETS * self.alpha)) / (self.answers * largest * _STAKED))
+        stakes = np.minimum(stakes, BOLDEST / float(sizes.max()))
         won = []
         for gains in (cells.min(axis=1), -cells.max(axis=1)):
-            boldest = BOLDEST / np.maximum(-gains.min(axis=1), 1e-300)
-            each = [np.log1p(np.minimum(stake, boldest)[:, None] * gains) @ self.counts for stake in stakes]
+            each = [np.log1p(stake * gains) @ self.counts for stake in stakes]
             won.append(np.max(each, axis=0) - math.log(len(stakes)))
         return np.asarray(np.maximum(*won))
 
@@ -188,38 +210,38 @@ class JointTest:
         high = float(middles[number] ** 2 @ self.counts) / self.answers
         return self._nearest_z * math.sqrt(high / self.answers) / float(weights[number])
 
-    def _upper(self, cell: Cube) -> float:
+    def _upper(self, cell: Cube, sizes: Vector) -> float:
         square = (cell**2).max(axis=(0, 1))
         most = float(self.laws.most((self.laws.rows @ square)[:, None])[0])
-        return min(upper_mean(square, self.counts, _UPPER * self.alpha, most), most)
+        found = upper_mean(square, self.counts, _UPPER * self.alpha, most, float(sizes.max()) ** 2)
+        return min(found, most)
 
-    def _distance(self, cells: Cube) -> float:
-        """Return the distance to the normal law, for every share and mean in any of the cells."""
+    def _tails(self, cells: Cube, sizes: Vector) -> Tails | None:
+        """Return how likely averages are, for every share and mean in any of the cells; None if nothing is known."""
         low, high = cells.min(axis=(0, 1)), cells.max(axis=(0, 1))
         middle, half = (low + high) / 2, (high - low) / 2
         largest = np.maximum(low**2, high**2)
-        rows = self.laws.rows
-        second, apart, blur = self.laws.most(rows @ np.column_stack([largest, half**2, half]))
-        top = min(upper_mean(largest, self.counts, _UPPER * self.alpha, float(second)), float(second))
-        # The root of the mean square is a norm: it differs from that at the middle by at most that of the difference.
-        norm = math.sqrt(lower_mean(middle**2, self.counts, _LOWER * self.alpha, 0.0)) - math.sqrt(apart)
-        if norm <= 1e-3 * math.sqrt(top):
-            return 1.0
-        bottom = norm**2
+        smallest = np.where(low * high > 0, np.minimum(low**2, high**2), 0.0)
+        second, blur = (float(found) for found in self.laws.most(self.laws.rows @ np.column_stack([largest, half])))
+        size = float(sizes.max()) ** 2
+        top = min(upper_mean(largest, self.counts, _UPPER * self.alpha, second, size), second)
+        bottom = lower_mean(smallest, self.counts, _LOWER * self.alpha, 0.0, 0.0)
+        if bottom <= 1e-3 * top:
+            return None
         count = int(np.clip(np.ceil(np.log(top / bottom) / np.log(1.05)), 1, 60))
-        edges = np.geomspace(bottom, top, count + 1)
+        edges = np.geomspace(bottom, max(top, bottom), count + 1)
         fourths = self._given(low, high, 4, edges[1:])
         # E psi^4 >= (E psi^2)^2: where it cannot be, no law has a variance in the cell, and it costs nothing.
         there = fourths >= edges[:-1] ** 2
         if not there.any():
-            return 1.0
+            return None
         least, most, fourths = edges[:-1][there], edges[1:][there], fourths[there]
-        thirds = np.maximum(self._given(low, high, 3, most), self._given(-high, -low, 3, most))
-        thirds = np.clip(thirds, 0.0, np.sqrt(most * fourths))
-        moments = Moments(least, most, thirds, fourths, size=math.sqrt(float(largest.max())))
-        times = grid_of(self.answers).points / math.sqrt(self.answers * math.sqrt(top * bottom))
-        bound = np.minimum(modulus(self.laws, middle, times) + times[1:] * blur, 1.0)
-        return float(distances(self.answers, times, bound, moments).max())
+        caps = np.sqrt(most * fourths)
+        above, below = (np.clip(self._given(*ends, 3, most), 0.0, caps) for ends in ((low, high), (-high, -low)))
+        moments = Moments(least, most, (-below, above), fourths, math.sqrt(float(largest.max())))
+        grid, scale = grid_of(self.answers), (top * bottom) ** 0.25
+        bound = modulus(self.laws, middle, grid.points / scale) + grid.points[1:] / scale * blur
+        return Tails(self.answers, Heard(grid, scale, np.minimum(bound, 1.0)), moments)
 
     def _given(self, low: Vector, high: Vector, power: int, variances: Vector) -> Vector:
         r"""Return the largest moment of psi, which is between two numbers for each symbol, at most at these variances.
