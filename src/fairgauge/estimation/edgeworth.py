@@ -21,8 +21,8 @@ integral would not fall at all, and costs H/K of the width.  Every H and every u
 .. math:: |\phi^K - \gamma^K - K \gamma^{K-1} \delta| \le \tfrac12 K (K-1) |\delta|^2 \max(|\phi|, \gamma)^{K-2} ,
 
 and delta = -i m t^3 / 6 + rho, where |Re rho| <= max(M_4 / 24, v^2 / 8) t^4 because E cos(t y) and gamma
-are both 1 - v t^2 / 2 and something between 0 and these, and |Im rho| <= min(1, R t / 5) M_4 t^4 / 24 for scores of size
-R, because E|y|^5 <= R M_4.  With 1 - gamma <= v t^2 / 2 this gives
+are both 1 - v t^2 / 2 and something between 0 and these, and |Im rho| <= min(1, R t / 5) M_4 t^4 / 24 for scores of
+size R, because E|y|^5 <= R M_4.  With 1 - gamma <= v t^2 / 2 this gives
 
 .. math:: |f - g| \le K \gamma^{K-1} \Big(|\rho| + \frac{v t^2}{2} \frac{|m| t^3}{6}\Big)
           + \tfrac12 K (K-1) |\delta|^2 \max(|\phi|, \gamma)^{K-2} , \quad |f u - g| \le |f - g| + (1 - u) |g| .
@@ -31,9 +31,9 @@ Farther out |f u - g| <= |f| u + |g|.  A client drawn from a population answers 
 characteristic function of a mixture is no larger than the largest of its rows, so |phi| has a bound that is free of the
 unknown law.
 
-Every integral is an upper sum: on each piece each factor is replaced by something at least as large as all of it.  Powers
-of t grow and the normal curve falls; |phi|^2 between two points is at most the larger of the two and h^2 Var / 4, because
-its second derivative is at most 2 Var.
+Every integral is an upper sum: on each piece each factor is replaced by something at least as large as all of it.
+Powers of t grow and the normal curve falls; |phi|^2 between two points is at most the larger of the two and
+h^2 Var / 4, because its second derivative is at most 2 Var.
 """
 
 import math
@@ -57,6 +57,7 @@ _REACHES: Vector = np.geomspace(0.125, 64, 19)
 # The correction (z^2 - 1) phi(z) is largest here.
 _TOP = math.sqrt(3)
 _HEIGHT = 0.02
+_HALVINGS = 14
 
 IndexArray = NDArray[np.int_]
 
@@ -193,6 +194,18 @@ class Tails:
             low, high = (low, middle) if far else (middle, high)
         return high
 
+    def deviations(self, level: float) -> tuple[float, float]:
+        """Return z and a reach: an average z deviations and the reach away is never likelier than a level."""
+        roots = np.sqrt(self.moments.most / self.answers)
+        reach = float(self._left[0].max())
+        low, high = np.zeros(len(roots)), np.full(len(roots), 40.0)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            average = middle * roots + reach / self.answers
+            far = np.maximum(self.above(average), self.below(average)) <= level
+            low, high = np.where(far, low, middle), np.where(far, middle, high)
+        return (math.inf if high.max() >= 40 else float(high.max())), reach
+
     def _tail(self, average: float | Vector, thirds: tuple[Vector, Vector], most: Vector | None) -> Vector:
         """Return the largest value of the normal law and its correction in each case, and what is left."""
         reaches, left = self._left
@@ -253,7 +266,10 @@ class Tails:
         third, times = self._third[:, None], self.heard.grid.points / self.heard.scale
         left, right = times[:-1], times[1:]
         bend, skew = fourth * right**4 / 24, third * right**3 / 6
-        real, turn = np.maximum(bend, np.minimum(most**2, fourth) * right**4 / 8), np.minimum(1.0, known.size * right / 5)
+        real, turn = (
+            np.maximum(bend, np.minimum(most**2, fourth) * right**4 / 8),
+            np.minimum(1.0, known.size * right / 5),
+        )
         delta, rho = np.hypot(real, turn * bend + skew), np.hypot(real, turn * bend)
         small = np.where(most * right**2 < 2, np.hypot(1 - least * left**2 / 2 + bend, turn * bend + skew), 1.0)
         phi = np.log(np.clip(np.minimum(self.heard.bound, small), 1e-300, 1.0))
@@ -265,4 +281,3 @@ class Tails:
 
 def _correction(z: Vector) -> Vector:
     return np.asarray((z**2 - 1) * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi))
-
