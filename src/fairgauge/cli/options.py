@@ -8,10 +8,31 @@ import typer
 from fairgauge.estimation.kinds import KINDS
 
 Group = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--group",
         help="A group, once for each: female=0.5 (known share), female~0.3 (guess; the share is estimated) or female.",
+    ),
+]
+Cross = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cross",
+        help="Instead of groups: an attribute and its groups, once for each that crosses: sex=female,male or, with "
+        "shares taken as independent, sex=female:0.5,male:0.5.",
+    ),
+]
+Shares = Annotated[
+    Path | None,
+    typer.Option(
+        "--shares", help="CSV with the cells' shares: a column for each crossed attribute, and share or count."
+    ),
+]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compare",
+        help="What to compare, once for each: female:male; cells for every two groups. Fewer are sharper together.",
     ),
 ]
 AttributeName = Annotated[str, typer.Option("--attribute", help="What the groups are groups of.")]
@@ -55,6 +76,8 @@ IntervalName = Annotated[
 ]
 Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, unrounded.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table in Markdown, for a paper or a card.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
 TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]
 Secrets = Annotated[Path, typer.Option("--secrets", help="The collector's folder with tokens and keys.")]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,15 @@ class Sensitivity:
             shares are estimated.
         share_error_is_bound: True if the means are not identified, so that this is the most it could be.
         forged: How far forging 1 % of the answers could move the gap; None if there is no limit.
+        share_gap: Which gap moves that far with a share.
+        forged_gap: Which gap moves that far with forged answers.
     """
 
     share_error: float | None
     share_error_is_bound: bool
     forged: float | None
+    share_gap: tuple[str, str] | None = None
+    forged_gap: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
@@ -37,6 +41,8 @@ class Sensitivity:
             "share_error_without_limit": self.share_error == math.inf,
             "share_error_is_bound": self.share_error_is_bound,
             "gap_moves_per_0.01_forged": self.forged,
+            "share_gap": None if self.share_gap is None else list(self.share_gap),
+            "forged_gap": None if self.forged_gap is None else list(self.forged_gap),
         }
 
 
@@ -49,7 +55,8 @@ class QuestionEstimate:
         attribute: How people are grouped.
         groups: The groups' names.
         answers: How many answered this question.
-        gaps: How much higher the first group's mean is than the second's, for every two groups in order.
+        gaps: How much higher the first side's mean is than the second's, for all that the study compares: what it
+            planned, or else every two groups in order.  All of them hold together.
         means: Each group's mean.
         overall: The mean over everyone who answered, or None where the answers do not tell.
         shares: Each group's share of those who answered, where the study does not state it.
@@ -58,6 +65,8 @@ class QuestionEstimate:
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.
+        impact_ratio: The smallest mean over the largest, where all means are told and none is near zero.
+        margins: The mean of each group of the attributes that cross, over all groups of the others.
     """
 
     metric: str
@@ -73,10 +82,13 @@ class QuestionEstimate:
     fit: float | None
     sensitivity: Sensitivity | None
     warnings: tuple[str, ...]
+    impact_ratio: Interval | None = None
+    margins: dict[str, Interval] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
         object.__setattr__(self, "means", Told(self.means, partial(self._no_number, "mean")))
+        object.__setattr__(self, "margins", Told(self.margins, partial(self._no_number, "mean")))
         object.__setattr__(self, "shares", Told(self.shares, partial(self._no_number, "share")))
 
     @cached_property
@@ -85,10 +97,10 @@ class QuestionEstimate:
         return headline_of(self.gaps, self.p_values, answers=self.answers)
 
     def gap(self, first: str, second: str) -> Interval:
-        """Return how much higher the first group's mean is than the second's.
+        """Return how much higher the first group's mean is than the second's; a margin is a group too.
 
         Raises:
-            CannotEstimate: If the answers do not tell.
+            CannotEstimate: If the answers do not tell, or the study did not plan to compare them.
             InvalidInput: If there is no such group.
         """
         return -self.gaps[second, first] if (second, first) in self.gaps else self.gaps[first, second]
@@ -101,19 +113,29 @@ class QuestionEstimate:
         if not isinstance(pair, tuple) or len(pair) != 2:
             return InvalidInput("gap", pair, f"must be two of the groups {', '.join(self.groups)}")
         for group in pair:
-            if group not in self.groups:
+            if group not in self._sides:
                 return self._no_group(group)
         if pair[0] == pair[1]:
             return InvalidInput("gap", " and ".join(pair), "must be between two different groups")
         if pair[::-1] in self.gaps:
             return InvalidInput("gap", " and ".join(pair), "is there in the other order; the method gap() takes either")
+        if self.gaps and not any(f"{pair[0]} and {pair[1]}" in warning for warning in self.warnings):
+            known = "; ".join(f"{a} and {b}" for a, b in self.gaps)
+            return CannotEstimate(
+                f"{self.metric}: the study did not plan to compare {pair[0]} and {pair[1]}, but {known}"
+            )
         return self.untold(f"the gap between {pair[0]} and {pair[1]}")
 
     def _no_number(self, what: str, group: object) -> Exception:
-        return self.untold(f"the {what} of {group}") if group in self.groups else self._no_group(group)
+        return self.untold(f"the {what} of {group}") if group in self._sides else self._no_group(group)
 
     def _no_group(self, group: object) -> InvalidInput:
-        return InvalidInput("group", group, f"must be one of {', '.join(self.groups)}")
+        return InvalidInput("group", group, f"must be one of {', '.join(self._sides)}")
+
+    @property
+    def _sides(self) -> list[str]:
+        """The groups, the margins, and whatever else is compared."""
+        return list(dict.fromkeys([*self.groups, *self.margins, *(side for pair in self.gaps for side in pair)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -128,7 +150,9 @@ class QuestionEstimate:
                 for pair, gap in self.gaps.items()
             ],
             "means": _named(self.means),
+            **({"margins": _named(self.margins)} if self.margins else {}),
             "overall": None if self.overall is None else self.overall.to_dict(),
+            "impact_ratio": None if self.impact_ratio is None else self.impact_ratio.to_dict(),
             "shares": _named(self.shares),
             "answered": None if self.answered is None else self.answered.to_dict(),
             "fit_p_value": self.fit,
@@ -140,9 +164,12 @@ class QuestionEstimate:
         """Yield every number with what it is called."""
         for (first, second), gap in self.gaps.items():
             yield f"{first} - {second}", gap
+        yield from self.margins.items()
         yield from self.means.items()
         if self.overall is not None:
             yield "overall", self.overall
+        if self.impact_ratio is not None:
+            yield "impact ratio", self.impact_ratio
         for group, share in self.shares.items():
             yield f"share of {group}", share
         if self.answered is not None:
@@ -201,14 +228,14 @@ class Estimate:
             import pandas as pd
         except ImportError:
             raise MissingExtra("data frames need pandas", "lab") from None
-        return pd.DataFrame(
-            [
-                {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-                for q in self.questions
-                for name, interval in q.rows()
-            ]
-        )
+        return pd.DataFrame(list(self.table()))
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """Yield one row per number: what it is about, what it is called, and its interval."""
+        for q in self.questions:
+            for name, interval in q.rows():
+                about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
+                yield about | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
 
     def __str__(self) -> str:
         lines = []

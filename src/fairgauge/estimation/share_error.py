@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fairgauge.estimation.estimands import Estimands
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.sides import Pair, Side, members
 
 # Cells of the band: along it for two groups, whose shares sum to 1; for each of two shares where there are more groups.
 _LONG, _SQUARE = 400, 24
@@ -47,25 +48,32 @@ def mean_with_error(mean: Interval, share: float, error: float) -> Interval:
     return Interval(mean.estimate, max(min(found), -1.0), min(max(found), 1.0))
 
 
-def gap_with_error(readings: Readings, estimands: Estimands, pair: tuple[int, int]) -> Interval:
+def side_error(estimands: Estimands, side: Side) -> float:
+    """Return how far the share of a side may be off: by what its groups may be, or all the others together."""
+    count = len(members(side))
+    return min(count, len(estimands.decoder.shares) - count) * estimands.share_error
+
+
+def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Interval:
     """Return the interval of a gap of groups whose shares may be off.
 
     Guarantee: as that of the intervals given together, for every share in the band.
     """
-    shares = estimands.shares
-    if shares is None:
+    if estimands.shares is None:
         raise ValueError("shares that are estimated have no declared error")
-    error, inputs = estimands.share_error, estimands.decoder.inputs
-    # What the score averages to for each group: a line in the group's mean.
-    lines = np.array([np.polyfit(inputs.levels, readings.told[inputs.blocks[g]], 1) for g in pair])
-    two = len(shares) == 2
+    inputs, shares = estimands.decoder.inputs, np.array([estimands.share_of(side) for side in pair])
+    errors = [side_error(estimands, side) for side in pair]
+    # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
+    blocks = [inputs.blocks[members(side)[0]] for side in pair]
+    lines = np.array([np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks])
+    everyone = sum(len(members(side)) for side in pair) == len(estimands.shares)
     ends: tuple[slice, ...] = (slice(None),)
     edges = [
-        np.linspace(max(shares[g] - error, 0.0), min(shares[g] + error, 1.0), (_LONG if two else _SQUARE) + 1)
-        for g in pair
+        np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)
+        for share, error in zip(shares, errors, strict=True)
     ]
     first, second = (np.column_stack([ends[:-1], ends[1:]]) for ends in edges)
-    if two:
+    if everyone:
         # Two shares sum to 1: what one has more the other has less.
         cells = np.stack([first, 1 - first], axis=1)
     else:
@@ -75,7 +83,7 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: tuple[int, in
     strips = np.column_stack([readings.gap.low - levels.max(axis=1), readings.gap.high - levels.min(axis=1)])
     box = np.stack([-cells.max(axis=2), cells.max(axis=2)], axis=2)
     if readings.means is not None:
-        told = shares[list(pair)][:, None] * np.array([[mean.low, mean.high] for mean in readings.means])
+        told = shares[:, None] * np.array([[mean.low, mean.high] for mean in readings.means])
         box = np.stack([np.maximum(box[:, :, 0], told[:, 0]), np.minimum(box[:, :, 1], told[:, 1])], axis=2)
     found = [_largest(lines[side, 0], cells[:, side], box[:, side], strips) for side in ([0, 1], [1, 0])]
     if -found[1] > found[0]:

@@ -1,13 +1,15 @@
 """A study as people describe it, before its channels are designed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
-from fairgauge.planning.typed import as_epsilon, read_groups, read_metric
+from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.planning.typed import as_count, as_epsilon, read_metric, read_model
 from fairgauge.study import Attribute, Study
 
 
@@ -31,6 +33,13 @@ class Draft:
     aim: str | None = None
     share_error: str | None = None
     share_source: str | None = None
+    crosses: tuple[str, ...] = ()
+    shares: Path | None = None
+    compare: tuple[str, ...] = ()
+    operator: str | None = None
+    purpose: str | None = None
+    model: str | None = None
+    planned: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -47,8 +56,11 @@ class Draft:
         ]
 
     def _attribute(self) -> Attribute:
-        found = read_groups(self.groups, self.attribute)
-        return replace(found, share_error=self.share_error, share_source=self.share_source)
+        return read_attribute(
+            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare),
+            share_error=self.share_error,
+            share_source=self.share_source,
+        )
 
     def study(self, *, progress: Callable[[str], object] = str) -> Study:
         """Design the channels, and return the study.
@@ -60,6 +72,17 @@ class Draft:
         for wish in self.wishes():
             progress(wish.metric.name)
             questions.append(make_question(wish, loss, design=self.design))
-        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact, aim=self.aim)
+        study = Study(
+            self.title,
+            questions,
+            opens=self.opens,
+            closes=self.closes,
+            contact=self.contact,
+            aim=self.aim,
+            operator=self.operator,
+            purpose=self.purpose,
+            model=None if self.model is None else read_model(self.model),
+            planned=None if self.planned is None else as_count("planned", self.planned),
+        )
         study.check_privacy()
         return study
