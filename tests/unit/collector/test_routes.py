@@ -98,9 +98,13 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
+        "fairgauge-inclusion.js",
         "languages.js",
         "take-part.css",
-        *(f"take-part{part}.js" for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")),
+        *(
+            f"take-part{part}.js"
+            for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
+        ),
     )
 ]
 PAGES = [
