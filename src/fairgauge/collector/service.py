@@ -32,7 +32,7 @@ from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.collector.tree import Growing
-from fairgauge.errors import InvalidInput, StoreAway, StoreError
+from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -222,7 +222,10 @@ class Collector:
 
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
-        tally, study = await self.tally(entry), await self.study(entry.digest)
+        study, over = await self.study(entry.digest), (await self.document(entry.digest)).closed is not None
+        if study.order is not None and not over:
+            raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
+        tally = await self.tally(entry)
         return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
     async def reckon(self, run: Callable[[], T]) -> T:

@@ -172,7 +172,9 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
-        "With anytime intervals and 0.99 confidence, as on the study's page.",
+        "With anytime intervals and 0.99 confidence, as on the study's page; where answers come in waves, with "
+        "population intervals when the study is over.",
+        problems=("cannot-estimate",),
     ),
     Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE),
     Operation(

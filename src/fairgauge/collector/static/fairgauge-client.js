@@ -722,7 +722,7 @@ const INTEGERS = {
 };
 // What a study may say in this format only.
 const NEW = [
-  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway"],
+  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway", "order"],
   ...["model", "issuer", "release", "site", "translations"],
 ];
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
@@ -1015,7 +1015,8 @@ function checkTerms(study) {
     study[field] = Number(study[field]);
   }
   if (study.aim !== null) checkPart("aim", study.aim);
-  const { admission, issuer, gateway } = study;
+  const { admission, issuer, gateway, order } = study;
+  if (order !== null && order !== "waves") throw new BadStudy("order", order, "must be waves, or left out");
   if (![null, "open", "tickets", "blind"].includes(admission)) {
     throw new BadStudy("admission", admission, "must be open, tickets or blind");
   }
