@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
@@ -112,7 +112,7 @@ class Marionette(Driver):
 class WebDriver(Driver):
     """What WebKit speaks: HTTP."""
 
-    _PATHS = {
+    _PATHS: ClassVar = {
         "Navigate": "url",
         "ExecuteScript": "execute/sync",
         "ExecuteAsyncScript": "execute/async",
@@ -160,7 +160,7 @@ def firefox(folder: Path) -> Iterator[Driver]:
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in _QUIET.items()]
     (folder / "user.js").write_text("\n".join(lines), encoding="utf-8")
     program = [_found(FIREFOX), "--headless", "--marionette", "--no-remote", "--profile", str(folder)]
-    with _program(program, HOME=str(folder)):
+    with _program(program, {"HOME": str(folder)}):
         port = _until(folder / "MarionetteActivePort")
         driver = Marionette(int(port))
         try:
@@ -178,11 +178,12 @@ def webkit(folder: Path) -> Iterator[Driver]:
     nothing = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}
     place = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CACHE_HOME": str(folder / "cache")}
     screen = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x900x24", "-nolisten", "tcp"]
-    with _program(screen, output=subprocess.PIPE) as shown:
+    with _program(screen, {}, subprocess.PIPE) as shown:
         assert shown.stdout is not None
         display = f":{shown.stdout.readline().decode().strip()}"
         sandbox = {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}  # in containers the tests run as root
-        with _program([_found(WEBKIT), f"--port={port}"], DISPLAY=display, **nothing, **place, **sandbox):
+        settings = {"DISPLAY": display, **nothing, **place, **sandbox}
+        with _program([_found(WEBKIT), f"--port={port}"], settings):
             _until_answers(port)
             driver = WebDriver(port, options)
             try:
@@ -215,7 +216,7 @@ def _found(name: str) -> str:
 
 @contextmanager
 def _program(
-    command: list[str], *, output: int = subprocess.DEVNULL, **settings: str
+    command: list[str], settings: dict[str, str], output: int = subprocess.DEVNULL
 ) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL, env={**os.environ, **settings})
     try:
