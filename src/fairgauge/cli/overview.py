@@ -18,6 +18,8 @@ COMMANDS = {
     "key": "Show, rotate and adopt the keys that a collector signs with.",
     "token": "Make, list and revoke the tokens of operators and readers.",
     "ticket": "Make tickets, each of which lets one device answer a study once.",
+    "issuer": "Give out blind tickets, which nobody can recognise when they are spent.",
+    "relay": "Carry envelopes to a collector's gateway, so that it does not see who sends them.",
     "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
     "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
 }

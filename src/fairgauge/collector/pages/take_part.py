@@ -19,7 +19,7 @@ _KINDS = {".css": "text/css", ".js": "text/javascript"}
 # What is served as /static/...: modules, which other sites may import, and what the page needs beside it.
 _SCRIPTS = tuple(f"take-part{part}.js" for part in ("", "-fields", "-study", "-answer"))
 _FILES = (*_SCRIPTS, "take-part.css")
-_MODULES = ("fairgauge-client.js", "fairgauge-crowd.js")
+_MODULES = ("fairgauge-client.js", "fairgauge-crowd.js", "fairgauge-passes.js", "fairgauge-envelopes.js")
 ASSETS = {name: _STATIC / name for name in _MODULES} | {name: _PAGES / name for name in _FILES}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
