@@ -7,6 +7,7 @@ who asks for help, or has the base package only, waits for none of it.  A test c
 COMMANDS = {
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
+    "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",
     "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
     "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",

@@ -56,6 +56,12 @@ class Relay:
         self._rate = Rate(CARRIED)
         self._under_way = 0
 
+    def close(self) -> None:
+        """Let go of the connections that are kept for the next envelope."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
