@@ -14,12 +14,13 @@ from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "issuer", "key", "paper", "plan", "relay", "report", "serve", "simulate",
-    "store", "tally", "terms", "ticket", "token", "verify",
+    "answer", "audit", "design", "estimate", "issuer", "key", "ledger", "paper", "plan", "relay", "report", "serve",
+    "simulate", "store", "tally", "terms", "ticket", "token", "verify",
 ]  # fmt: skip
 GROUPS = {
     "issuer": ["key", "ticket", "serve"],
     "key": ["show", "rotate", "gateway", "adopt"],
+    "ledger": ["spent", "check"],
     "store": ["check", "backup", "restore", "migrate", "forget", "log"],
     "ticket": ["new"],
     "token": ["new", "list", "revoke"],

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.relaying import Relay
+    from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
     Way = tuple[str | None, Relay | None, Patience | None]
@@ -152,17 +153,41 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
             sys.stderr.write(AT_ONCE)
         _deliver(ledger, answer, request, (relay, patience))
     state = ledger.state(study.digest)
+    crowd = _promised(study)
     if waits and moment is not None and not request.json:
         from fairgauge.client.moments import shown
 
         text = f"{study.title}: answered, waits until {shown(moment)}: the same command sends it from then on"
     elif request.json:
-        text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
+        told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        if crowd is not None:
+            told |= {
+                "epsilon": study.epsilon,
+                "crowd": {
+                    "batch": crowd.batch,
+                    "observed": float(crowd.observed),
+                    "delta": float(crowd.delta),
+                    "epsilon": crowd.number,
+                },
+            }
+        text = json.dumps(told)
     else:
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+        if crowd is not None:
+            from fairgauge.crowd.words import readers_sentence, runners_sentence
+
+            text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _promised(study: "Study") -> "Crowd | None":
+    if study.release is None:
+        return None
+    from fairgauge.crowd import promised
+
+    return promised(study)
 
 
 def _relay(request: Request, study: "Study") -> "Relay | None":

@@ -23,12 +23,8 @@ def check_takes(study: Study, *, drafts: bool, gateway: str) -> None:
     if study.format == DRAFT and not drafts:
         rule = "is a draft that may still change: this collector takes drafts only if it is set to (drafts = true)"
         raise BadStudy("format", study.format, rule)
-    for field, asked in (
-        ("site", study.site is not None),
-        ("release", study.release is not None),
-    ):
-        if asked:
-            raise BadStudy(field, "something", "is what this version of the collector cannot keep to yet")
+    if study.site is not None:
+        raise BadStudy("site", "something", "is what this version of the collector cannot keep to yet")
     if study.gateway not in (None, gateway):
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)

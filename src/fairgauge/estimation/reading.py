@@ -38,6 +38,7 @@ def estimate(
     Raises:
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
+        CannotEstimate: If the study is for sites, or its answers come in waves and the interval takes random order.
     """
     check_arguments(study=(study, Study), tally=(tally, Tally))
     kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
@@ -47,6 +48,11 @@ def estimate(
     tally.check(study)
     if study.site is not None:
         raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
+    if study.order is not None and kind.random_order:
+        raise CannotEstimate(
+            f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
+            f"{DEFAULT} when the study is over"
+        )
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions)

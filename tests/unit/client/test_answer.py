@@ -271,11 +271,7 @@ class TestDrafts:
         ("study", "text"),
         [
             (site_study(), "the study is for sites that hold many people, and this is a device of one person"),
-            (replace(unlinked_study(), release=None), "the study takes answers with a ticket only"),
-            (
-                replace(sample_study(), release=unlinked_study().release),
-                "the study asks for a release in batches that devices check, which this version cannot do yet",
-            ),
+            (unlinked_study(), "the study takes answers with a ticket only"),
             (replace(sample_study(), admission="tickets"), "the study takes answers with a ticket only"),
         ],
     )

@@ -57,7 +57,6 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
             replace(unlinked_study(), release=None, gateway=None),
             "issuer.key=MFkwEwYHKoZIzj0CAQ_-: must be the public key of an issuer (RFC 9578, type 2), in base64url",
         ),
-        (replace(sample_study(), release=unlinked_study().release), "release=something: is what"),
         (Study("Joint", joint_questions()), "tables[0]=2 questions: must answer one question: this version"),
     ],
 )
