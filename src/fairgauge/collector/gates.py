@@ -33,6 +33,7 @@ class Gate:
     """
 
     def __init__(self, issuer: str, key: str, study: str) -> None:
+        self.issuer = issuer
         self._key = read_key(key, field="issuer.key")
         self._challenge = hashlib.sha256(challenge_of(issuer, study)).digest()
         self._public = RSAPublicNumbers(self._key.public.e, self._key.public.n).public_key()

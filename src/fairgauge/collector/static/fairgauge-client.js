@@ -1537,8 +1537,8 @@ const NO = {
 /**
  * Fetch a blind ticket: show an ordinary one to the study's issuer, and get a signature that it cannot recognise.
  *
- * What it takes to ask again is in the ledger before anything is sent, so no ticket is lost.  Returns the token; its
- * answer has the id `await passes.answerId(token)`, which is the `ticket` that `Ledger.answer` takes.
+ * What it takes to ask again is in the ledger before anything is sent, so no ticket is lost.  Returns the token, which is
+ * in the ledger too; `await tokenId(token)` is the `ticket` that `Ledger.answer` takes then.
  *
  * @param issuer The issuer's address, if it is not https:// and the name that the study gives.
  */
@@ -1546,10 +1546,10 @@ export async function fetchToken(ledger, study, ticket, { issuer = `https://${st
   const passes = await import("./fairgauge-passes.js");
   const kept = await ledger.token(study.digest);
   if (kept) return kept;
-  if (ticket === null) throw new CannotAnswer("the study takes answers with a ticket only");
+  if (ticket === null) throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   checkTicket(ticket);
   const key = await passes.readKey(study.issuer.key).catch(({ message }) => {
-    throw new CannotAnswer(message);
+    throw new CannotAnswer(message, ["issuer", {}]);
   });
   const challenge = passes.challengeOf(study.issuer.name, study.digest);
   const begun = await ledger.beginPass(study.digest, ticket, () => passes.beginPass(key));
@@ -1562,18 +1562,26 @@ export async function fetchToken(ledger, study, ticket, { issuer = `https://${st
     signal: AbortSignal.timeout(timeout * 1000),
   };
   const response = await fetch(`${issuer.replace(/\/$/, "")}/token-request`, request).catch(() => null);
-  if (response === null) throw new CannotSend(`${origin} does not answer`);
+  if (response === null) throw new CannotSend(`${origin} does not answer`, ["no-answer", { place: origin }]);
   const { status } = response;
   if ([400, 401, 403, 404, 409].includes(status)) {
-    throw new AnswerRefused(`${origin} does not take the ticket (HTTP status ${status})`);
+    const text = `${origin} does not take the ticket (HTTP status ${status})`;
+    throw new AnswerRefused(text, ["exchange-refused", { place: origin, status }]);
   }
-  if (status !== 200) throw new CannotSend(`${origin} is not ready to exchange the ticket (HTTP status ${status})`);
+  if (status !== 200) {
+    const text = `${origin} is not ready to exchange the ticket (HTTP status ${status})`;
+    throw new CannotSend(text, ["exchange-busy", { place: origin, status }]);
+  }
   const signed = new Uint8Array(await response.arrayBuffer());
   const token = await passes.tokenOf(begun, key, challenge, signed).catch(() => {
-    throw new CannotAnswer(`${origin} did not sign with the key that the study names; nothing was drawn`);
+    const text = `${origin} did not sign with the key that the study names; nothing was drawn`;
+    throw new CannotAnswer(text, ["other-key", { place: origin }]);
   });
   return ledger.keepToken(study.digest, token);
 }
+
+/** Return the id of the answer that a blind ticket lets in, which is the `ticket` that `Ledger.answer` takes. */
+export const tokenId = async (token) => (await import("./fairgauge-passes.js")).answerId(token);
 
 /**
  * Post an answer to {url}/studies/{digest}/answers until the collector has it: "accepted" or "duplicate".
