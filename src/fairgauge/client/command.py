@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from fairgauge.client.numbers import is_number
 from fairgauge.errors import AnswerRefused, BadLedger, CannotSend, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ HELP = {
 
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
-# A number as people write them. Decimal knows more, such as one with a billion digits.
-_NUMBER = re.compile(r"[+-]?(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -288,7 +287,7 @@ def _read_value(typed: str) -> tuple[str, str | None]:
         raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
     if not number:
         return name, None
-    return name, number if _NUMBER.fullmatch(number) else "not a number"
+    return name, number if is_number(number) else "not a number"
 
 
 def default_ledger() -> Path:

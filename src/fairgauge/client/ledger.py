@@ -137,6 +137,19 @@ class Ledger:
         self._sync_folder()
         return found
 
+    def check(self, study: Study, *, limit: Limits) -> None:
+        """Refuse a study that costs more than the device allows, whatever the profile says.
+
+        Groups are taken to be given by their attributes' names.  What the answer would be is not looked at.
+
+        Raises:
+            NotPrivate: If a table spends more than one study may.
+            CannotAnswer: If the lifetime limit forbids it.
+        """
+        limit.check_study(study)
+        with self._transaction() as connection:
+            limit.check_lifetime(charges(study, {"group": {}}), self._charges(connection))
+
     def pending(self) -> list[Answer]:
         """Return the answers that still have to be delivered, in the order of their studies' digests."""
         with self._transaction() as connection:

@@ -7,6 +7,7 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
@@ -96,7 +97,14 @@ def _question(
         sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
+        impact_ratio=_ratio(metric, Teller(reader, names, alpha / len(names))) if len(means) == len(names) else None,
     )
+
+
+def _ratio(metric: Metric, together: Teller) -> Interval | None:
+    """Return the impact ratio, from means that hold together."""
+    means = [_level(metric, mean) for mean in together.means().values()]
+    return None if together.warnings else impact_ratio(means)
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

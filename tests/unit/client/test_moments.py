@@ -1,11 +1,11 @@
 """The moment: a uniform second of the next epoch, whenever in this one the answer was drawn."""
 
+import secrets
 from collections import Counter
 
 import pytest
 from scipy.stats import binomtest
 
-from fairgauge.client import moments
 from fairgauge.client.moments import next_moment, shown
 from fairgauge.errors import CannotAnswer
 
@@ -38,5 +38,5 @@ def test_a_study_that_closes_in_the_next_epoch_shortens_it_and_one_that_closes_b
 
 
 def test_a_moment_is_drawn_from_the_secure_source(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(moments.secrets, "randbelow", lambda limit: limit - 1)
+    monkeypatch.setattr(secrets, "randbelow", lambda limit: limit - 1)
     assert next_moment(0.0, 60) == 119

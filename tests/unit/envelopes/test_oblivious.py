@@ -101,9 +101,9 @@ def test_a_key_configuration_has_one_form():
     for wrong in (b"", good[:-1], good + b"\0", good[:1] + b"\0\x10" + good[3:], good[:37] + bytes([0, 1, 0, 3]) * 2):
         with pytest.raises(InvalidInput, match="must be a key configuration"):
             KeyConfig.read(text(wrong))
-    for wrong in (text(good) + "=", "!!", "AB C"):
+    for written in (text(good) + "=", "!!", "AB C"):
         with pytest.raises(InvalidInput, match="gateway"):
-            KeyConfig.read(wrong)
+            KeyConfig.read(written)
     with pytest.raises(InvalidInput, match="must be a public key of X25519"):
         send_to(bytes(31), b"")
 

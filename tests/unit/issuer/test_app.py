@@ -12,7 +12,7 @@ from fairgauge.collector.tokens import new_token
 from fairgauge.errors import InvalidInput
 from fairgauge.issuer import app
 from fairgauge.issuer.app import REQUEST_TYPE, RESPONSE_TYPE, Issuer
-from fairgauge.issuer.signing import make_key
+from fairgauge.issuer.signing import key_in, make_key
 from fairgauge.passes import begin_pass, challenge_of, check_token, read_key, write_key
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def study(folder: Path) -> Study:
-    found = app.key_in(folder)
+    found = key_in(folder)
     assert found is not None
     return replace(sample_study(), admission="blind", issuer=Named("issuer.example", write_key(found.public)))
 

@@ -1,6 +1,7 @@
 """The relay: what it passes on, what it hands back, and what it says when the gateway is away."""
 
 import asyncio
+from functools import partial
 
 import httpx
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE
 from fairgauge.errors import InvalidInput
 from fairgauge.relay.app import Relay
-from tests.recorder import Recorder, Reply, recorder
+from tests.recorder import Heard, Recorder, Reply, recorder
 
 KIND = {"content-type": REQUEST_TYPE}
 
@@ -50,10 +51,14 @@ def test_a_gateway_elsewhere_has_its_own_path(gateway: Recorder):
 
 def test_what_is_no_reply_of_a_gateway_is_not_handed_on_as_one(gateway: Recorder):
     for reply, status in ((Reply(400), 400), (Reply(200, body=b"a page"), 502), (Reply(429), 429)):
-        gateway.reply = lambda _heard, reply=reply: reply
+        gateway.reply = partial(_always, reply)
         (found,) = ask(Relay(gateway.url), {"content": b"envelope", "headers": KIND})
         assert found.status_code == status
         assert found.headers["content-type"] == "application/problem+json"
+
+
+def _always(reply: Reply, _heard: Heard) -> Reply:
+    return reply
 
 
 def test_a_gateway_that_is_away_is_said_to_be(gateway: Recorder):
