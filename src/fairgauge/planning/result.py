@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairgauge.errors import InvalidInput
+from fairgauge.lazy import above
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Plan:
     target: str
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
+
+    _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
+    plot = above("fairgauge.reports.plots", "plot_plan")
+    to_frame = above("fairgauge.reports.frames", "plan_frame")
 
     @property
     def best(self) -> str | None:
