@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def _without_a_window() -> Iterator[None]:
     before = mpl.get_backend()
     mpl.use("agg")
     yield
-    mpl.pyplot.close("all")
+    plt.close("all")
     mpl.use(before)
 
 
