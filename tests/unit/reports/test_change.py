@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_group_that_is_not_compared_is_refused() -> None:
 
 def test_a_study_of_differences_finds_what_the_two_models_do() -> None:
     question = designed(Goal((0.5, 0.5)), "4", design="randomized-response")
-    asked = Question(Metric("recall, new minus old", -1, 1), Attribute("sex", PAIR, ("0.5", "0.5")), *_rest(question))
+    asked = replace(question, metric=Metric("recall, new minus old", -1, 1))
     study = Study("Two models", (asked,))
     # Women lose 0.3 with the new model, and men nothing.
     population = Population((Cell("female", Decimal("-0.3"), 40_000), Cell("male", Decimal(0), 40_000)))
