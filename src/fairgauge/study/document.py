@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
+from fairgauge.lazy import above
 from fairgauge.study import format1
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what i
         gateway: str | None
         epoch: int | None
         hourly: int | None
+        order: str | None
         release: Release | None
         site: Site | None
         translations: Mapping[str, Texts] | None
@@ -81,6 +83,7 @@ class Study:
         gateway: The key configuration of the collector's gateway (RFC 9458), in base64url.
         epoch: For how many seconds answers are held back, so that their moment tells nothing.
         hourly: How many answers the collector takes in an hour.
+        order: ``waves`` if clients do not answer in random order, say one country after another.
         release: What of the tally others get to see.
         site: What sites count that hold many people.
         translations: For each further language every text of the study, by its place.
@@ -104,6 +107,7 @@ class Study:
     gateway: str | None = None
     epoch: int | None = None
     hourly: int | None = None
+    order: str | None = None
     release: "Release | None" = None
     site: "Site | None" = None
     translations: "Mapping[str, Texts] | None" = field(default=None, hash=False)
@@ -125,6 +129,10 @@ class Study:
 
             check_names(self)
             check_translations(self)
+
+    _repr_html_ = above("fairgauge.reports.notebook", "study_html")
+    plot = above("fairgauge.reports.plots", "plot_study")
+    to_frame = above("fairgauge.reports.frames", "study_frame")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":
