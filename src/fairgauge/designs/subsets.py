@@ -211,7 +211,7 @@ class SubsetProblem:
     def _worth_adding(self, columns: Columns, costs: Vector) -> Columns:
         order = np.argsort(costs, kind="stable")
         order = order[costs[order] < -1e-9]
-        return columns.some(order[:_PER_ROUND)]
+        return columns.some(order[:_PER_ROUND])
 
     def _starts(self, rng: np.random.Generator, used: Columns) -> Matrix:
         """Return scores to start from: some groups at once, larger scores the fewer they are."""
