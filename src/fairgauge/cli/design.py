@@ -29,6 +29,9 @@ def design(
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
+    against: options.Against = None,
+    weigh: options.Weigh = None,
+    symbols: options.Symbols = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
@@ -57,7 +60,7 @@ def design(
     draft = Draft(
         title, group or [], metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
         aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose, model,
-        planned,
+        planned, against, tuple(weigh or ()), symbols,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

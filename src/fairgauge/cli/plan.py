@@ -36,6 +36,9 @@ def plan(
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
+    against: options.Against = None,
+    weigh: options.Weigh = None,
+    symbols: options.Symbols = None,
     metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
@@ -69,8 +72,8 @@ def plan(
     form = form_of(json=json, csv=csv, markdown=markdown)
     read = read_metric(metric)
     typed = group or ([] if cross else _two_equal(form))
-    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
-    wish = Wish(read, groups, target, abstain, expect, spread)
+    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
+    wish = Wish(read, groups, target, abstain, expect, spread, symbols)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
@@ -95,7 +98,9 @@ def plan(
         _show_choices(form, chosen)
         return
     with err.status("Designing channels ...") as status:
-        plan_all = partial(plan_for, goal, read, clients=count, confidence=confidence, interval=interval, detect=detect)
+        plan_all = partial(
+            plan_for, goal, read, clients=count, confidence=confidence, interval=interval, detect=detect, attribute=groups
+        )
 
         def progress(design: str) -> None:
             status.update(f"Working out {design} ...")
@@ -162,7 +167,7 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
 
 def _for_table(row: dict[str, Any]) -> dict[str, Any]:
     """Return what of a row belongs into a table: what it assumes is a sentence."""
-    return {name: value for name, value in row.items() if name != "assumes"}
+    return {name: value for name, value in row.items() if name not in ("assumes", "pairs", "means")}
 
 
 def _show_choices(form: Form, found: Choices) -> None:

@@ -110,7 +110,7 @@ def _basis(goal: Goal, inputs: Inputs) -> Matrix:
         # Only differences are wanted, and asking for less leaves more freedom.
         contrasts = [goal.contrast_functional(inputs, contrast) for contrast in goal.contrasts]
         centre = np.mean(sums, axis=0)
-        sums = contrasts if len(contrasts) < goal.groups else [s - centre for s in sums]
+        sums = contrasts if len(contrasts) == 1 else [s - centre for s in sums]
     return np.array(sums + ([inputs.answered()] if goal.abstain else [])).T
 
 

@@ -14,11 +14,10 @@ from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
-from fairgauge.goals.wish import Wish
+from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
 
 CENTRED = "centred"
-USUAL_SYMBOLS = 400
 # Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
 FEW = 6
 # What ``uncentred`` was called: documents of then are decoded as they were then.
@@ -78,6 +77,7 @@ class Goal:
             spread=wish.spread_in_v,
             design=asked.design if isinstance(asked, Question) else "",
             comparisons=contrasts_of(wish.attribute),
+            symbols=wish.symbols or USUAL_SYMBOLS,
         )
 
     def alone(self, contrast: Contrast) -> "Goal":

@@ -6,7 +6,10 @@ from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.study import ANY_VALUES, Attribute, Metric, Number, Question, Target
 from fairgauge.study.checks import check_is
+from fairgauge.study.question import MOST_SYMBOLS
 from fairgauge.study.numbers import exact
+
+LEAST_SYMBOLS, USUAL_SYMBOLS = 128, 400
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Wish:
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
+        symbols: How many symbols a channel for seven and more groups may have; 400 unless given.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -31,6 +35,7 @@ class Wish:
     abstain: bool = False
     expect: Number | None = None
     spread: Number | None = None
+    symbols: int | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)
@@ -38,6 +43,8 @@ class Wish:
         check_is("attribute", self.attribute, Attribute)
         if self.target not in ("gap", "means", None):
             raise InvalidInput("target", self.target, "must be gap or means")
+        if self.symbols is not None and not LEAST_SYMBOLS <= self.symbols <= MOST_SYMBOLS:
+            raise InvalidInput("symbols", self.symbols, f"must be from {LEAST_SYMBOLS} to {MOST_SYMBOLS}")
         _ = self.expect_in_v, self.spread_in_v  # which say what is wrong
 
     @classmethod

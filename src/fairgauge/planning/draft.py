@@ -40,6 +40,9 @@ class Draft:
     purpose: str | None = None
     model: str | None = None
     planned: str | None = None
+    against: str | None = None
+    weigh: tuple[str, ...] = ()
+    symbols: int | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -51,13 +54,13 @@ class Draft:
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         return [
-            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
+            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread, self.symbols)
             for typed in self.metrics
         ]
 
     def _attribute(self) -> Attribute:
         return read_attribute(
-            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare),
+            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare, self.against, self.weigh),
             share_error=self.share_error,
             share_source=self.share_source,
         )

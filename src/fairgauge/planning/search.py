@@ -13,9 +13,10 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.widths import planned_power, planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric
 
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
@@ -31,6 +32,7 @@ class _Question:
     alpha: float
     design: str
     metric: Metric
+    attribute: Attribute | None = None
 
     def channel(self, epsilon: Decimal) -> Channel:
         return make_channel(self.goal, epsilon, design=self.design)[1]
@@ -51,6 +53,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     detect: float | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
+    attribute: Attribute | None = None,
 ) -> Plan:
     """Return what each design needs or reaches, given two of epsilon, clients and error.
 
@@ -65,6 +68,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
         designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
+        attribute: Whose names the groups have; they are numbered unless given.
 
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
@@ -84,9 +88,12 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     rows = []
     for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal.by(design), kind, alpha, design, metric)
+        question = _Question(goal.by(design), kind, alpha, design, metric, attribute)
         rows.append(_row(question, epsilon, clients, error, detect))
-    return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+    chosen = None
+    if goal.balanced and epsilon is not None and set(designs_for(goal)) <= {row.design for row in rows}:
+        chosen = make_channel(goal, epsilon)[0]
+    return Plan(missing[0], confidence, interval, goal.target, tuple(rows), chosen=chosen)
 
 
 def _row(
@@ -107,6 +114,7 @@ def _row(
         gap = replace(question.goal, target="gap")
         width = planned_width(gap, channel, clients, question.kind, question.alpha)
         power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
+    reading = Reading(clients, question.kind, question.alpha, question.metric)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),
@@ -119,6 +127,8 @@ def _row(
         privacy_variance=question.goal.privacy_variance(channel),
         sampling_variance=question.goal.sampling_variance(),
         assumes=assumption(question.goal, question.metric),
+        pairs=planned_gaps(question.goal, channel, question.attribute, reading),
+        means=planned_means(question.goal, channel, question.attribute, reading),
     )
 
 
