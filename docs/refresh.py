@@ -1,7 +1,7 @@
 """Re-run the sessions shown in the documentation, and check or rewrite their output.
 
     python docs/refresh.py --check     say what differs from what the pages show; exit 1 if anything does
-    python docs/refresh.py --write     put today's output into the pages
+    python docs/refresh.py --write     put today's output into the pages, and make examples/sealed-study again
 
 Two kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace for
 each page:
@@ -24,6 +24,7 @@ import doctest
 import io
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -180,6 +181,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("pages", nargs="*", type=Path, default=PAGES, help="default: README.md and docs/*.md")
     options = parser.parse_args(arguments)
     stale = False
+    if options.write:
+        runpy.run_path(str(ROOT / "examples" / "sealed-study" / "make.py"), run_name="__main__")
     for page in (path.resolve() for path in options.pages):
         name = page.relative_to(ROOT)
         try:

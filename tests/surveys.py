@@ -10,6 +10,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population
+from fairgauge.simulation.clients import table_input
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL, sample_channel
@@ -63,13 +64,12 @@ def people(*cells: tuple[str | None, str | None, int]) -> Population:
 def expected_tally(asked: Study, population: Population) -> Tally:
     """The counts that answers have on average, rounded: estimates from them are right but for the rounding."""
     parts = []
-    for question in asked.questions:
-        mean = np.zeros(question.channel.symbols)
+    for table in asked.tables:
+        channel = table[0].channel
+        mean = np.zeros(channel.symbols)
         for cell in population.cells:
-            group = None if cell.group is None else question.attribute.groups.index(cell.group)
-            position = None if cell.value is None else question.metric.position(cell.value)
-            mean += cell.count * np.array([float(p) for p in question.channel.mixture(group, position)])
-        parts.append(_rounded(mean / len(asked.questions)))
+            mean += cell.count * np.array([float(p) for p in channel.mixture(*table_input(table, cell))])
+        parts.append(_rounded(mean / len(asked.tables)))
     return Tally(asked.digest, tuple(n for part in parts for n in part))
 
 

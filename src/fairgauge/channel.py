@@ -145,14 +145,14 @@ class Channel:
         Raises:
             CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
         """
-        abstains, member, places = self._places(group, positions)
+        abstains, member, places = self.places(group, *positions)
         picked = [(below, above)[bits(ROW_BITS) < threshold] for below, above, threshold in places]
         row = (self.row(member, *picked), self.table[-1])[abstains]
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
     def mixture(self, group: int | None, *positions: Fraction | None) -> tuple[Fraction, ...]:
         """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
-        abstains, member, places = self._places(group, positions)
+        abstains, member, places = self.places(group, *positions)
         law = [0] * self.symbols
         for ups in product((False, True), repeat=len(places)):
             picked = [(below, above)[up] for (below, above, _), up in zip(places, ups, strict=True)]
@@ -161,14 +161,10 @@ class Channel:
                 law[symbol] += chance * weight
         return tuple(Fraction(weight, ROW_SUM ** (len(places) + 1)) for weight in law)
 
-    def neighbours(self, group: int | None, position: Fraction | None) -> tuple[Row, Row, int]:
-        """Return the rows below and above a single value, and how many of ``ROW_SUM`` draws go to the one above."""
-        abstains, member, ((low, high, threshold),) = self._places(group, (position,))
-        below, above, last = self.row(member, low), self.row(member, high), self.table[-1]
-        return (below, last)[abstains], (above, last)[abstains], threshold
-
-    def _places(self, group: int | None, positions: tuple[Fraction | None, ...]) -> tuple[bool, int, list[Place]]:
+    def places(self, group: int | None, *positions: Fraction | None) -> tuple[bool, int, list[Place]]:
         """Return whether someone abstains, a group, and for each value where it is between its levels.
+
+        A place is the levels below and above, by index, and how many of ``ROW_SUM`` draws go to the one above.
 
         Nothing branches on what is private, unless it ends in a refusal: whoever abstains gets a group and values too,
         which are not used.

@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 
 # What a device loads, and what counts its answers.
-BARE_ROOMS = ["errors", "canonical", "channel", "study", "crowd", "client", "tallies"]
+BARE_ROOMS = ["errors", "canonical", "passes", "channel", "study", "crowd", "client", "tallies"]
 
 
 def loaded_by(statement: str) -> list[str]:

@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from typer.testing import CliRunner
 from fairgauge.cli import make_app
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import InvalidInput, SealBroken, StoreError
+from fairgauge.errors import InvalidInput, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -85,18 +84,29 @@ def sealed(tmp_path: Path) -> Path:
 
 
 def verify(folder: Path, export: str = "answers.ndjson", *more: str) -> str:
-    names = ("--sealed", str(folder / "sealed.json"), "--export", str(folder / export))
-    return run("verify", str(folder / "study.json"), *names, *more)
+    names = (str(folder / name) for name in ("study.json", "sealed.json", export))
+    return run("verify", *names, *more)
+
+
+def broken(folder: Path, *more: str) -> list[str]:
+    """Return the sentences about what is broken; the command exits with 1."""
+    names = [str(folder / name) for name in ("study.json", "sealed.json", "answers.ndjson")]
+    done = CliRunner().invoke(make_app(["verify"]), ["verify", *names, *more, "--json"], catch_exceptions=False)
+    assert done.exit_code == 1
+    found = json.loads(done.output)
+    assert found["verified"] is False
+    return [check["sentence"] for check in found["checks"] if check["outcome"] == "broken"]
 
 
 def test_a_seal_is_checked_from_either_export(sealed: Path):
-    key = (sealed / "key").read_text()
-    assert "3,000 answers, tally and estimate are the sealed ones (signed with that key)" in verify(
-        sealed, "answers.ndjson", "--key", key
-    )
+    said = verify(sealed, "answers.ndjson", "--key", (sealed / "key").read_text())
+    assert "sealed.json is the one that the sealed tally gives." in said
+    assert "sealed.json is signed with that key." in said
+    assert "answers.ndjson was counted again: 3,000 answers, which are the sealed ones." in said
+    assert said.splitlines()[-1] == "Everything that was checked holds."
     found = json.loads(verify(sealed, "answers.parquet", "--json"))
-    digest = sha256((sealed / "answers.ndjson").read_bytes()).hexdigest()
-    assert found["seal"] == {"answers": 3000, "answers_sha256": digest, "recounted": True, "signed": False}
+    assert (found["verified"], [check["outcome"] for check in found["checks"]]) == (True, ["holds", "open", "holds"])
+    assert "which it names itself" in found["checks"][1]["sentence"]
 
 
 def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_be_checked(sealed: Path):
@@ -113,16 +123,20 @@ def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_
     asked = asyncio.run(ask())
     assert [status for status, _ in asked] == [410, 410, 200, 200]
     assert "urn:fairgauge:problem:answers-gone" in asked[0][1]
-    names = ("verify", str(sealed / "study.json"), "--sealed", str(sealed / "sealed.json"), "--key", key)
-    assert "nobody counted again: give the --export (signed with that key)" in run(*names)
-    assert json.loads(run(*names, "--json"))["seal"]["recounted"] is False
-    assert "3,000 answers, tally and estimate are the sealed ones" in verify(sealed)  # with an export that was kept
+    names = ("verify", str(sealed / "study.json"), str(sealed / "sealed.json"), "--key", key)
+    said = run(*names)
+    assert "sealed.json is signed with that key." in said
+    assert "Not checked:\n  Whether the answers give the sealed tally: there is no export, so nobody counted" in said
+    assert "3,000 answers, which are the sealed ones" in verify(sealed)  # with an export that was kept
+    (sealed / "answers.ndjson").unlink()
     bent = json.loads((sealed / "sealed.json").read_text())
     for tally in ([3000, 0, 0, 0], [1000, 1000, 999, 0]):
         bent["seal"]["tally"] = tally
         (sealed / "sealed.json").write_text(json.dumps(bent))
-        with pytest.raises(SealBroken):
-            run(*names[:-2])
+        said = run(*names[:-2])
+        assert "sealed.json is not by the holder of the key that it names: the seal is forged, or was changed" in said
+        assert "sealed.json is not the one that the sealed tally gives." in said
+        assert "NOT VERIFIED" in said
 
 
 def test_a_mistyped_store_is_not_made(tmp_path: Path):
@@ -164,26 +178,25 @@ def test_whatever_is_changed_is_noticed(sealed: Path):
     forged = lines[0].replace(f'"symbol":{json.loads(lines[0])["symbol"]}', '"symbol":3')
     for text in ("".join(lines[1:]), "".join([forged, *lines[1:]]), "".join([*lines, lines[-1]])):
         (sealed / "answers.ndjson").write_text(text)
-        with pytest.raises(SealBroken):
-            verify(sealed)
+        (said,) = broken(sealed)
+        assert "answers.ndjson is not what was sealed: " in said
     (sealed / "answers.ndjson").write_text(answers)
-    for part, field, value in (("seal", "answers", 1), ("seal", "tally", [3000, 0, 0, 0]), ("seal", "study", "0" * 64)):
-        bent = json.loads(json.dumps(seal))
-        bent[part][field] = value
-        (sealed / "sealed.json").write_text(json.dumps(bent))
-        with pytest.raises(SealBroken):
-            verify(sealed)
-    bent = json.loads(json.dumps(seal))
-    bent["estimate"]["questions"][0]["answers"] = 2999
-    (sealed / "sealed.json").write_text(json.dumps(bent))
-    with pytest.raises(SealBroken, match="estimate"):
-        verify(sealed)
-    bent = json.loads(json.dumps(seal))
-    bent["seal"]["closed"] = "2000-01-01T00:00:00Z"
-    (sealed / "sealed.json").write_text(json.dumps(bent))
-    with pytest.raises(SealBroken, match="signature"):
-        verify(sealed, "answers.ndjson", "--key", (sealed / "key").read_text())
-    (sealed / "sealed.json").write_text("{}")
+
+    def bent(part: str, field: str, value: object) -> list[str]:
+        changed = json.loads(json.dumps(seal))
+        changed[part][field] = value
+        (sealed / "sealed.json").write_text(json.dumps(changed))
+        return broken(sealed, "--key", (sealed / "key").read_text())
+
+    assert "contradicts itself: its tally has 3,000 answers, and it says 1." in bent("seal", "answers", 1)[0]
+    assert len(bent("seal", "tally", [3000, 0, 0, 0])) == 3  # estimate, signature and export
+    assert "is of another study" in bent("seal", "study", "0" * 64)[0]
+    assert "is not by the holder of this key" in bent("seal", "closed", "2000-01-01T00:00:00Z")[0]
+    changed = json.loads(json.dumps(seal))
+    changed["estimate"]["questions"][0]["answers"] = 2999
+    (sealed / "sealed.json").write_text(json.dumps(changed))
+    assert broken(sealed)[0].endswith("sealed.json is not the one that the sealed tally gives.")
+    (sealed / "sealed.json").write_text('{"seal": 1}')
     with pytest.raises(InvalidInput, match="must be a sealed study"):
         verify(sealed)
 

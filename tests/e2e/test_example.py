@@ -26,7 +26,7 @@ from fairgauge.collector.stores.looks import step_of
 from fairgauge.estimation.by_inversion import AnytimeReader
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.simulation import true_values
-from fairgauge.simulation.clients import channel_input
+from fairgauge.simulation.clients import table_input
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 Order = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
@@ -107,7 +107,7 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
     truth = true_values(study, population)[0].gaps["female", "male"]
     laws: dict[tuple[str | None, Any], NDArray[np.float64]] = {}
     for cell in population.cells:
-        mixture = question.channel.mixture(*channel_input(question, cell))
+        mixture = question.channel.mixture(*table_input((question,), cell))
         laws[cell.group, cell.value] = np.cumsum([float(chance) for chance in mixture])
     taken = []
     for seed in range(SEEDS):

@@ -125,8 +125,8 @@ def test_a_joint_draw_is_the_draw_of_the_row_that_rounding_picks(
     picked = []
     for levels, position, drawn in zip(channel.axes, (first, second), bits, strict=False):
         alone = Channel(tuple((j + 1, ROW_SUM - j - 1) for j in range(len(levels))), levels, 1)
-        below, above, threshold = alone.neighbours(0, position)
-        picked.append((above if drawn < threshold else below)[0] - 1)
+        _, _, ((below, above, threshold),) = alone.places(0, position)
+        picked.append(above if drawn < threshold else below)
     given_bits = iter(bits)
     symbol = channel.draw(0, first, second, bits=lambda _: next(given_bits))
     row = channel.row(0, *picked)

@@ -229,7 +229,7 @@ class TestMixture:
     @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
     def test_whoever_abstains_is_in_the_last_row(self, group: int | None, position: Fraction | None) -> None:
         channel = sample_channel(abstain=True)
-        assert channel.neighbours(group, position)[:2] == (channel.table[-1], channel.table[-1])
+        assert channel.places(group, position)[0]
         assert channel.mixture(group, position) == tuple(Fraction(weight, ROW_SUM) for weight in channel.table[-1])
 
     def test_on_a_level_it_is_the_row(self) -> None:

@@ -22,10 +22,13 @@ from fairgauge.study import Question
 
 def design(
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
-    group: options.Group,
     metric: Annotated[list[str], typer.Option(help="name:low:high; several make several questions.")],
     epsilon: options.Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
+    group: options.Group = None,
+    cross: options.Cross = None,
+    shares: options.Shares = None,
+    compare: options.Compare = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
@@ -46,8 +49,8 @@ def design(
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     draft = Draft(
-        title, group, metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact, aim,
-        share_error, share_source,
+        title, group or [], metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
+        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

@@ -8,10 +8,31 @@ import typer
 from fairgauge.estimation.kinds import KINDS
 
 Group = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--group",
         help="A group, once for each: female=0.5 (known share), female~0.3 (guess; the share is estimated) or female.",
+    ),
+]
+Cross = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cross",
+        help="Instead of groups: an attribute and its groups, once for each that crosses: sex=female,male or, with "
+        "shares taken as independent, sex=female:0.5,male:0.5.",
+    ),
+]
+Shares = Annotated[
+    Path | None,
+    typer.Option(
+        "--shares", help="CSV with the cells' shares: a column for each crossed attribute, and share or count."
+    ),
+]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compare",
+        help="What to compare, once for each: female:male; cells for every two groups. Fewer are sharper together.",
     ),
 ]
 AttributeName = Annotated[str, typer.Option("--attribute", help="What the groups are groups of.")]

@@ -7,7 +7,7 @@ who asks for help, or has the base package only, waits for none of it.  A test c
 COMMANDS = {
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
-    "verify": "Recompute the exact epsilon of a study, and say what it means for a person.",
+    "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
     "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
     "tally": "Count the answers in files; refuse those that are not answers to this study.",

@@ -15,15 +15,19 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import plan_in_crowd
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_groups, read_metric
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
 
 
 def plan(
-    group: options.Group,
+    group: options.Group = None,
+    cross: options.Cross = None,
+    shares: options.Shares = None,
+    compare: options.Compare = None,
     metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
@@ -48,7 +52,7 @@ def plan(
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     read = read_metric(metric)
-    groups = read_groups(group, "group")
+    groups = read_attribute(Grouping(group or (), "group", cross or (), shares, compare or ()))
     goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:

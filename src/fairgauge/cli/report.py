@@ -1,5 +1,6 @@
 """``fairgauge report``: what the counts say, as a document for people."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -7,12 +8,16 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_study, read_tally, write_bytes
+from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
 from fairgauge.cli.show import err, out
-from fairgauge.errors import MissingExtra
+from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.planning.typed import as_count
+from fairgauge.reports.particulars import Particulars, SealNote
 from fairgauge.reports.words import verdict
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
 
 
 def report(
@@ -22,6 +27,13 @@ def report(
     confidence: options.Confidence = 0.99,
     interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
+    seal: Annotated[Path | None, typer.Option(help="The seal of the study, of which the report then tells.")] = None,
+    asked: Annotated[
+        str | None, typer.Option(metavar="PEOPLE", help="How many were asked to answer, if you know: the response.")
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option(help="The day that the report bears, such as 2026-11-15: today unless given.")
+    ] = None,
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
     try:
@@ -30,10 +42,32 @@ def report(
         raise MissingExtra("a report needs Jinja2", "lab") from None
     document = read_study(study)
     counts = read_tally(tally, document)
+    said = Particulars(
+        date=datetime.now(UTC).date().isoformat() if date is None else date,
+        asked=None if asked is None else as_count("asked", asked),
+        seal=None if seal is None else _note(seal, document, counts),
+    )
     with err.status("Estimating ..."):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
-        page = render_report(document, counts, found).encode()
+        page = render_report(document, counts, found, said).encode()
     write_bytes("output", output, page)
     out.print(Text.assemble(f"{output}: ", (document.title, "bold"), f", {counts.total:,} answers"))
     for question, told in zip(document.questions, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
+
+
+def _note(path: Path, study: Study, tally: Tally) -> SealNote:
+    """Read what to tell of a seal.
+
+    Raises:
+        InvalidInput: If it is not the seal of this study with this tally.
+    """
+    from fairgauge.collector.seal import read_sealed
+
+    with naming(path):
+        found = read_sealed(read_bytes("seal", path))
+        if found.seal.study != study.digest:
+            raise InvalidInput("seal.study", found.seal.study, f"must be {study.digest}, the digest of this study")
+        if found.seal.tally != tally.counts:
+            raise InvalidInput("seal.tally", f"{sum(found.seal.tally):,} answers", "must be this tally")
+        return found.note

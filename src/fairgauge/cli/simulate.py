@@ -21,7 +21,12 @@ _MOST_ANSWERS = 10**10  # about 160 GB
 
 def simulate(
     study: options.StudyFile,
-    population: Annotated[Path, typer.Option(help="CSV with the columns group,value,count.")],
+    population: Annotated[
+        Path,
+        typer.Option(
+            help="CSV with the columns group,value,count, or a column for each attribute and each metric, and count."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
     clients: Annotated[
         str | None, typer.Option(help="So many answer, such as 1e9, instead of as many as the file counts.")

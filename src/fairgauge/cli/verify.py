@@ -1,4 +1,4 @@
-"""``fairgauge verify``: recompute a study's privacy from its integers, and its seal from the exported answers."""
+"""``fairgauge verify``: recompute a study's privacy, and whether the files that belong to it do belong together."""
 
 import math
 from pathlib import Path
@@ -7,19 +7,30 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from fairgauge.bundles.checks import Signatures, Verification
+from fairgauge.bundles.checks import verify as run
+from fairgauge.bundles.files import gather
 from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
-from fairgauge.cli.read import naming, read_bytes
-from fairgauge.cli.show import out, show_json
-from fairgauge.errors import InvalidInput, MissingExtra, NotPrivate, NotSigned, SealBroken
+from fairgauge.cli.read import naming
+from fairgauge.cli.show import err, out, show_json
+from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import DRAFT, Study, parse
 
+_MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
+
 
 def verify(
-    study: options.StudyFile,
-    sealed: Annotated[Path | None, typer.Option(help="The seal of the study, to be checked too.")] = None,
-    export: Annotated[Path | None, typer.Option(help="The answers that were sealed: NDJSON or Parquet.")] = None,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="The study, and what belongs to it in any order: tally, report, seal, signature, export; or a folder "
+            "or zip with them.",
+            show_default=False,
+        ),
+    ],
     signature: Annotated[
         str | None, typer.Option(help="The collector's signature of the study, to be checked.")
     ] = None,
@@ -31,39 +42,52 @@ def verify(
     observed: options.Observed = None,
     json: options.Json = False,
 ) -> None:
-    """Recompute the exact epsilon of a study, and say what it means for a person."""
-    data = read_bytes("study", study)
-    with naming(study):
-        found = parse(data)
-    private = all(question.private for question in found.questions)
-    if key is not None and signature is None and sealed is None:
-        raise InvalidInput("key", key, "must be given with --signature or --sealed, which it checks")
-    _check_signature(found, signature, key)
-    seal = _check_seal(found, sealed, export, key)
-    hidden = None if crowd is None else _crowd(found, crowd, delta, observed)
+    """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it."""
+    bundle = gather(files)
+    piece = bundle.pieces["study"]
+    with naming(Path(piece.name)):
+        found = parse(piece.read())
+    if key is not None and signature is None and not {"seal", "signature"} & set(bundle.pieces):
+        raise InvalidInput("key", key, "must be given with --signature, or with a file that is signed: it checks that")
     if crowd is None and (delta is not None or observed is not None):
         raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
+    private = all(question.private for question in found.questions)
+    with err.status("Checking ..."):
+        checked = run(found, bundle, Signatures(key, signature))
+    hidden = None if crowd is None else _crowd(found, crowd, delta, observed)
     if json:
-        checked = {} if signature is None else {"signed": True}
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
-        show_json(_document(found, private) | checked | among | ({} if seal is None else {"seal": seal}))
+        verdict = {"verified": private and not checked.broken, "checks": [one.to_dict() for one in checked.checks]}
+        show_json(_document(found, private) | verdict | {"not_looked_at": list(bundle.others)} | among)
     else:
         _show(found)
         if hidden is not None:
             for line in hidden.lines():
                 out.print(line)
-        if signature is not None:
-            out.print("Signature: the holder of that key published this study.")
-        if seal is not None:
-            signed = "signed with that key" if seal["signed"] else "its signature is not checked: give the --key"
-            told = (
-                "tally and estimate are the sealed ones"
-                if seal["recounted"]
-                else "the estimate is what the sealed tally gives; nobody counted again: give the --export"
-            )
-            out.print(f"Seal: {seal['answers']:,} answers, {told} ({signed}).")
-    if not private:
+        _show_checks(checked, bundle.others, private=private)
+    if checked.broken or not private:
         raise typer.Exit(1)
+
+
+def _show_checks(checked: Verification, others: tuple[str, ...], *, private: bool) -> None:
+    """Say what was checked, then what was not, then the verdict."""
+    if not checked.checks and not others:
+        return
+    for check in checked.checks:
+        if check.outcome != "open":
+            out.print(Text.assemble(_MARKS[check.outcome], check.sentence))
+    open_ = [check.sentence for check in checked.checks if check.outcome == "open"]
+    if others:
+        open_.append(f"Files that are none of a study's: {', '.join(others)}.")
+    if open_:
+        out.print("Not checked:")
+        for sentence in open_:
+            out.print(f"  {sentence}")
+    broken = len(checked.broken) + (not private)
+    if broken:
+        out.print(Text(f"NOT VERIFIED: {broken} {'thing is' if broken == 1 else 'things are'} broken.", "bold red"))
+    else:
+        out.print("Everything that was checked holds.")
 
 
 def _document(found: Study, private: bool) -> dict[str, Any]:
@@ -106,41 +130,3 @@ def _crowd(found: Study, batch: str, delta: str | None, observed: str | None) ->
     if any(question.channel.loss is None for question in found.questions):
         raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")
     return HiddenInCrowd.of(found, CrowdTerms.read(batch, delta, observed))
-
-
-def _check_signature(study: Study, signature: str | None, key: str | None) -> None:
-    """Check that the holder of a key published the study."""
-    if signature is None:
-        return
-    if key is None:
-        raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
-    if not _is_signed(key, "study", study.to_bytes(), signature):
-        raise NotSigned("the signature of the study is not by the holder of this key")
-
-
-def _is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
-    try:
-        from fairgauge.collector.signing import signature_is_good
-    except ImportError:
-        raise MissingExtra("checking a signature needs cryptography", "collector") from None
-    return signature_is_good(key, purpose, data, signature)
-
-
-def _check_seal(study: Study, sealed: Path | None, export: Path | None, key: str | None) -> dict[str, Any] | None:
-    """Check a seal, against the answers if there are any, and its signature if there is a key to check it with."""
-    if sealed is None:
-        if export is not None:
-            raise InvalidInput("sealed", "nothing", "must be given with --export")
-        return None
-    from fairgauge.collector.seal import PURPOSE, Export, check_sealed, read_sealed
-
-    document = read_sealed(read_bytes("sealed", sealed))
-    check_sealed(study, document, None if export is None else Export(export, study.digest))
-    if key is not None and not _is_signed(key, PURPOSE, document.seal.to_bytes(), document.signature):
-        raise SealBroken("the signature is not by the holder of this key")
-    return {
-        "answers": document.seal.answers,
-        "answers_sha256": document.seal.answers_sha256,
-        "recounted": export is not None,
-        "signed": key is not None,
-    }

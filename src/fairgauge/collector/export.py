@@ -40,7 +40,7 @@ async def parquet(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
         [pa.field("id", pa.binary(16), nullable=False), pa.field("symbol", pa.int32(), nullable=False)],
         metadata={"fairgauge.study": study},
     )
-    sink = _Sink()
+    sink = Sink()
     with ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         async for page in pages:
             async with lane.slice():
@@ -75,7 +75,7 @@ def _table(page: list[tuple[bytes, int]], schema: "pa.Schema") -> "pa.Table":
     return pa.table({"id": pa.array(ids, pa.binary(16)), "symbol": pa.array(symbols, pa.int32())}, schema)
 
 
-class _Sink(io.RawIOBase):
+class Sink(io.RawIOBase):
     """A file that only grows, and whose bytes are taken away while it does."""
 
     def __init__(self) -> None:
@@ -84,15 +84,18 @@ class _Sink(io.RawIOBase):
         self._size = 0
 
     def writable(self) -> bool:
+        """Take what is written."""
         return True
 
     def write(self, data: object) -> int:
+        """Keep bytes until they are taken."""
         part = bytes(memoryview(data))  # type: ignore[arg-type]
         self._parts.append(part)
         self._size += len(part)
         return len(part)
 
     def tell(self) -> int:
+        """Return how much was written in all."""
         return self._size
 
     def close(self) -> None:

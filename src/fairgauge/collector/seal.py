@@ -6,25 +6,29 @@ which anyone can compute again from the study and the tally.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
-from fairgauge import estimation
+from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
-from fairgauge.collector.seal_before import estimate_of_before, numbers_of_before, of_before
+from fairgauge.collector.seal_before import estimate_of_before, numbers_of, numbers_of_before, of_before
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.estimation.kinds import sealed_kind
+from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 FORMAT = 1
 PURPOSE = "seal"
 PAGE = 10_000
+_LONGEST_LINE = 2**12
+
+Agreement = Literal["whole", "numbers", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
 def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
     """Return the document that is kept and shown: the seal, its signature, and the estimate."""
     found = estimation.estimate(study, Tally(seal.study, seal.tally)).to_dict()
-    document = {"seal": asdict(seal), "key": key, "signature": signature, "estimate": found}
+    document = {"seal": asdict(seal), "key": key, "signature": signature, "version": __version__, "estimate": found}
     return json.dumps(document, ensure_ascii=False).encode()
 
 
@@ -88,6 +92,13 @@ class Sealed:
     key: str
     signature: str
     estimate: dict[str, Any]
+    version: str | None = None  # of the fairgauge that made the estimate
+
+    @property
+    def note(self) -> SealNote:
+        """What a report tells of it."""
+        seal = self.seal
+        return SealNote(seal.closed, seal.answers, seal.answers_sha256, self.key, self.signature)
 
 
 def read_sealed(data: bytes) -> Sealed:
@@ -101,8 +112,10 @@ def read_sealed(data: bytes) -> Sealed:
         fields = dict(document["seal"])
         fields["tally"] = tuple(fields["tally"])
         seal = Seal(**fields)
-        found = Sealed(seal, document["key"], document["signature"], document["estimate"])
-    except (KeyError, TypeError, ValueError) as error:
+        found = Sealed(seal, document["key"], document["signature"], document["estimate"], document.get("version"))
+        if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
+            raise TypeError
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
     if type(seal.format) is not int or seal.format != FORMAT:
         raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}")
@@ -121,15 +134,38 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
     if seal.study != study.digest:
         raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
     if answers is not None:
-        _check_answers(study, seal, answers)
+        check_answers(study, seal, answers)
     elif sum(seal.tally) != seal.answers:
         raise SealBroken(f"the tally has {sum(seal.tally)} answers, and the seal {seal.answers}")
-    if not _close(*_comparable(study, sealed)):
+    if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 
 
-def _check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]) -> None:
-    digest = _digest_of(study.digest, answers)
+def agreement(study: Study, sealed: Sealed) -> Agreement:
+    """Tell how much of the sealed estimate is what the sealed tally gives.
+
+    Returns:
+        ``whole``: every number and sentence.  ``numbers``: another version sealed it, which may have said the same in
+        other words, and the numbers agree.  ``none``: they do not.
+    """
+    named, same = sealed.estimate, sealed.version == __version__
+    found = _found(study, sealed)
+    if same:
+        return "whole" if _close(found, named) else "none"
+    if of_before(named):
+        one, other = estimate_of_before(found), numbers_of_before(named)
+    else:
+        one, other = numbers_of(found), numbers_of(named)
+    return "numbers" if _close(one, other) else "none"
+
+
+def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]) -> None:
+    """Count exported answers again, and compare them with the seal.
+
+    Raises:
+        SealBroken: Naming the first thing that differs.
+    """
+    digest = digest_of(study.digest, answers)
     counts = tuple(digest.counts.get(symbol, 0) for symbol in range(study.symbols))
     for name, found, expected in (
         ("answers", digest.answers, seal.answers),
@@ -140,7 +176,7 @@ def _check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
 
 
-def _digest_of(study: str, answers: Iterable[tuple[bytes, int]]) -> AnswerDigest:
+def digest_of(study: str, answers: Iterable[tuple[bytes, int]]) -> AnswerDigest:
     """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory."""
     digest, several = AnswerDigest(study), iter(answers)
     if several is not answers:  # can be read again
@@ -156,10 +192,15 @@ def _digest_of(study: str, answers: Iterable[tuple[bytes, int]]) -> AnswerDigest
 
 
 class Export:
-    """Exported answers in a file, NDJSON, or Parquet if it starts as Parquet does; read anew each time."""
+    """Exported answers, NDJSON, or Parquet if it starts as Parquet does; read anew each time.
 
-    def __init__(self, path: Path, study: str) -> None:
-        self._path = path
+    Args:
+        source: A file, or what opens one, as for a file in an archive.
+        study: The digest of the study that they answer.
+    """
+
+    def __init__(self, source: Path | Callable[[], BinaryIO], study: str) -> None:
+        self._source = source
         self._study = study
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
@@ -169,37 +210,41 @@ class Export:
             InvalidInput: If there is no such file, or a line is no answer to the study.
         """
         try:
-            with self._path.open("rb") as file:
-                if file.read(4) == b"PAR1":
-                    yield from _read_parquet(self._path)
-                    return
+            with self._source.open("rb") if isinstance(self._source, Path) else self._source() as file:
+                start = file.read(4)
                 file.seek(0)
-                for number, line in enumerate(file, start=1):
-                    answer = Answer.from_bytes(line.rstrip(b"\n"))
+                if start == b"PAR1":
+                    yield from _read_parquet(file)
+                    return
+                for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=1):
+                    answer = _answer(number, line.rstrip(b"\n"))
                     if answer.study != self._study:
                         raise InvalidInput(f"line {number}: study", answer.study, f"must be {self._study}")
                     yield bytes.fromhex(answer.id), answer.symbol
         except OSError as error:
-            raise InvalidInput("export", self._path, f"cannot be read: {error.strerror}") from None
+            raise InvalidInput("export", self._source, f"cannot be read: {error.strerror}") from None
 
 
-def _read_parquet(path: Path) -> Iterator[tuple[bytes, int]]:
+def _answer(number: int, line: bytes) -> Answer:
+    try:
+        return Answer.from_bytes(line)
+    except InvalidInput as error:
+        raise InvalidInput(f"line {number}: {error.field}", error.value, error.rule) from None
+
+
+def _read_parquet(source: BinaryIO) -> Iterator[tuple[bytes, int]]:
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(source) as file:
         for batch in file.iter_batches(columns=["id", "symbol"]):
             yield from zip(batch.column("id").to_pylist(), batch.column("symbol").to_pylist(), strict=True)
 
 
-def _comparable(study: Study, sealed: Sealed) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the estimate that the sealed tally gives, and the sealed one: both by the terms that the seal names."""
+def _found(study: Study, sealed: Sealed) -> dict[str, Any]:
+    """Return the estimate that the sealed tally gives, by the terms that the seal names."""
     tally, named = Tally(sealed.seal.study, sealed.seal.tally), sealed.estimate
-    if of_before(named):
-        return estimate_of_before(study, tally, named), numbers_of_before(named)
-    found = estimation.estimate(
-        study, tally, confidence=named.get("confidence", 0.99), interval=sealed_kind(named.get("interval", ""))
-    )
-    return found.to_dict(), named
+    kind = sealed_kind(str(named.get("interval", "")))
+    return estimation.estimate(study, tally, confidence=named.get("confidence", 0.99), interval=kind).to_dict()
 
 
 def _short(value: object) -> str:

@@ -6,11 +6,6 @@ it names is ``finite``.  Its numbers are compared; its sentences are not, becaus
 
 from typing import Any
 
-from fairgauge import estimation
-from fairgauge.estimation.kinds import sealed_kind
-from fairgauge.study import Study
-from fairgauge.tallies import Tally
-
 _TERMS = ("study", "confidence", "interval", "tolerance")
 _NUMBERS = ("metric", "attribute", "answers", "gap", "gaps", "means", "overall", "shares", "answered")
 
@@ -23,17 +18,25 @@ def of_before(document: dict[str, Any]) -> bool:
 
 def numbers_of_before(document: dict[str, Any]) -> dict[str, Any]:
     """Return the terms and the numbers of an estimate of before."""
-    questions = [{name: question.get(name) for name in _NUMBERS} for question in document["questions"]]
+    asked = document.get("questions")
+    questions = [
+        {name: question.get(name) for name in _NUMBERS} if isinstance(question, dict) else question
+        for question in (asked if isinstance(asked, list) else [asked])
+    ]
     return {name: document.get(name) for name in _TERMS} | {"questions": questions}
 
 
-def estimate_of_before(study: Study, tally: Tally, named: dict[str, Any]) -> dict[str, Any]:
-    """Return the terms and the numbers that an estimate of before has for a tally, by the terms that it names."""
-    terms = {"confidence": named.get("confidence", 0.0), "interval": sealed_kind(named.get("interval", ""))}
-    document = _without_shown(estimation.estimate(study, tally, **terms).to_dict())
+def estimate_of_before(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the terms and the numbers that an estimate of today would have had before."""
+    document = _without_shown(found)
     for question in document["questions"]:
         question["gap"] = max(question["gaps"], key=lambda gap: abs(gap["estimate"]), default=None)
     return numbers_of_before(document)
+
+
+def numbers_of(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the terms and the numbers of an estimate that another version may have put into other words."""
+    return numbers_of_before(_without_shown(document))
 
 
 def _without_shown(document: Any) -> Any:

@@ -150,6 +150,7 @@ class Sealed(Exact, frozen=True):
     seal: Seal
     key: str
     signature: str
+    version: str
     estimate: Estimate
 
 

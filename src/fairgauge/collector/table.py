@@ -4,6 +4,7 @@ import msgspec
 
 from fairgauge.collector import shapes
 from fairgauge.collector.access import BROWSER, DEVICE, FORM, FREE, IDS, OPERATOR, READER, RESULTS, VISITOR
+from fairgauge.collector.bundle import MEDIA_TYPE
 from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
@@ -126,6 +127,13 @@ TABLE: tuple[Operation, ...] = (
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
                     tuple(FORMATS.values()))},
         problems=("answers-gone",), query=ExportQuery,
+    ),
+    Operation(
+        "GET", f"{_ONE}/bundle", "bundle", "Download everything of a sealed study that belongs together, as one zip",
+        results.bundle, RESULTS, {200: _file(MEDIA_TYPE, "Study, signature, tally, seal, report and answers.")},
+        "`fairgauge verify` takes it as it is. The answers are in it for those who may download them, until they are "
+        "removed.",
+        ("not-sealed", "busy"),
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(

@@ -14,8 +14,9 @@ from fairgauge.estimation.inversion import Test, inverted
 from fairgauge.estimation.joint import BAND, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.population import PopulationTest, population_width
-from fairgauge.estimation.reader import Expected, Pair, Reader
+from fairgauge.estimation.reader import Expected, Reader
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.sides import Pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,8 @@ class TestReader(Reader):
 
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the difference of two intervals that hold together with those of all other groups."""
-        means = self.estimands.means or ()
-        first, second = (self.ratio(means[g], alpha / len(means)) for g in pair)
+        estimands = self.estimands
+        first, second = (self.ratio(estimands.mean_of(side), alpha / estimands.sides) for side in pair)
         return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
@@ -74,26 +75,24 @@ class PopulationReader(TestReader):
 
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the gaps that the joint test accepts; all pairs hold together."""
-        means, pairs = self.estimands.means or (), math.comb(len(self.estimands.means or ()), 2)
-        part = alpha / pairs
-        for g in pair:
-            self._require_part(means[g], part)
+        part = alpha / len(self.estimands.compared)
+        for side in pair:
+            self._require_part(self.estimands.mean_of(side), part)
         test = self.joint(pair, part)
         return Interval(test.estimate, *inverted(test))
 
     def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
         """Tell whether a gap is accepted, where all gaps are to hold together."""
-        means = self.estimands.means
-        if self.estimands.gaps is not None or means is None:
+        if self.estimands.gaps is not None:
             return super().believes_gap(pair, value, alpha)
-        part = alpha / math.comb(len(means), 2)
-        for g in pair:
-            self._require_part(means[g], part)
+        part = alpha / len(self.estimands.compared)
+        for side in pair:
+            self._require_part(self.estimands.mean_of(side), part)
         return self.joint(pair, part).margin(value) < 0
 
     def joint(self, pair: Pair, alpha: float) -> JointTest:
         """Return the test of a gap whose groups' shares are estimated."""
-        first, second = ((self.estimands.means or ())[g] for g in pair)
+        first, second = (self.estimands.mean_of(side) for side in pair)
         both = first.under + second.under
         share, mean = (
             inverted(PopulationTest(self.laws, over, both, self.counts, BAND * alpha))
@@ -107,10 +106,10 @@ class PopulationReader(TestReader):
         estimands = self.estimands
         if estimands.gaps is not None or estimands.means is None:
             return super().excludes(pair, tolerance, alpha)
-        part = alpha / math.comb(len(estimands.means), 2)
+        part = alpha / len(estimands.compared)
         try:
-            for g in pair:
-                self._require_part(estimands.means[g], part)
+            for side in pair:
+                self._require_part(estimands.mean_of(side), part)
         except CannotEstimate:
             return False
         test = self.joint(pair, part)

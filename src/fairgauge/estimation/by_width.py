@@ -16,10 +16,11 @@ from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.fixed import fixed
 from fairgauge.estimation.intervals import Width, chebyshev
-from fairgauge.estimation.reader import Expected, Pair, Reader
+from fairgauge.estimation.reader import Expected, Reader
 from fairgauge.estimation.spread import Spread
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair
 
 _FAR = 1e3  # a ratio of which the answers only say that it is somewhere within this is not estimated
 
@@ -66,8 +67,8 @@ class WidthReader(Reader):
 
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the difference of two intervals; if those of all means hold together, so do all differences."""
-        means = self.estimands.means or ()
-        first, second = (self.ratio(means[g], alpha / len(means)) for g in pair)
+        estimands = self.estimands
+        first, second = (self.ratio(estimands.mean_of(side), alpha / estimands.sides) for side in pair)
         return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
 
     @classmethod
@@ -133,16 +134,14 @@ class NormalReader(WidthReader):
 
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the interval by the delta method: both ratios move with the same answers."""
-        means = self.estimands.means or ()
-        for g in pair:
-            self.ratio(means[g], alpha)
-        first, second = (means[g] for g in pair)
+        first, second = (self.estimands.mean_of(side) for side in pair)
+        for mean in (first, second):
+            self.ratio(mean, alpha)
         value = first.value(self.law) - second.value(self.law)
         influence = first.influence(self.law) - second.influence(self.law)
         least = Spread(self.estimands.decoder, influence, self.estimands.shares).least_variance
         variance = max(float(influence**2 @ self.law), least)
-        pairs = math.comb(len(means), 2)
-        half = -float(ndtri(alpha / pairs / 2)) * math.sqrt(variance / self.answers)
+        half = -float(ndtri(alpha / len(self.estimands.compared) / 2)) * math.sqrt(variance / self.answers)
         return Interval(value, value - half, value + half)
 
     @classmethod

@@ -8,14 +8,17 @@ and do not split exactly as all do.  Every average is then over all answers to t
 question is one more symbol that counts nothing, and the part that answers this one is in the denominator.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from fairgauge.errors import CannotEstimate
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.sides import Pair, Side, compared, margin_sides, members
 from fairgauge.study import Question
 
 
@@ -63,18 +66,46 @@ class Estimands:
     """The numbers that a question's channel identifies; None where it cannot tell.
 
     ``shares`` holds the known shares if estimates rely on them, ``share_error`` how far each may be off, and
-    ``constant`` what the gap's score takes from values.
+    ``constant`` what the gap's score takes from values.  ``compared`` is what is compared, and ``margins`` are groups
+    that are taken together, by name.
     """
 
     decoder: Decoder
     shares: Vector | None
     means: tuple[Ratio, ...] | None
-    gaps: dict[tuple[int, int], Ratio] | None
+    gaps: dict[Pair, Ratio] | None
     overall: Ratio | None
     group_shares: tuple[Ratio, ...] | None
     answered: Ratio | None
+    compared: tuple[Pair, ...]
+    margins: dict[str, Side]
     share_error: float = 0.0
     constant: float = 0.0
+
+    @cached_property
+    def sides(self) -> int:
+        """How many different sides are compared."""
+        return len({side for pair in self.compared for side in pair})
+
+    def mean_of(self, side: Side) -> Ratio:
+        """Return the mean of a group, or of several together: everyone in them counts alike.
+
+        Raises:
+            CannotEstimate: If the channel does not tell groups apart.
+        """
+        if self.means is None:
+            raise CannotEstimate("the study's channel does not tell groups apart well enough")
+        parts = [self.means[group] for group in members(side)]
+        if len(parts) == 1:
+            return parts[0]
+        part = parts[0].part if self.shares is not None else "the share of groups that are taken together"
+        return Ratio(sum_of([one.over for one in parts]), sum_of([one.under for one in parts]), part)
+
+    def share_of(self, side: Side) -> float:
+        """Return the known share of a side."""
+        if self.shares is None:
+            raise ValueError("shares that are estimated are not known")
+        return float(sum(self.shares[group] for group in members(side)))
 
 
 @lru_cache(maxsize=64)
@@ -102,10 +133,10 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
     else:
         unders = [decoder.score(inputs.share_of(g)) for g in groups]
         parts = [f"the share of {name}" for name in question.attribute.groups]
-    gaps = None
+    gaps, pairs = None, compared(question)
     if shares is not None:
-        found = _all([ratio(goal.gap_score(decoder, pair), answered) for pair in goal.pairs])
-        gaps = None if found is None else dict(zip(goal.pairs, found, strict=True))
+        found = _all([ratio(comparison_score(goal, decoder, pair), answered) for pair in pairs])
+        gaps = None if found is None else dict(zip(pairs, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
         decoder=decoder
@@ -117,9 +148,40 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
         overall=ratio(total, answered),
         group_shares=None if shares is not None else _all([ratio(under, answered) for under in unders]),
         answered=ratio(answered, one) if goal.abstain else None,
+        compared=pairs,
+        margins=margin_sides(question),
         share_error=float(question.attribute.share_error or 0) if shares is not None else 0.0,
         constant=goal.gap_constant(decoder),
     )
+
+
+def comparison_score(goal: Goal, decoder: Decoder, pair: Pair) -> Vector | None:
+    r"""Return the score whose average is the difference of two sides of a population with the known shares.
+
+    .. math:: m_S - m_T = \sum_{g \in S} \sum_{h \in T} \frac{p_g p_h}{p_S p_T} (m_g - m_h)
+
+    Scores of gaps have constants of their own where the design is centred, and so has their sum.
+    """
+    first, second = map(members, pair)
+    if len(first) == len(second) == 1:
+        return goal.gap_score(decoder, (first[0], second[0]))
+    shares = goal.share_vector
+    if goal.centred:
+        gaps = {(g, h): goal.gap_score(decoder, (g, h)) for g in first for h in second}
+        parts = [
+            None
+            if score is None
+            else shares[g] * shares[h] / shares[list(first)].sum() / shares[list(second)].sum() * score
+            for (g, h), score in gaps.items()
+        ]
+        return None if any(part is None for part in parts) else sum_of([part for part in parts if part is not None])
+    sums = [sum_of([decoder.inputs.sum_of(g) for g in side]) / shares[list(side)].sum() for side in (first, second)]
+    return decoder.score(sums[0] - sums[1])
+
+
+def sum_of(vectors: Sequence[Vector]) -> Vector:
+    """Return the sum of vectors."""
+    return np.asarray(np.sum(vectors, axis=0))
 
 
 def _all(ratios: list[Ratio | None]) -> tuple[Ratio, ...] | None:

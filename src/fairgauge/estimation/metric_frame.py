@@ -13,6 +13,7 @@ and so for the largest, for the largest difference, and for the ratio of any two
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import InvalidInput, MissingExtra
@@ -283,9 +284,10 @@ def _over(pick: Callable[[Iterable[float]], float], intervals: Iterable[Interval
 
 def _largest_gap(found: QuestionEstimate) -> Interval:
     """Return the largest gap in size; the intervals of all gaps hold together."""
-    if len(found.gaps) < len(found.groups) * (len(found.groups) - 1) // 2:
+    pairs = list(combinations(found.groups, 2))
+    if any(pair not in found.gaps and pair[::-1] not in found.gaps for pair in pairs):
         raise found.untold("the gap between every two groups")
-    return _over(max, [gap.size for gap in found.gaps.values()])
+    return _over(max, [found.gap(*pair).size for pair in pairs])
 
 
 def _stated_shares(question: Question) -> dict[str, Interval] | None:

@@ -1,19 +1,20 @@
 """How surprising a gap is, if the true one were within a tolerance."""
 
 from fairgauge.estimation.reader import Reader
+from fairgauge.goals.sides import Pair
 
 _LEAST = 1e-12
 _STEPS = 12
 
 
-def p_value(reader: Reader, pair: tuple[int, int], tolerance: float) -> float:
+def p_value(reader: Reader, pair: Pair, tolerance: float) -> float:
     """Return the smallest alpha at which the interval still excludes every gap within the tolerance.
 
     Guarantee: as the interval's: a gap within the tolerance gives less than alpha at most as often as alpha.
 
     Args:
         reader: The counts.
-        pair: The two groups, by number.
+        pair: The two sides, by number.
         tolerance: The largest gap that is acceptable, from 0 to 2.
     """
 

@@ -11,12 +11,12 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
+from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair, Side
 
-Pair = tuple[int, int]
 # Where shares may be off, the gap as it is and each of two groups' means share alpha like this.
 _GAP, _MEAN = 0.8, 0.1
 
@@ -116,19 +116,17 @@ class Reader(ABC):
         found = self.gap(pair, alpha)
         return found.low <= value <= found.high
 
-    def mean(self, group: int, alpha: float) -> Interval:
-        """Return the interval of a group's mean.
+    def mean(self, side: Side, alpha: float) -> Interval:
+        """Return the interval of the mean of a group, or of several together.
 
         Raises:
             CannotEstimate: If the answers do not tell.
         """
         estimands = self.estimands
-        if estimands.means is None:
-            raise CannotEstimate("the study's channel does not tell groups apart well enough")
-        found = self.ratio(estimands.means[group], alpha)
+        found = self.ratio(estimands.mean_of(side), alpha)
         if estimands.shares is None or not estimands.share_error:
             return found
-        return mean_with_error(found, float(estimands.shares[group]), estimands.share_error)
+        return mean_with_error(found, estimands.share_of(side), side_error(estimands, side))
 
     def gap(self, pair: Pair, alpha: float) -> Interval:
         """Return the interval of one gap, where all gaps are to hold together.
@@ -138,15 +136,13 @@ class Reader(ABC):
         """
         estimands = self.estimands
         if estimands.gaps is None:
-            if estimands.means is None:
-                raise CannotEstimate("the study's channel does not tell groups apart well enough")
             return self.difference(pair, alpha)
         part, ratio = alpha / len(estimands.gaps), estimands.gaps[pair]
         if estimands.shares is None or not estimands.share_error:
             return self.ratio(ratio, part)
         means: tuple[Interval, Interval] | None = None
         if estimands.means is not None:
-            first, second = (self.ratio(estimands.means[g], _MEAN * part) for g in pair)
+            first, second = (self.ratio(estimands.mean_of(side), _MEAN * part) for side in pair)
             means = first, second
         asked = self.ratio(ratio, part if means is None else _GAP * part)
         told = estimands.decoder.rows @ ratio.over / (ratio.constant or _answering(estimands, ratio))

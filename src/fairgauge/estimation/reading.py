@@ -12,6 +12,7 @@ from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.sides import pair_names
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -85,9 +86,10 @@ def _question(
     reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
-    gaps = teller.gaps()
+    margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
+    pairs = pair_names(question)
+    gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    pairs = {pair: (names[pair[0]], names[pair[1]]) for pair in gaps}
     p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
@@ -103,7 +105,8 @@ def _question(
         p_values={pairs[pair]: p for pair, p in p_values.items()},
         fit=fit,
         sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
-        warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means)),
+        warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
+        margins=margins,
     )
 
 

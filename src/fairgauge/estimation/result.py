@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ class QuestionEstimate:
         attribute: How people are grouped.
         groups: The groups' names.
         answers: How many answered this question.
-        gaps: How much higher the first group's mean is than the second's, for every two groups in order.
+        gaps: How much higher the first side's mean is than the second's, for all that the study compares: what it
+            planned, or else every two groups in order.  All of them hold together.
         means: Each group's mean.
         overall: The mean over everyone who answered, or None where the answers do not tell.
         shares: Each group's share of those who answered, where the study does not state it.
@@ -58,6 +59,7 @@ class QuestionEstimate:
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.
+        margins: The mean of each group of the attributes that cross, over all groups of the others.
     """
 
     metric: str
@@ -73,10 +75,12 @@ class QuestionEstimate:
     fit: float | None
     sensitivity: Sensitivity | None
     warnings: tuple[str, ...]
+    margins: dict[str, Interval] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
         object.__setattr__(self, "means", Told(self.means, partial(self._no_number, "mean")))
+        object.__setattr__(self, "margins", Told(self.margins, partial(self._no_number, "mean")))
         object.__setattr__(self, "shares", Told(self.shares, partial(self._no_number, "share")))
 
     @cached_property
@@ -85,10 +89,10 @@ class QuestionEstimate:
         return headline_of(self.gaps, self.p_values, answers=self.answers)
 
     def gap(self, first: str, second: str) -> Interval:
-        """Return how much higher the first group's mean is than the second's.
+        """Return how much higher the first group's mean is than the second's; a margin is a group too.
 
         Raises:
-            CannotEstimate: If the answers do not tell.
+            CannotEstimate: If the answers do not tell, or the study did not plan to compare them.
             InvalidInput: If there is no such group.
         """
         return -self.gaps[second, first] if (second, first) in self.gaps else self.gaps[first, second]
@@ -101,19 +105,29 @@ class QuestionEstimate:
         if not isinstance(pair, tuple) or len(pair) != 2:
             return InvalidInput("gap", pair, f"must be two of the groups {', '.join(self.groups)}")
         for group in pair:
-            if group not in self.groups:
+            if group not in self._sides:
                 return self._no_group(group)
         if pair[0] == pair[1]:
             return InvalidInput("gap", " and ".join(pair), "must be between two different groups")
         if pair[::-1] in self.gaps:
             return InvalidInput("gap", " and ".join(pair), "is there in the other order; the method gap() takes either")
+        if self.gaps and not any(f"{pair[0]} and {pair[1]}" in warning for warning in self.warnings):
+            known = "; ".join(f"{a} and {b}" for a, b in self.gaps)
+            return CannotEstimate(
+                f"{self.metric}: the study did not plan to compare {pair[0]} and {pair[1]}, but {known}"
+            )
         return self.untold(f"the gap between {pair[0]} and {pair[1]}")
 
     def _no_number(self, what: str, group: object) -> Exception:
-        return self.untold(f"the {what} of {group}") if group in self.groups else self._no_group(group)
+        return self.untold(f"the {what} of {group}") if group in self._sides else self._no_group(group)
 
     def _no_group(self, group: object) -> InvalidInput:
-        return InvalidInput("group", group, f"must be one of {', '.join(self.groups)}")
+        return InvalidInput("group", group, f"must be one of {', '.join(self._sides)}")
+
+    @property
+    def _sides(self) -> list[str]:
+        """The groups, the margins, and whatever else is compared."""
+        return list(dict.fromkeys([*self.groups, *self.margins, *(side for pair in self.gaps for side in pair)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -128,6 +142,7 @@ class QuestionEstimate:
                 for pair, gap in self.gaps.items()
             ],
             "means": _named(self.means),
+            **({"margins": _named(self.margins)} if self.margins else {}),
             "overall": None if self.overall is None else self.overall.to_dict(),
             "shares": _named(self.shares),
             "answered": None if self.answered is None else self.answered.to_dict(),
@@ -140,6 +155,7 @@ class QuestionEstimate:
         """Yield every number with what it is called."""
         for (first, second), gap in self.gaps.items():
             yield f"{first} - {second}", gap
+        yield from self.margins.items()
         yield from self.means.items()
         if self.overall is not None:
             yield "overall", self.overall

@@ -5,17 +5,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.result import Sensitivity
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.sides import Pair, members
 from fairgauge.study import Question
 
 _STEP = 0.01
 # A share that may be less than this part of what is stated may as well be zero.
 _NOTHING = 0.1
-Pair = tuple[int, int]
 
 
 def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
@@ -46,9 +45,7 @@ def _gap_values(estimands: Estimands, pair: Pair, laws: Matrix) -> Vector:
     """Return a gap under each law of symbols; not a number where its denominator is not above zero."""
     if estimands.gaps is not None:
         return _values(estimands.gaps[pair], laws)
-    if estimands.means is None:
-        raise CannotEstimate("the study's channel does not tell groups apart well enough")
-    first, second = (_values(estimands.means[g], laws) for g in pair)
+    first, second = (_values(estimands.mean_of(side), laws) for side in pair)
     return first - second
 
 
@@ -73,16 +70,21 @@ def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) 
         for step in (_STEP, -_STEP):
             share = shares[changed] + step
             if share <= _NOTHING * shares[changed] and any(changed in pair for pair in pairs):
-                return math.inf
+                return math.inf  # a group that is compared by itself
             if not 0 < share < 1:
                 continue
             others = shares * (1 - share) / (1 - shares[changed])
             really = np.where(np.arange(len(shares)) == changed, share, others)
-            for a, b in pairs:
+            for pair in pairs:
+                sides = [list(members(side)) for side in pair]
+                stated, true = ([float(of[side].sum()) for side in sides] for of in (shares, really))
                 if means is None:
-                    moved = (1 + abs(constant)) * sum(abs(really[g] / shares[g] - 1) for g in (a, b))
+                    moved = (1 + abs(constant)) * sum(abs(t / s - 1) for s, t in zip(stated, true, strict=True))
                 else:
-                    first, second = ((means[g] - constant) * (shares[g] / really[g] - 1) for g in (a, b))
+                    of_sides = [float(shares[side] @ means[side]) / s for side, s in zip(sides, stated, strict=True)]
+                    first, second = (
+                        (mean - constant) * (s / t - 1) for mean, s, t in zip(of_sides, stated, true, strict=True)
+                    )
                     moved = abs(first - second)
                 worst = max(worst, float(moved))
     return worst

@@ -17,6 +17,7 @@ import numpy as np
 from fairgauge.estimation.estimands import Estimands
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair, Side, members
 
 # Corners of polygons move smoothly with the share, and are furthest out at the ends of the band nearly always.
 _STEPS = 41
@@ -41,24 +42,34 @@ def mean_with_error(mean: Interval, share: float, error: float) -> Interval:
     return Interval(mean.estimate, max(min(found), -1.0), min(max(found), 1.0))
 
 
-def gap_with_error(readings: Readings, estimands: Estimands, pair: tuple[int, int]) -> Interval:
+def side_error(estimands: Estimands, side: Side) -> float:
+    """Return how far the share of a side may be off: by what its groups may be, or all the others together."""
+    count = len(members(side))
+    return min(count, len(estimands.decoder.shares) - count) * estimands.share_error
+
+
+def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Interval:
     """Return the interval of a gap of groups whose shares may be off.
 
     Guarantee: as that of the intervals given together, for every share in the band.
     """
-    shares = estimands.shares
-    if shares is None:
+    if estimands.shares is None:
         raise ValueError("shares that are estimated have no declared error")
-    error, inputs = estimands.share_error, estimands.decoder.inputs
-    a, b = pair
-    blocks = inputs.blocks[a], inputs.blocks[b]
-    # What the score averages to for each group: a line in the group's mean.
+    inputs, first, second = estimands.decoder.inputs, *(estimands.share_of(side) for side in pair)
+    # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
+    blocks = [inputs.blocks[members(side)[0]] for side in pair]
     lines = [np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks]
-    band = [np.linspace(max(shares[g] - error, 0.0), min(shares[g] + error, 1.0), _STEPS) for g in pair]
-    pairs = zip(band[0], 1 - band[0], strict=True) if len(shares) == 2 else ((p, q) for p in band[0] for q in band[1])
+    band = [
+        np.linspace(
+            max(share - side_error(estimands, side), 0.0), min(share + side_error(estimands, side), 1.0), _STEPS
+        )
+        for share, side in zip((first, second), pair, strict=True)
+    ]
+    everyone = sum(len(members(side)) for side in pair) == len(estimands.shares)
+    pairs = zip(band[0], 1 - band[0], strict=True) if everyone else ((p, q) for p in band[0] for q in band[1])
     low, high = np.inf, -np.inf
     for p, q in pairs:
-        for gap in _corners(readings, lines, (float(p), float(q)), (float(shares[a]), float(shares[b]))):
+        for gap in _corners(readings, lines, (float(p), float(q)), (first, second)):
             low, high = min(low, gap), max(high, gap)
     if low > high:
         return readings.gap

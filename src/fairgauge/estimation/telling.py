@@ -1,13 +1,13 @@
 """What counts tell of each number, in units of [-1, 1]; where they do not, a sentence says why."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.sides import Pair, Side
 
 
 class Teller:
@@ -30,20 +30,26 @@ class Teller:
             gap = "neither the gap nor" if estimands.gaps is None else "the gap, not"
             self.warnings.append(f"This study can estimate {gap} the means of the groups.")
             return {}
+        return self._means_of(dict(zip(self._names, range(len(self._names)), strict=True)))
+
+    def margins(self) -> dict[str, Interval]:
+        """Return the means of groups that are taken together, where attributes cross."""
+        return {} if self._reader.estimands.means is None else self._means_of(self._reader.estimands.margins)
+
+    def _means_of(self, sides: Mapping[str, Side]) -> dict[str, Interval]:
         found = {
-            name: self._told(f"The mean of {name}", partial(self._reader.mean, group))
-            for group, name in enumerate(self._names)
+            name: self._told(f"The mean of {name}", partial(self._reader.mean, side)) for name, side in sides.items()
         }
         return {name: mean for name, mean in found.items() if mean is not None}
 
-    def gaps(self) -> dict[tuple[int, int], Interval]:
-        """Return the gap between every two groups, by number."""
+    def gaps(self, names: Mapping[Pair, tuple[str, str]]) -> dict[Pair, Interval]:
+        """Return the gaps of all comparisons, which have these names; of all that are compared they hold together."""
         gaps = {}
-        for a, b in combinations(range(len(self._names)), 2):
+        for pair in self._reader.estimands.compared:
             try:
-                gaps[a, b] = self._reader.gap((a, b), self._alpha)
+                gaps[pair] = self._reader.gap(pair, self._alpha)
             except CannotEstimate as reason:
-                between = f"{self._names[a]} and {self._names[b]}"
+                between = " and ".join(names[pair])
                 self.warnings.append(f"The gap between {between} cannot be estimated: {reason}.")
         return gaps
 

@@ -1,13 +1,15 @@
 """A study as people describe it, before its channels are designed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
-from fairgauge.planning.typed import as_epsilon, read_groups, read_metric
+from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.planning.typed import as_epsilon, read_metric
 from fairgauge.study import Attribute, Study
 
 
@@ -31,6 +33,9 @@ class Draft:
     aim: str | None = None
     share_error: str | None = None
     share_source: str | None = None
+    crosses: tuple[str, ...] = ()
+    shares: Path | None = None
+    compare: tuple[str, ...] = ()
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -47,8 +52,11 @@ class Draft:
         ]
 
     def _attribute(self) -> Attribute:
-        found = read_groups(self.groups, self.attribute)
-        return replace(found, share_error=self.share_error, share_source=self.share_source)
+        return read_attribute(
+            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare),
+            share_error=self.share_error,
+            share_source=self.share_source,
+        )
 
     def study(self, *, progress: Callable[[str], object] = str) -> Study:
         """Design the channels, and return the study.

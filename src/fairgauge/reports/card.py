@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from fairgauge.estimation import Estimate
+from fairgauge.reports.units import steady
 from fairgauge.reports.views import QuestionView
 from fairgauge.study import Study
 
@@ -33,8 +34,8 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
 
 
 def document(study: Study, estimate: Estimate) -> dict[str, Any]:
-    """Return the block for programs; its numbers are those of the estimate, unrounded."""
-    return {
+    """Return the block for programs; its numbers are those of the estimate, to ten digits."""
+    found = {
         "fairness": {
             "title": study.title,
             "study": study.digest,
@@ -55,6 +56,15 @@ def document(study: Study, estimate: Estimate) -> dict[str, Any]:
             ],
         }
     }
+    return {name: _steady(value) for name, value in found.items()}
+
+
+def _steady(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _steady(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_steady(one) for one in value]
+    return float(steady(value)) if isinstance(value, float) else value
 
 
 def as_json(study: Study, estimate: Estimate) -> str:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from fairgauge import __version__
 from fairgauge.estimation import Estimate
 from fairgauge.reports import card
+from fairgauge.reports.particulars import NAME, Particulars, stated
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import views
@@ -23,29 +24,36 @@ def _templates() -> Environment:
     return environment()
 
 
-def render_report(study: Study, tally: Tally, estimate: Estimate, *, over: bool = True) -> str:
+def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: Particulars | None = None) -> str:
     """Return the report of a study as one HTML document that loads nothing.
+
+    Guarantee: the same study, tally, terms and particulars give the same bytes with the same version.  Numbers are
+    written to ten digits, which processors that reckon in another order agree on nearly always.
 
     Args:
         study: What was asked.
         tally: The counts.
         estimate: What they say, from :func:`fairgauge.estimation.reading.estimate`.
-        over: Whether no more answers will come.
+        particulars: When it was made, how many were asked, and the seal.
     """
-    shown = views(study, estimate, over=over)
+    said = Particulars() if particulars is None else particulars
+    shown = views(study, estimate, over=said.over)
+    digest = sha256(tally.to_bytes()).hexdigest()
     return (
         _templates()
         .get_template("report.html")
         .render(
             study=study,
             tally=tally,
-            tally_digest=sha256(tally.to_bytes()).hexdigest(),
+            tally_digest=digest,
             counts=tally.to_bytes().decode() if len(tally.counts) <= _MOST_COUNTS else None,
             estimate=estimate,
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
             questions=shown,
-            over=over,
+            said=said,
+            stated=stated(study, digest, estimate, said, __version__),
+            meta_name=NAME,
             style=Markup(style()),  # noqa: S704 - our own style sheet, which holds no "<"
             card_markdown=card.markdown(study, estimate, shown),
             card_json=card.as_json(study, estimate),

@@ -5,6 +5,8 @@ from importlib.resources import files
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from fairgauge.reports.units import steady
+
 
 def environment(*packages: str) -> Environment:
     """Return templates of this room, and of others that build on them: escaped always, and strict about names."""
@@ -15,6 +17,7 @@ def environment(*packages: str) -> Environment:
     found.filters["count"] = lambda number: f"{number:,}"
     # Where a number ends a line, its sign goes with it.
     found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    found.filters["steady"] = steady
     return found
 
 

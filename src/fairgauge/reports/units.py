@@ -87,6 +87,15 @@ def part_of_hundred(confidence: float) -> str:
     return f"{100 * confidence:.6g} %"
 
 
+def steady(number: float) -> str:
+    """Return a number for programs, to ten digits: further ones differ between processors, and a report must not.
+
+    >>> steady(0.1 + 0.2), steady(-0.04000000000000001)
+    ('0.3', '-0.04')
+    """
+    return f"{number:.10g}"
+
+
 def mark(shown: float, exact: float) -> str:
     """Return what stands behind a number as shown, if it was cut."""
     return "" if shown == exact else CUT

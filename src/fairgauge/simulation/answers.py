@@ -41,13 +41,20 @@ def draw(channel: Channel, channel_input: Input, clients: int, *, random: Bytes 
 
     Args:
         channel: The table.
-        channel_input: The group's index and the position of the value, as ``Channel.draw`` takes them.
+        channel_input: The group's index and the position of each value, as ``Channel.draw`` takes them.
         clients: How many.
         random: Gives that many random bytes; only tests replace it.
     """
-    below, above, threshold = channel.neighbours(*channel_input)
-    up = int(np.count_nonzero(_bits(clients, random) < threshold))
-    return np.concatenate([_pick(below, clients - up, random), _pick(above, up, random)])
+    parts: list[tuple[tuple[int, ...], int]] = [((), clients)]
+    abstains, group, places = channel.places(*channel_input)
+    for below, above, threshold in places:
+        split: list[tuple[tuple[int, ...], int]] = []
+        for picked, count in parts:
+            up = int(np.count_nonzero(_bits(count, random) < threshold))
+            split += [((*picked, below), count - up), ((*picked, above), up)]
+        parts = split
+    rows = [(channel.abstain_row if abstains else channel.row(group, *picked), count) for picked, count in parts]
+    return np.concatenate([_pick(row, count, random) for row, count in rows])
 
 
 def answers(study: Study, clients: Clients, *, random: Bytes = os.urandom) -> Iterator[Symbols]:
@@ -100,12 +107,12 @@ def write_parquet(
 
 
 def _ask(study: Study, inputs: tuple[Input, ...], clients: int, random: Bytes) -> Symbols:
-    """Let clients with the same inputs toss a fair coin for one question each, and answer it."""
+    """Let clients with the same inputs toss a fair coin for one table each, and answer it."""
     tosses = np.bincount(_below(len(inputs), clients, random), minlength=len(inputs)).tolist()
     return np.concatenate(
         [
-            draw(question.channel, channel_input, asked, random=random) + np.int32(study.offset(index))
-            for index, (question, channel_input, asked) in enumerate(zip(study.questions, inputs, tosses, strict=True))
+            draw(table[0].channel, table_input, asked, random=random) + np.int32(offset)
+            for table, offset, table_input, asked in zip(study.tables, study.offsets, inputs, tosses, strict=False)
         ]
     )
 

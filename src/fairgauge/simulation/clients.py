@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.population import Population
-from fairgauge.study import Question, Study
+from fairgauge.study import Attribute, Question, Study, Table
 from fairgauge.study.checks import check_arguments
 
 try:
@@ -16,7 +16,8 @@ try:
 except ImportError:
     raise MissingExtra("simulating needs numpy", "lab") from None
 
-Input = tuple[int | None, Fraction | None]
+# What a table takes: the group, and a value for each question that it answers.
+Input = tuple[int | None, *tuple[Fraction | None, ...]]
 # What makes a simulation repeatable: a number, or a generator that goes on where it was.
 Seed = int | np.random.Generator | None
 
@@ -25,7 +26,7 @@ MOST = 10**15
 
 @dataclass(frozen=True)
 class Clients:
-    """Clients of a study: the inputs of each kind of client, and how many there are of it."""
+    """Clients of a study: what each kind of client feeds into every table, and how many there are of it."""
 
     kinds: tuple[tuple[tuple[Input, ...], int], ...]
 
@@ -34,21 +35,20 @@ class Clients:
         """Return the clients of a population: each of its people is one.
 
         Where every metric has its own histogram, their cells are paired in order (the north-west corner rule).
-        The law of each question's counts is the same for every pairing, because each client tosses its own coin
-        to pick a question.
+        The law of each table's counts is the same for every pairing, because each client tosses its own coin to pick a
+        table; but where a table answers several questions at once, rows must have a column for each metric.
 
         Raises:
             InvalidInput: If the population does not fit the study.
-            CannotAnswer: If the study is for sites, or a table of it answers several questions at once.
+            CannotAnswer: If the study is for sites.
         """
         check_arguments(study=(study, Study), population=(population, Population))
         if study.site is not None:
             raise CannotAnswer("the study is for sites that hold many people, which cannot be simulated yet")
-        if any(len(table) > 1 for table in study.tables):
-            raise CannotAnswer("a table of the study answers several questions at once, which cannot be simulated yet")
+        _check_columns(study, population)
         columns = [
-            [(channel_input(question, cell), cell.count) for cell in population.cells_of(question.metric.name)]
-            for question in study.questions
+            [(table_input(table, cell), cell.count) for cell in population.cells_of(_histogram(table, population))]
+            for table in study.tables
         ]
         ends = [list(accumulate(count for _, count in column)) for column in columns]
         kinds = []
@@ -71,19 +71,63 @@ class Clients:
         return Clients(tuple((kind, n) for (kind, _), n in zip(self.kinds, counts.tolist(), strict=True)))
 
 
-def channel_input(question: Question, cell: Cell) -> Input:
-    """Return what a channel takes, as the client would; a simulated value is nobody's, so errors show it."""
-    groups, metric = question.attribute.groups, question.metric
-    if cell.group is not None and cell.group not in groups:
-        raise InvalidInput("group", cell.group, f"must be one of {', '.join(groups)}")
-    if not question.channel.abstain and (cell.group is None or cell.value is None):
-        field = "group" if cell.group is None else "value"
+def table_input(table: Table, cell: Cell) -> Input:
+    """Return what a table takes, as the client would; a simulated value is nobody's, so errors show it."""
+    group = group_index(table[0].attribute, cell)
+    positions = tuple(_position(question, cell) for question in table)
+    if not table[0].channel.abstain and None in (group, *positions):
+        field = "group" if group is None else "value"
         raise InvalidInput(field, "nothing", "must be given: the study does not allow abstaining")
+    return group, *positions
+
+
+def group_index(attribute: Attribute, cell: Cell) -> int | None:
+    """Return the number of a cell's group; where attributes cross, a row has a column for each, or names the cell."""
+    if not attribute.cross or cell.columns is None or attribute.name in dict(cell.columns):
+        return _known(attribute, cell.group_of(attribute.name))
+    index = 0
+    for factor in attribute.cross:
+        place = _known(factor, cell.group_of(factor.name))
+        if place is None:
+            return None
+        index = index * len(factor.groups) + place
+    return index
+
+
+def _known(attribute: Attribute, group: str | None) -> int | None:
+    if group is None:
+        return None
+    if group not in attribute.groups:
+        raise InvalidInput("group", group, f"must be one of {', '.join(attribute.groups)}")
+    return attribute.groups.index(group)
+
+
+def _position(question: Question, cell: Cell) -> Fraction | None:
+    value = cell.value_of(question.metric.name)
     try:
-        position = None if cell.value is None else metric.position(cell.value)
+        return None if value is None else question.metric.position(value)
     except CannotAnswer as refusal:
-        raise InvalidInput("value", cell.value, str(refusal)) from None
-    return None if cell.group is None else groups.index(cell.group), position
+        raise InvalidInput("value", value, str(refusal)) from None
+
+
+def _histogram(table: Table, population: Population) -> str:
+    """Return the metric whose histogram a table's clients are taken from."""
+    name = table[0].metric.name
+    if len(table) > 1 and all(cell.columns is None for cell in population.cells):
+        named = " and ".join(question.metric.name for question in table)
+        rule = f"must be a column for each of {named}: one answer is about all of them"
+        raise InvalidInput("column", "value", rule)
+    return name
+
+
+def _check_columns(study: Study, population: Population) -> None:
+    """Refuse columns that the study does not ask for: a name that is typed wrong must not be left out silently."""
+    asked = {"group", "value", *(metric.name for metric in study.metrics)}
+    for attribute in study.attributes:
+        asked |= {attribute.name, *(factor.name for factor in attribute.factors)}
+    for name in dict.fromkeys(name for cell in population.cells for name, _ in cell.columns or ()):
+        if name not in asked:
+            raise InvalidInput("column", name, f"must be count, metric, or one of {', '.join(sorted(asked))}")
 
 
 def checked(clients: int) -> int:

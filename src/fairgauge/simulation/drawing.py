@@ -89,16 +89,16 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
 
 
 class _Laws:
-    """The laws of answers over the symbols of all questions; clients with the same input follow the same row."""
+    """The laws of answers over the symbols of all tables; clients with the same input follow the same row."""
 
     def __init__(self, study: Study) -> None:
-        self._questions = study.questions
+        self._channels = [table[0].channel for table in study.tables]
         self._row = cache(self._compute)
 
     def of(self, inputs: tuple[Input, ...]) -> Law:
         """Return the law of the answer of a client with these inputs."""
         return np.concatenate([self._row(index, *each) for index, each in enumerate(inputs)])
 
-    def _compute(self, index: int, group: int | None, position: Fraction | None) -> Law:
-        row = self._questions[index].channel.mixture(group, position)
-        return np.array([float(p / len(self._questions)) for p in row])
+    def _compute(self, index: int, group: int | None, *positions: Fraction | None) -> Law:
+        row = self._channels[index].mixture(group, *positions)
+        return np.array([float(p / len(self._channels)) for p in row])

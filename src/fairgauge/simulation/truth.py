@@ -1,20 +1,21 @@
 """What a study tries to estimate, known to those who know the population."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
 
-from fairgauge.simulation.clients import channel_input
+from fairgauge.simulation.clients import table_input
 from fairgauge.simulation.population import Population
-from fairgauge.study import Question, Study
+from fairgauge.study import Question, Study, Table
+from fairgauge.study.sides import margins, planned, side_name
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """What a study tries to estimate, about those who gave both a group and a value, in the metric's units.
 
-    Groups without such clients are absent.  A gap is the first group's mean less the second's.
+    Groups without such clients are absent.  A gap is the first side's mean less the second's, for all that the study
+    compares; where attributes cross, ``margins`` has the means of their groups.
     """
 
     metric: str
@@ -23,30 +24,46 @@ class Truth:
     means: dict[str, float]
     gaps: dict[tuple[str, str], float]
     overall: float | None
+    margins: dict[str, float] = field(default_factory=dict)
 
 
 def true_values(study: Study, population: Population) -> tuple[Truth, ...]:
     """Return, for every question, what the study would find without noise."""
-    return tuple(_truth(question, population) for question in study.questions)
+    return tuple(_truth(table, question, population) for table in study.tables for question in table)
 
 
-def _truth(question: Question, population: Population) -> Truth:
-    groups = question.attribute.groups
+def _truth(table: Table, question: Question, population: Population) -> Truth:
+    attribute, metric = question.attribute, question.metric
     sizes: dict[str, int] = defaultdict(int)
     sums: dict[str, Fraction] = defaultdict(Fraction)
-    for cell in population.cells_of(question.metric.name):
-        channel_input(question, cell)
-        if cell.group is not None and cell.value is not None and cell.count:
-            sizes[cell.group] += cell.count
-            sums[cell.group] += cell.count * Fraction(cell.value)
-    present = [group for group in groups if group in sizes]
+    for cell in population.cells_of(metric.name):
+        group, *positions = table_input(table, cell)
+        value = cell.value_of(metric.name)
+        # Whoever lacks one value of a table that answers several abstains from all.
+        if group is not None and value is not None and None not in positions and cell.count:
+            sizes[attribute.groups[group]] += cell.count
+            sums[attribute.groups[group]] += cell.count * Fraction(value)
     total = sum(sizes.values())
-    means = {group: sums[group] / sizes[group] for group in present}
+
+    def mean(side: tuple[str, ...]) -> Fraction | None:
+        size = sum(sizes[group] for group in side)
+        return sum((sums[group] for group in side), Fraction(0)) / size if size else None
+
+    def told(sides: dict[str, tuple[str, ...]]) -> dict[str, float]:
+        return {name: float(found) for name, side in sides.items() if (found := mean(side)) is not None}
+
+    gaps = {}
+    for one in planned(attribute):
+        first, second = mean(one.of), mean(one.against)
+        if first is not None and second is not None:
+            gaps[side_name(attribute, one.of), side_name(attribute, one.against)] = float(first - second)
+    overall = mean(attribute.groups)
     return Truth(
-        metric=question.metric.name,
-        attribute=question.attribute.name,
-        shares={group: sizes[group] / total for group in present},
-        means={group: float(mean) for group, mean in means.items()},
-        gaps={(a, b): float(means[a] - means[b]) for a, b in combinations(present, 2)},
-        overall=float(sum(sums.values()) / total) if total else None,
+        metric=metric.name,
+        attribute=attribute.name,
+        shares={group: sizes[group] / total for group in attribute.groups if sizes[group]},
+        means=told({group: (group,) for group in attribute.groups}),
+        gaps=gaps,
+        overall=None if overall is None else float(overall),
+        margins=told(margins(attribute)),
     )

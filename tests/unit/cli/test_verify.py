@@ -15,7 +15,7 @@ from fairgauge.collector.signing import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from tests.samples import draft_study, joint_questions, sample_study, site_study
+from tests.samples import draft_study, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -39,6 +39,9 @@ def test_json_is_as_promised(fairgauge: Run, files: Files):
                 "levels": 2,
             }
         ],
+        "verified": True,
+        "checks": [],
+        "not_looked_at": [],
     }
 
 
@@ -78,7 +81,6 @@ def test_a_draft_is_called_one(fairgauge: Run, elsewhere: Path):
     ("asked", "text"),
     [
         (site_study(), "the study is for sites that hold many people, "),
-        (Study("Joint", joint_questions()), "several questions at once"),
     ],
 )
 def test_what_cannot_be_done_with_a_draft_yet_is_said_in_one_line(
@@ -157,8 +159,8 @@ def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: b
 
 
 def test_a_missing_file_is_named(fairgauge: Run):
-    assert refused(fairgauge("verify", "nowhere.json"), "study=nowhere.json: cannot be read: No such file or directory")
-    assert refused(fairgauge("verify", "."), "study=.: cannot be read: Is a directory")
+    assert refused(fairgauge("verify", "nowhere.json"), "file=nowhere.json: cannot be read: No such file or directory")
+    assert refused(fairgauge("verify", "."), "study=.: has no study in it: give the study too")
 
 
 def test_a_forged_field_cannot_steer_the_terminal(fairgauge: Run, elsewhere: Path):
@@ -176,9 +178,10 @@ class TestSignature:
         signature = signer.sign("study", study.to_bytes())
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
         assert done.status == 0
-        assert "the holder of that key published this study" in done.out
+        assert "holds     The holder of that key published this study." in done.out
+        assert done.out.splitlines()[-1] == "Everything that was checked holds."
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public, "--json")
-        assert done.json["signed"] is True
+        assert done.json["checks"][0]["outcome"] == "holds"
 
     @pytest.mark.parametrize("purpose", ["study", "seal"])
     def test_by_another_key_or_for_another_purpose_is_refused(self, fairgauge: Run, elsewhere: Path, purpose: str):
@@ -187,14 +190,15 @@ class TestSignature:
         forger = Signer(b"f" * 32) if purpose == "study" else signer
         signature = forger.sign(purpose, study.to_bytes())
         done = fairgauge("verify", "study.json", "--signature", signature, "--key", signer.public)
-        assert (done.status, done.out) == (1, "")
-        assert "not by the holder of this key" in done.err
+        assert done.status == 1
+        assert "BROKEN    The signature of the study is not by the holder of this key." in done.out
+        assert done.out.splitlines()[-1] == "NOT VERIFIED: 1 thing is broken."
 
     @pytest.mark.parametrize(
         ("options", "text"),
         [
             (["--signature", "AAAA"], "key=nothing: must be given with --signature"),
-            (["--key", "AAAA"], "key=AAAA: must be given with --signature or --sealed"),
+            (["--key", "AAAA"], "key=AAAA: must be given with --signature, or with a file that is signed"),
             (["--signature", "AAAA", "--key", "no key"], "key=no key: must be an Ed25519 public key"),
         ],
     )

@@ -223,7 +223,7 @@ def test_progress_and_the_past_are_shown(ask):
         closed = await browse(desk, ONE)
         assert "live.js" in shown.text
         assert "live.js" not in closed.text
-        assert "--sealed sealed.json" in words(closed)
+        assert "fairgauge verify bundle.zip --key" in words(closed)
         assert "do not tell yet" not in words(closed)
 
     ask(scene)

@@ -53,7 +53,8 @@ class Fixed:
 
 def edges(channel: Channel, group: int | None, position: Fraction | None) -> list[tuple[int, int]]:
     """Return every pair of draws at which something changes, and their neighbours."""
-    below, above, threshold = channel.neighbours(group, position)
+    abstains, member, ((low, high, threshold),) = channel.places(group, position)
+    below, above = (channel.table[-1] if abstains else channel.row(member, level) for level in (low, high))
     first = {0, threshold - 1, threshold, ROW_SUM - 1}
     second = {r for row in (below, above) for end in accumulate(row) for r in (end - 1, end)} | {0}
     return [(a, b) for a in sorted(first) for b in sorted(second) if 0 <= a < ROW_SUM and 0 <= b < ROW_SUM]

@@ -32,7 +32,7 @@ def test_text_and_numbers_give_the_same_cell():
         ({"count": 1.5}, "count=1.5: must be an integer from 0 up"),
         ({"count": -1}, "count=-1: must be an integer from 0 up"),
         ({"count": float("inf")}, "count=inf: must be an integer from 0 up"),
-        ({"age": 3}, "column=age: must be group, value and count"),
+        ({None: 3}, "column=None: must have a name"),
     ],
 )
 def test_a_row_that_is_none_is_refused(changed: dict[str, Any], line: str):

@@ -43,9 +43,8 @@ class TestReading:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("group,value\nfemale,1\n", "row 2: column=count: must be group, value and count"),
-            ("group,value,count,age\nfemale,1,5,8\n", "row 2: column=age: must be group, value and count"),
-            ("group,value,count\nfemale,1,5,8\n", "row 2: column=None: must be group, value and count"),
+            ("group,value\nfemale,1\n", "row 2: column=count: must be there"),
+            ("group,value,count\nfemale,1,5,8\n", "row 2: column=None: must have a name"),
             ("count,group,value\n5,female\n", "row 2: value=(missing): must be a number, or empty"),
             ("group,value,count\nfemale,1,5\nmale,x,5\n", "row 3: value=x: must be a number, or empty"),
             ("group,value,count\nfemale,nan,5\n", "row 2: value=NaN: must be a finite number, or empty"),

@@ -1,6 +1,7 @@
 """Pages about studies: the index, one study live, and its report."""
 
 import asyncio
+from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -9,7 +10,10 @@ from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
 from fairgauge.collector.pages.shelf import pages_of
+from fairgauge.collector.seal import read_sealed
+from fairgauge.collector.service import Entry
 from fairgauge.reports.document import render_report
+from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.views import privacy_view, title_of
 from fairgauge.study import Study
 
@@ -54,10 +58,22 @@ async def events(request: Request) -> Response:
 async def report(request: Request) -> Response:
     """Send the report of a study as one file."""
     entry = await collector_of(request).entry(request.path_params["digest"])
-    found = await pages_of(request).reckoner.results(entry)
-    text = await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, over=found.over)
+    text = await report_text(request, entry)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
     return Response(text, 200, headers, "text/html; charset=utf-8")
+
+
+async def report_text(request: Request, entry: Entry) -> str:
+    """Return the report of a study, with its seal if it has one."""
+    collector = collector_of(request)
+    found = await pages_of(request).reckoner.results(entry)
+    sealed = await collector.store.sealed(entry.number) if found.over else None
+    said = Particulars(
+        date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),
+        over=found.over,
+        seal=None if sealed is None else read_sealed(sealed).note,
+    )
+    return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
 
 
 def _privacy(study: Study) -> list[dict[str, object]]:

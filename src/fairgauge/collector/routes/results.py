@@ -5,14 +5,19 @@ import contextlib
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from fairgauge.collector.access import collector_of, kind_of, who
+from fairgauge.canonical import encode
+from fairgauge.collector.access import collector_of, kind_of, may_see, role_of, who
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.bundle import MEDIA_TYPE, readme, zipped
 from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
+from fairgauge.collector.pages.studies import report_text
 from fairgauge.collector.queries import EstimateQuery, ExportQuery
-from fairgauge.collector.refusals import AnswersGone
+from fairgauge.collector.refusals import AnswersGone, NotSealed
+from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
 from fairgauge.errors import StoreError
+from fairgauge.tallies import Tally
 
 
 async def tally(request: Request) -> Response:
@@ -50,6 +55,34 @@ async def export(request: Request, query: ExportQuery) -> Response:
     body, places = write(entry.digest, pages, collector.lane), collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
     return HeldResponse(places, body, headers=headers, media_type=FORMATS[query.format])
+
+
+async def bundle(request: Request) -> Response:
+    """Send everything of a sealed study that belongs together, as one zip."""
+    collector, entry = await _asked(request)
+    sealed = await collector.store.sealed(entry.number)
+    if sealed is None:
+        raise NotSealed("A study is sealed after it has closed.")
+    kept = await collector.document(entry.digest)
+    why_not = "removed" if kept.dropped is not None else None
+    if role_of(request) is None and not await may_see(collector, entry.digest, ids=True):
+        why_not = why_not or "readers"
+    if name := who(request):
+        with contextlib.suppress(StoreError):
+            await collector.record(name, "exported", entry.digest)
+    signed = {"study": entry.digest, "key": kept.key or collector.signer.public, "signature": kept.signature}
+    files = {
+        "README.txt": readme(entry.digest, why_not),
+        "study.json": kept.document,
+        "signature.json": encode(signed),
+        "tally.json": Tally(entry.digest, read_sealed(sealed).seal.tally).to_bytes(),
+        "sealed.json": sealed,
+        "report.html": (await report_text(request, entry)).encode(),
+    }
+    pages = collector.store.answers(entry.number) if why_not is None else None
+    body, places = zipped(files, entry.digest, pages, collector.lane), collector.exports.taken(kind_of(request))
+    headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.zip"'}
+    return HeldResponse(places, body, headers=headers, media_type=MEDIA_TYPE)
 
 
 async def _asked(request: Request) -> tuple[Collector, Entry]:

@@ -1,0 +1,336 @@
+"""Everything that belongs together, checked in order; each check has an outcome, and a sentence for people."""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from fairgauge.bundles.compared import Compared, compare_report
+from fairgauge.bundles.files import Bundle, Piece, reading
+from fairgauge.collector.seal import PURPOSE, Export, Seal, Sealed, agreement, check_answers, digest_of, read_sealed
+from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
+
+Outcome = Literal["holds", "broken", "open"]
+COMPARE = (
+    "Whether that is the collector's key is not checked: compare it with the one that the operator publishes "
+    "elsewhere, or give it with --key."
+)
+
+_NEEDS = "checking a signature needs cryptography"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Args:
+        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export`` or ``report``.
+        outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
+        sentence: What was found, for people.
+    """
+
+    about: str
+    outcome: Outcome
+    sentence: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return {"about": self.about, "outcome": self.outcome, "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """What signatures are checked with.
+
+    Args:
+        key: The collector's public key, as whoever checks knows it; without it, the files' own word is taken.
+        study: The signature of the study, if it was given by hand.
+    """
+
+    key: str | None = None
+    study: str | None = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found about the files of a study."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def broken(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.outcome == "broken")
+
+
+def verify(study: Study, bundle: Bundle, signatures: Signatures) -> Verification:
+    """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
+
+    The exact epsilon is the study's own (``study.questions[i].private``).
+
+    Raises:
+        InvalidInput: If a file is not what it seems to be, or cannot be read.
+    """
+    run = _Run(study, bundle, signatures)
+    run.study_bytes()
+    run.published()
+    run.sealed()
+    run.counted()
+    run.reported()
+    return Verification(tuple(run.checks))
+
+
+class _Run:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures) -> None:
+        self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
+        self.checks: list[Check] = []
+        self._seal: Sealed | None = None  # as far as it is of this study
+        self._seal_name = ""
+        self._named: str | None = None  # the key that a file names for the study
+        self._tally = self._read_tally()
+
+    def _say(self, about: str, outcome: Outcome, sentence: str) -> None:
+        self.checks.append(Check(about, outcome, sentence))
+
+    def _read_tally(self) -> Tally | None:
+        piece = self._pieces.get("tally")
+        if piece is None:
+            return None
+        tally = Tally.from_bytes(piece.read())
+        try:
+            tally.check(self._study)
+        except BadTally as error:
+            what = "is of another study" if error.field == "study" else "does not fit the study"
+            self._say("tally", "broken", f"{piece.name} {what}: {error}.")
+            return None
+        self._say("tally", "holds", f"{piece.name} counts {tally.total:,} answers to this study.")
+        return tally
+
+    # ------------------------------------------------------------------ the study
+    def study_bytes(self) -> None:
+        """Say so if the file's own SHA-256 is not the digest: somebody will try."""
+        piece = self._pieces["study"]
+        if sha256(piece.read()).hexdigest() != self._study.digest:
+            self._say(
+                "study",
+                "holds",
+                f"{piece.name} says what its digest names, but is written in another way: sha256sum of the file gives "
+                "another number. The digest is that of the canonical bytes.",
+            )
+
+    def published(self) -> None:
+        """Check the collector's signature of the study."""
+        piece, signature, named = self._pieces.get("signature"), self._signatures.study, None
+        if signature is None and piece is not None:
+            document = _read_signature(piece)
+            if document["study"] != self._study.digest:
+                self._say("signature", "broken", f"{piece.name} is about another study: {document['study']}.")
+                return
+            signature, named = document["signature"], document["key"]
+        if signature is None:
+            return
+        key = self._signatures.key or named
+        if key is None:
+            raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
+        good = self._good(key, "study", self._study.to_bytes(), signature)
+        if good is None:
+            self._say("signature", "open", f"The signature of the study was not checked: {_NEEDS}.")
+        elif not good:
+            self._say("signature", "broken", "The signature of the study is not by the holder of this key.")
+        elif self._signatures.key is not None:
+            self._say("signature", "holds", "The holder of that key published this study.")
+        else:
+            self._named = key
+            said = f"The study is signed with the key {key}, which the files name themselves. {COMPARE}"
+            self._say("signature", "open", said)
+
+    # ------------------------------------------------------------------ the seal
+    def sealed(self) -> None:
+        """Check the seal: of this study, with this tally and this estimate, by this key."""
+        piece = self._pieces.get("seal")
+        if piece is None:
+            return
+        sealed = read_sealed(piece.read())
+        seal, name = sealed.seal, piece.name
+        if seal.study != self._study.digest:
+            self._say("seal", "broken", f"{name} is of another study: {seal.study}, and this is {self._study.digest}.")
+            return
+        try:
+            tally = Tally(seal.study, tuple(seal.tally))
+            tally.check(self._study)
+        except BadTally as error:
+            self._say("seal", "broken", f"The tally in {name} cannot be one of this study: {error}.")
+            return
+        self._seal, self._seal_name = sealed, name
+        if tally.total != seal.answers:
+            said = f"{name} contradicts itself: its tally has {tally.total:,} answers, and it says {seal.answers:,}."
+            self._say("seal", "broken", said)
+        self._seal_and_tally(seal, tally)
+        self._sealed_estimate(sealed)
+        self._seal_signature(sealed)
+
+    def _seal_and_tally(self, seal: Seal, sealed: Tally) -> None:
+        piece = self._pieces.get("tally")
+        if piece is None:
+            self._tally = sealed
+        elif self._tally is None:
+            return  # which is named as broken already
+        elif self._tally != sealed:
+            pairs = enumerate(zip(self._tally.counts, sealed.counts, strict=True))
+            symbol, (here, there) = next((s, pair) for s, pair in pairs if pair[0] != pair[1])
+            self._say(
+                "tally",
+                "broken",
+                f"{piece.name} is not the tally that was sealed: it has symbol {symbol} {here:,} times, and the seal "
+                f"{there:,} times.",
+            )
+        else:
+            self._say("tally", "holds", f"{piece.name} is the tally that was sealed on {seal.closed}.")
+
+    def _sealed_estimate(self, sealed: Sealed) -> None:
+        name = self._seal_name
+        try:
+            found = agreement(self._study, sealed)
+        except (FairgaugeError, TypeError, AttributeError) as error:
+            self._say("seal", "broken", f"The estimate in {name} cannot be one of this tally: {error}.")
+            return
+        if found == "none":
+            self._say("seal", "broken", f"The estimate in {name} is not the one that the sealed tally gives.")
+        elif found == "whole":
+            self._say("seal", "holds", f"The estimate in {name} is the one that the sealed tally gives.")
+        else:
+            by = "a version before 0.2.0" if sealed.version is None else f"version {sealed.version}"
+            self._say("seal", "holds", f"The numbers in {name} are those that the sealed tally gives.")
+            self._say(
+                "seal",
+                "open",
+                f"The sentences in {name} were not compared: {by} sealed it, and says them in its own words.",
+            )
+
+    def _seal_signature(self, sealed: Sealed) -> None:
+        name, key = self._seal_name, self._signatures.key
+        good = self._good(key or sealed.key, PURPOSE, sealed.seal.to_bytes(), sealed.signature)
+        if good is None:
+            self._say("seal", "open", f"The signature of {name} was not checked: {_NEEDS}.")
+        elif not good:
+            whose = "the holder of this key" if key is not None else "the holder of the key that it names"
+            said = f"The signature of {name} is not by {whose}: the seal is forged, or was changed."
+            self._say("seal", "broken", said)
+        elif key is not None:
+            self._say("seal", "holds", f"{name} is signed with that key.")
+        elif sealed.key == self._named:
+            self._say("seal", "open", f"{name} is signed with the same key.")
+        else:
+            said = f"{name} is signed with the key {sealed.key}, which it names itself. {COMPARE}"
+            self._say("seal", "open", said)
+
+    def _good(self, key: str, purpose: str, data: bytes, signature: str) -> bool | None:
+        """Tell whether a signature is good; None if that cannot be told here, and nobody gave a key to do it with."""
+        try:
+            from fairgauge.collector.signing import signature_is_good
+        except ImportError:
+            if self._signatures.key is None:
+                return None
+            raise MissingExtra(_NEEDS, "collector") from None
+        return signature_is_good(key, purpose, data, signature)
+
+    # ------------------------------------------------------------------ the answers
+    def counted(self) -> None:
+        """Count the exported answers again."""
+        piece = self._pieces.get("export")
+        if piece is None:
+            self._not_counted()
+            return
+        export = Export(piece.open, self._study.digest)
+        try:
+            with reading(piece.name):
+                if self._seal is not None:
+                    check_answers(self._study, self._seal.seal, export)
+                    said = f"{self._seal.seal.answers:,} answers, which are the sealed ones."
+                    self._say("export", "holds", f"{piece.name} was counted again: {said}")
+                else:
+                    self._count(piece, export)
+        except SealBroken as error:
+            self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
+
+    def _count(self, piece: Piece, export: Export) -> None:
+        found = digest_of(self._study.digest, export)
+        if self._tally is None:
+            said = f"{piece.name} has {found.answers:,} answers to this study, and there is no tally to compare with."
+            self._say("export", "open", said)
+            return
+        counts = tuple(found.counts.get(symbol, 0) for symbol in range(self._study.symbols))
+        if counts != self._tally.counts or sum(counts) != found.answers:
+            more = "" if found.answers != self._tally.total else ", of other symbols"
+            said = f"it has {found.answers:,} answers, and the tally {self._tally.total:,}{more}."
+            self._say("export", "broken", f"{piece.name} does not give the tally: {said}")
+            return
+        self._say("export", "holds", f"{piece.name} was counted again: its {found.answers:,} answers give the tally.")
+        self._say("export", "open", "Whether these are all the answers that came: there is no seal.")
+
+    def _not_counted(self) -> None:
+        if self._seal is not None:
+            said = "Whether the answers give the sealed tally: there is no export, so nobody counted again."
+            self._say("export", "open", said)
+        elif self._tally is not None:
+            said = "Whether devices sent what the tally counts: there is neither an export to count again nor a seal."
+            self._say("export", "open", said)
+
+    # ------------------------------------------------------------------ the report
+    def reported(self) -> None:
+        """Make the report again, and compare."""
+        piece = self._pieces.get("report")
+        if piece is None:
+            return
+        if self._tally is None:
+            said = f"{piece.name} was not compared: that takes the study's tally, or its seal."
+            self._say("report", "open", said)
+            return
+        try:
+            page = piece.read().decode()
+        except UnicodeDecodeError:
+            raise InvalidInput("report", piece.name, "must be text in UTF-8") from None
+        found = compare_report(page, self._study, self._tally)
+        self._say("report", *_report_words(piece.name, found))
+        if found.outcome != "other":
+            self._report_and_seal(piece.name, found)
+
+    def _report_and_seal(self, name: str, found: Compared) -> None:
+        said = found.stated.particulars
+        if said.seal is not None and self._seal is None:
+            self._say("report", "open", f"{name} tells of a seal that is not here: give the seal too.")
+        elif said.seal is not None and self._seal is not None and said.seal != self._seal.note:
+            self._say("report", "broken", f"{name} tells of another seal than {self._seal_name}.")
+        elif said.seal is not None:
+            self._say("report", "holds", f"{name} tells of this seal.")
+        if said.date is not None:
+            when = f"{name} says that it was made on {said.date}; nothing signs that date."
+            if said.seal is not None and said.date < said.seal.closed[:10]:
+                self._say("report", "broken", f"{when} That is before the study was closed, {said.seal.closed}.")
+            else:
+                self._say("report", "open", when)
+        if said.asked is not None:
+            self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
+
+
+def _report_words(name: str, found: Compared) -> tuple[Outcome, str]:
+    if found.outcome == "same":
+        return "holds", f"{name} is what this study and this tally give, byte for byte: every number, word and picture."
+    if found.outcome == "digits":
+        said = "but for the last digits of numbers for programs, which differ between processors"
+        return "holds", f"{name} is what this study and this tally give, {said}."
+    if found.outcome == "numbers":
+        by = found.stated.version
+        said = f"The numbers in {name} are those that these files give. Its words and pictures were not compared:"
+        return "holds", f"{said} fairgauge {by} made it. With that version they can be."
+    return "broken", f"{name} is not what this study and this tally give: {found.why}."
+
+
+def _read_signature(piece: Piece) -> dict[str, str]:
+    document: dict[str, str] = json.loads(piece.read())
+    for field, value in document.items():
+        if not isinstance(value, str):
+            raise InvalidInput(f"{piece.name}: {field}", value, "must be text")
+    return document

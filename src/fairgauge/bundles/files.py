@@ -1,0 +1,171 @@
+"""Which file is what: told by what it holds, not by its name, since people rename files."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from fairgauge.canonical import LONGEST_DOCUMENT
+from fairgauge.errors import InvalidInput
+
+# What a bundle may hold, and what each is called in a sentence.
+KINDS = {
+    "study": "a study",
+    "tally": "a tally",
+    "seal": "a seal",
+    "signature": "a signature",
+    "report": "a report",
+    "export": "an export of answers",
+}
+LONGEST_REPORT = 2**26
+MOST_FILES = 1000
+_EXPORTS = (".ndjson", ".jsonl")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of a bundle.
+
+    Args:
+        kind: What it is; one of ``KINDS``.
+        name: What it is called, for people.
+        open: Opens it, as often as it is read.
+    """
+
+    kind: str
+    name: str
+    open: Callable[[], BinaryIO]
+
+    def read(self) -> bytes:
+        """Read it whole.
+
+        Raises:
+            InvalidInput: If it is longer than such a file may be, or cannot be read.
+        """
+        most = LONGEST_REPORT if self.kind == "report" else LONGEST_DOCUMENT
+        with reading(self.name), self.open() as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise InvalidInput(self.kind, self.name, f"must be at most {most} bytes")
+        return data
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The files of a study, one of each kind, and the names of files that are none of these."""
+
+    pieces: dict[str, Piece]
+    others: tuple[str, ...] = field(default=())
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say in one line which file could not be read, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput("file", name, f"cannot be read: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise InvalidInput("file", name, f"cannot be unpacked: {error}") from None
+
+
+def gather(paths: Sequence[Path]) -> Bundle:
+    """Find out what each file is: files, folders, and zips as a collector serves them.
+
+    Raises:
+        InvalidInput: If a file cannot be read, if one that was named is none of a study's, if there are two of a kind,
+            or no study.
+    """
+    named: list[tuple[str, Callable[[], BinaryIO]]] = []
+    inside: list[tuple[str, Callable[[], BinaryIO]]] = []
+    for path in paths:
+        with reading(str(path)):
+            if path.is_dir():
+                inside += [(one.name, _opener(one)) for one in sorted(path.iterdir()) if _is_meant(one)]
+            elif zipfile.is_zipfile(path):
+                inside += _zipped(path)
+            else:
+                named.append((str(path), _opener(path)))
+    if len(inside) > MOST_FILES:
+        raise InvalidInput("files", f"{len(inside)} files", f"must be at most {MOST_FILES}")
+    pieces: dict[str, Piece] = {}
+    unknown: list[tuple[str, Callable[[], BinaryIO]]] = []
+    others: list[str] = []
+    for name, open_ in (*named, *inside):
+        kind = _kind_of(name, open_)
+        if kind is None and (name, open_) in named:
+            unknown.append((name, open_))
+        elif kind is None:
+            others.append(name)
+        elif kind in pieces:
+            raise InvalidInput("files", f"{pieces[kind].name} and {name}", f"must be one file: both are {KINDS[kind]}")
+        else:
+            pieces[kind] = Piece(kind, name, open_)
+    if unknown and "study" not in pieces:  # which then says what is wrong with it as a study
+        name, open_ = unknown.pop(0)
+        pieces["study"] = Piece("study", name, open_)
+    if unknown:
+        raise InvalidInput("file", unknown[0][0], f"is none of these: {', '.join(KINDS.values())}")
+    if "study" not in pieces:
+        raise InvalidInput("study", ", ".join(map(str, paths)), "has no study in it: give the study too")
+    return Bundle(pieces, tuple(others))
+
+
+def _opener(path: Path) -> Callable[[], BinaryIO]:
+    return lambda: path.open("rb")
+
+
+def _is_meant(path: Path) -> bool:
+    return path.is_file() and not path.name.startswith(".")
+
+
+def _zipped(path: Path) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist()[: MOST_FILES + 1]:
+            inner = PurePosixPath(info.filename)
+            if not info.is_dir() and not inner.name.startswith(".") and "__MACOSX" not in inner.parts:
+                yield str(inner), _unzipper(path, info.filename)
+
+
+def _unzipper(path: Path, name: str) -> Callable[[], BinaryIO]:
+    def unzip() -> BinaryIO:
+        archive = zipfile.ZipFile(path)
+        found = archive.open(name)
+        archive.close()  # the member keeps the file open until it is closed itself
+        return cast(BinaryIO, found)
+
+    return unzip
+
+
+def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
+    with reading(name), open_() as file:
+        data = file.read(LONGEST_DOCUMENT + 1)
+    if data.startswith(b"PAR1"):
+        return "export"
+    if data.lstrip()[:14].lower() == b"<!doctype html":
+        return "report"
+    if not data:
+        return "export" if name.endswith(_EXPORTS) else None
+    first = _keys(data.split(b"\n", 1)[0])
+    if first == {"id", "study", "symbol"}:
+        return "export"
+    keys = _keys(data)
+    if {"format", "title"} <= keys:
+        return "study"
+    if keys == {"study", "counts"}:
+        return "tally"
+    if "seal" in keys:
+        return "seal"
+    return "signature" if keys == {"study", "key", "signature"} else None
+
+
+def _keys(data: bytes) -> set[str]:
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return set()
+    return set(document) if isinstance(document, dict) else set()

@@ -1,0 +1,189 @@
+"""Attributes that cross, as people type them: groups of each, shares of cells from a file, and what to compare."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.typed import read_decimal, read_groups
+from fairgauge.study import Attribute, Comparison
+from fairgauge.study.sides import named_side, usual_comparisons
+
+# Shares that are given as counts are rounded to so many parts, which sum to all of them.
+_PARTS = 10**6
+_SHARE, _COUNT = "share", "count"
+MARGINS, CELLS = "margins", "cells"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How people are grouped, as it is typed: groups of one attribute, or several that cross."""
+
+    groups: Sequence[str] = ()
+    attribute: str = "group"
+    crosses: Sequence[str] = ()
+    shares: Path | None = None
+    compare: Sequence[str] = ()
+
+
+def read_attribute(typed: Grouping, *, share_error: str | None = None, share_source: str | None = None) -> Attribute:
+    """Return the attribute, with what is planned to be compared.
+
+    Raises:
+        InvalidInput: If something is typed wrong.
+    """
+    if typed.groups and typed.crosses:
+        raise InvalidInput("group", ", ".join(typed.groups), "must not be given beside --cross, which names all groups")
+    if typed.shares is not None and not typed.crosses:
+        raise InvalidInput("shares", typed.shares, "is about the cells of --cross; a group has its share beside it")
+    if typed.crosses:
+        found = read_crossed(typed.crosses, typed.shares)
+    else:
+        found = read_groups(list(typed.groups), typed.attribute)
+    return replace(
+        found,
+        share_error=share_error,
+        share_source=share_source or found.share_source,
+        comparisons=read_comparisons(found, typed.compare),
+    )
+
+
+def read_crossed(typed: Sequence[str], shares: Path | None = None) -> Attribute:
+    """Read ``sex=female,male`` and ``age=18-29,30-49,50+``: their cells are the groups of one attribute.
+
+    Groups may have shares (``sex=female:0.5,male:0.5``), or guesses (``female~0.5``); the cells' are then those of
+    independent attributes, which the study says.  A file has the shares of the cells themselves.
+
+    Raises:
+        InvalidInput: If something is typed wrong.
+    """
+    if len(typed) < 2:
+        raise InvalidInput(
+            "cross", ", ".join(typed), "give at least two, such as --cross sex=female,male --cross age=…"
+        )
+    factors, marks = [], set()
+    for text in typed:
+        factor, mark = _read_factor(text)
+        factors.append(factor)
+        marks.add(mark)
+    if len(marks) > 1:
+        raise InvalidInput("cross", ", ".join(typed), "give every group a share, every group a guess, or none")
+    plain = [Attribute(factor.name, factor.groups) for factor in factors]
+    if shares is not None:
+        if marks != {""}:
+            raise InvalidInput("shares", shares, "must not be given where groups have shares: the file has the cells'")
+        return Attribute.crossed(*plain, shares=_file_shares(shares, plain))
+    if marks == {"~"}:
+        known = Attribute.crossed(*factors)
+        return Attribute.crossed(*plain, share_guess=known.shares)
+    return Attribute.crossed(*factors)
+
+
+def read_comparisons(attribute: Attribute, typed: Sequence[str]) -> tuple[Comparison, ...] | None:
+    """Read ``female:male``, a group or a margin against another, or the words ``margins`` and ``cells``.
+
+    ``margins`` is what is usual where attributes cross, and what is planned unless something is given; ``cells`` is
+    every two cells.  None stands for every two groups.
+
+    Raises:
+        InvalidInput: If a side is no group and no margin.
+    """
+    if not typed:
+        return usual_comparisons(attribute) if attribute.cross else None
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Comparison] = {}
+    for text in typed:
+        if text == MARGINS and attribute.cross:
+            more = usual_comparisons(attribute)
+        elif text == CELLS:
+            more = tuple(Comparison(a, b) for n, a in enumerate(attribute.groups) for b in attribute.groups[n + 1 :])
+        else:
+            more = (_read_comparison(attribute, text),)
+        found.update({(one.of, one.against): one for one in more})
+    return tuple(found.values())
+
+
+def _read_comparison(attribute: Attribute, text: str) -> Comparison:
+    # A name may have a colon in it: wherever both parts are names, it is meant.
+    for at, letter in enumerate(text):
+        if letter == ":":
+            sides = [named_side(attribute, part.strip()) for part in (text[:at], text[at + 1 :])]
+            if sides[0] is not None and sides[1] is not None:
+                return Comparison(sides[0], sides[1])
+    words = f" or the words {MARGINS} or {CELLS}" if attribute.cross else f" or the word {CELLS}"
+    names = ", ".join(factor_group for factor in attribute.factors for factor_group in factor.groups)
+    raise InvalidInput("compare", text, f"must be two of {names} with a colon between them,{words}")
+
+
+def _read_factor(text: str) -> tuple[Attribute, str]:
+    name, equals, listed = text.partition("=")
+    if not equals or not listed:
+        raise InvalidInput("cross", text, "must be an attribute and its groups, such as sex=female,male")
+    groups, marks, numbers = [], set(), []
+    for one in listed.split(","):
+        mark = next((m for m in ":=~" if m in one), "")
+        group, _, share = one.rpartition(mark) if mark else (one, "", "")
+        groups.append(group.strip())
+        marks.add("=" if mark == ":" else mark)
+        numbers.append(read_decimal(f"cross {name}", share) if mark else Decimal(0))
+    if len(marks) > 1:
+        raise InvalidInput("cross", text, "give every group a share (female:0.5), every group a guess, or none")
+    mark = marks.pop()
+    return Attribute(name.strip(), groups, numbers if mark else None), mark
+
+
+def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
+    """Read the shares of cells from a CSV file: a column for each attribute, and ``share`` or ``count``."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file, strict=True))
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise InvalidInput("shares", path, f"must be CSV in UTF-8 ({problem})") from None
+    except OSError as problem:
+        raise InvalidInput("shares", path, f"cannot be read: {problem.strerror or problem}") from None
+    names = [factor.name for factor in factors]
+    columns = list(rows[0]) if rows else []
+    number = next((column for column in (_SHARE, _COUNT) if column in columns), None)
+    if number is None or set(columns) != {*names, number}:
+        wanted = f"{', '.join(names)} and {_SHARE} or {_COUNT}"
+        raise InvalidInput("shares", path, f"must have the columns {wanted}; it has {', '.join(map(str, columns))}")
+    found: dict[tuple[str, ...], Decimal] = {}
+    for line, row in enumerate(rows, start=2):
+        cell = tuple((row[name] or "").strip() for name in names)
+        for factor, group in zip(factors, cell, strict=True):
+            if group not in factor.groups:
+                rule = f"must be one of {', '.join(factor.groups)}"
+                raise InvalidInput(f"shares, row {line}: {factor.name}", group, rule)
+        if cell in found:
+            raise InvalidInput(f"shares, row {line}", ", ".join(cell), "must be there once")
+        found[cell] = read_decimal(f"shares, row {line}: {number}", (row[number] or "").strip())
+    order = [tuple(cell) for cell in _products(factors)]
+    for cell in order:
+        if cell not in found:
+            raise InvalidInput("shares", path, f"must have a row for {', '.join(cell)}")
+    given = [Fraction(found[cell]) for cell in order]
+    return given if number == _SHARE else _rounded(given, path)
+
+
+def _products(factors: Sequence[Attribute]) -> list[tuple[str, ...]]:
+    cells: list[tuple[str, ...]] = [()]
+    for factor in factors:
+        cells = [(*cell, group) for cell in cells for group in factor.groups]
+    return cells
+
+
+def _rounded(counts: Sequence[Fraction], path: Path) -> list[Fraction]:
+    """Return shares with six digits that sum to exactly 1, by largest remainders."""
+    total = sum(counts)
+    if total <= 0 or min(counts) <= 0:
+        raise InvalidInput("shares", path, "must count somebody in every cell")
+    exact = [count * _PARTS / total for count in counts]
+    whole = [int(part) for part in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])
+    for i in by_remainder[: _PARTS - sum(whole)]:
+        whole[i] += 1
+    if min(whole) == 0:
+        raise InvalidInput("shares", path, f"must have at least one in {_PARTS:,} in every cell")
+    return [Fraction(part, _PARTS) for part in whole]

@@ -1,0 +1,174 @@
+"""Every forgery of a bundle is caught, and named in plain words."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairgauge.bundles import gather, verify
+from fairgauge.bundles.checks import Signatures
+from fairgauge.collector.seal import PURPOSE, read_sealed
+from fairgauge.collector.signing import Signer
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation import estimate
+from fairgauge.reports.document import render_report
+from fairgauge.reports.particulars import read_stated
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
+from tests.unit.bundles.conftest import STUDY, Served
+
+
+def checked(path: Path, key: str | None = None) -> dict[str, list[str]]:
+    """Return the sentences by outcome."""
+    bundle = gather([path])
+    study = Study.from_bytes(bundle.pieces["study"].read())
+    found: dict[str, list[str]] = {"holds": [], "broken": [], "open": []}
+    for check in verify(study, bundle, Signatures(key)).checks:
+        found[check.outcome].append(check.sentence)
+    return found
+
+
+def test_a_served_bundle_holds_and_what_is_open_is_said(bundle: Served):
+    found = checked(bundle.zip, bundle.key)
+    closed = read_sealed((bundle.folder / "sealed.json").read_bytes()).seal.closed
+    assert found["broken"] == []
+    assert found["holds"] == [
+        "tally.json counts 3,000 answers to this study.",
+        "The holder of that key published this study.",
+        f"tally.json is the tally that was sealed on {closed}.",
+        "The estimate in sealed.json is the one that the sealed tally gives.",
+        "sealed.json is signed with that key.",
+        "answers.ndjson was counted again: 3,000 answers, which are the sealed ones.",
+        "report.html is what this study and this tally give, byte for byte: every number, word and picture.",
+        "report.html tells of this seal.",
+    ]
+    (when,) = found["open"]
+    assert when.startswith("report.html says that it was made on 20")
+    assert checked(bundle.folder, bundle.key)["holds"] == found["holds"]
+
+
+def test_without_a_key_the_files_own_word_is_called_that(bundle: Served):
+    found = checked(bundle.folder)
+    assert found["broken"] == []
+    study, seal = found["open"][:2]
+    assert study.startswith(f"The study is signed with the key {bundle.key}, which the files name themselves.")
+    assert "compare it with the one that the operator publishes elsewhere" in study
+    assert seal == "sealed.json is signed with the same key."
+    (bundle.folder / "signature.json").unlink()
+    assert (
+        f"sealed.json is signed with the key {bundle.key}, which it names itself." in checked(bundle.folder)["open"][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("3,000 answers ·", "9,000 answers ·", "it says “9,000 answers"),
+        ("Fit check", "Fit cheque", "“Fit cheque"),
+        ('<rect class="interval', '<rect class="moved', "pictures, style or hidden parts were changed"),
+    ],
+)
+def test_an_edited_report_is_caught(bundle: Served, old: str, new: str, said: str):
+    page = bundle.folder / "report.html"
+    text = page.read_text(encoding="utf-8")
+    assert old in text
+    page.write_text(text.replace(old, new, 1), encoding="utf-8")
+    (found,) = checked(bundle.folder, bundle.key)["broken"]
+    assert found.startswith("report.html is not what this study and this tally give: ")
+    assert said in found
+
+
+def test_a_report_of_another_version_has_its_numbers_compared_and_that_is_said(bundle: Served):
+    page = bundle.folder / "report.html"
+    text = page.read_text(encoding="utf-8").replace("0.2.0", "0.9.9")
+    page.write_text(text, encoding="utf-8")
+    found = checked(bundle.folder, bundle.key)
+    assert found["broken"] == []
+    assert any("words and pictures were not compared: fairgauge 0.9.9 made it." in one for one in found["holds"])
+    number = text.split('<data value="')[1].split('"')[0]
+    page.write_text(text.replace(f'"{number}"', f'"{float(number) + 0.01}"'), encoding="utf-8")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert "its numbers are not those that these files give" in said
+
+
+def test_a_swapped_tally_is_caught_by_seal_and_report(bundle: Served):
+    other = Tally(STUDY.digest, (900, 1100, 1000, 0))
+    (bundle.folder / "tally.json").write_bytes(other.to_bytes())
+    said = checked(bundle.folder, bundle.key)["broken"]
+    assert said[0] == (
+        "tally.json is not the tally that was sealed: it has symbol 0 900 times, and the seal 1,000 times."
+    )
+    assert "report.html is not what this study and this tally give: it was made from another tally" in said[1]
+
+
+def test_a_tally_of_another_study_is_caught(bundle: Served):
+    (bundle.folder / "tally.json").write_bytes(Tally("0" * 64, (1, 2, 3, 4)).to_bytes())
+    said = checked(bundle.folder, bundle.key)["broken"]
+    assert said[0].startswith("tally.json is of another study: ")
+
+
+def test_a_swapped_tally_without_a_seal_is_caught_by_the_export(bundle: Served):
+    (bundle.folder / "sealed.json").unlink()
+    (bundle.folder / "tally.json").write_bytes(Tally(STUDY.digest, (900, 1100, 1000, 0)).to_bytes())
+    said = checked(bundle.folder, bundle.key)["broken"]
+    assert said[0] == (
+        "answers.ndjson does not give the tally: it has 3,000 answers, and the tally 3,000, of other symbols."
+    )
+
+
+def test_a_forged_seal_is_caught_however_it_is_signed(bundle: Served):
+    path = bundle.folder / "sealed.json"
+    document = json.loads(path.read_bytes())
+    document["seal"]["closed"] = "2020-01-01T00:00:00Z"
+    path.write_text(json.dumps(document))
+    said = checked(bundle.folder)["broken"]
+    forged = "is not by the holder of the key that it names: the seal is forged, or was changed."
+    assert said[0] == f"The signature of sealed.json {forged}"
+    assert said[1] == "report.html tells of another seal than sealed.json."
+    # Whoever signs it anew with a key of their own is caught by the key that the auditor knows.
+    forger = Signer(b"f" * 32)
+    sealed = read_sealed(path.read_bytes())
+    document |= {"key": forger.public, "signature": forger.sign(PURPOSE, sealed.seal.to_bytes())}
+    path.write_text(json.dumps(document))
+    assert checked(bundle.folder)["broken"] == ["report.html tells of another seal than sealed.json."]
+    said = checked(bundle.folder, bundle.key)["broken"]
+    assert said[0].startswith("The signature of sealed.json is not by the holder of this key")
+
+
+def test_a_report_that_is_older_than_its_study_is_caught(bundle: Served):
+    page = bundle.folder / "report.html"
+    text = page.read_text(encoding="utf-8")
+    study, tally = Study.load(bundle.folder / "study.json"), Tally.load(bundle.folder / "tally.json")
+    stated = read_stated(text)
+    early = replace(stated.particulars, date="2020-02-02")
+    found = estimate(study, tally, confidence=stated.confidence, interval=stated.interval)
+    page.write_text(render_report(study, tally, found, early), encoding="utf-8")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert said.startswith("report.html says that it was made on 2020-02-02; nothing signs that date. That is before")
+
+
+def test_a_bundle_without_answers_says_that_nobody_counted(bundle: Served):
+    (bundle.folder / "answers.ndjson").unlink()
+    assert any("there is no export, so nobody counted again" in one for one in checked(bundle.folder)["open"])
+    (bundle.folder / "sealed.json").unlink()
+    said = checked(bundle.folder)["open"]
+    assert any("there is neither an export to count again nor a seal" in one for one in said)
+    assert any("report.html tells of a seal that is not here" in one for one in said)
+
+
+def test_a_study_that_is_written_in_another_way_is_still_that_study(bundle: Served):
+    path = bundle.folder / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()), indent=1))
+    found = checked(bundle.folder, bundle.key)
+    assert found["broken"] == []
+    assert any("sha256sum of the file gives another number" in one for one in found["holds"])
+
+
+def test_what_is_no_text_is_refused(bundle: Served):
+    (bundle.folder / "report.html").write_bytes(b"<!doctype html>\xff")
+    with pytest.raises(InvalidInput, match="must be text in UTF-8"):
+        checked(bundle.folder)
+    (bundle.folder / "report.html").write_bytes(b"<!doctype html><p>Another page")
+    with pytest.raises(InvalidInput, match="must be a report of fairgauge"):
+        checked(bundle.folder)

@@ -1,0 +1,103 @@
+"""Attributes that cross, as they are typed."""
+
+from pathlib import Path
+
+import pytest
+
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.study.attribute import INDEPENDENT
+from fairgauge.study.sides import side_name
+
+CROSSED = ["sex=female,male", "age=young,old"]
+ROWS = "sex,age,{}\nfemale,young,{}\nfemale,old,{}\nmale,young,{}\nmale,old,{}\n"
+
+
+def shares(tmp_path: Path, *entries: str) -> Path:
+    path = tmp_path / "shares.csv"
+    path.write_text(ROWS.format(*entries))
+    return path
+
+
+def read(*crosses: str, file: Path | None = None, compare: tuple[str, ...] = ()):
+    return read_attribute(Grouping(crosses=crosses, shares=file, compare=compare))
+
+
+def test_shares_of_cells_come_from_a_file(tmp_path: Path):
+    found = read(*CROSSED, file=shares(tmp_path, "share", "0.1", "0.4", "0.3", "0.2"))
+    assert found.groups == ("female, young", "female, old", "male, young", "male, old")
+    assert (found.shares, found.share_source) == (("0.1", "0.4", "0.3", "0.2"), None)
+
+
+def test_counts_become_shares_that_sum_to_one(tmp_path: Path):
+    found = read(*CROSSED, file=shares(tmp_path, "count", "1", "1", "1", "4"))
+    assert found.shares == ("0.142857", "0.142857", "0.142857", "0.571429")
+
+
+def test_margins_are_taken_as_independent_and_the_study_says_so():
+    found = read("sex=female:0.4,male:0.6", "age=young:0.25,old:0.75")
+    assert (found.shares, found.share_source) == (("0.1", "0.3", "0.15", "0.45"), INDEPENDENT)
+
+
+def test_guesses_of_margins_give_guesses_of_cells():
+    found = read("sex=female~0.4,male~0.6", "age=young~0.25,old~0.75")
+    assert (found.shares, found.share_guess) == (None, ("0.1", "0.3", "0.15", "0.45"))
+    assert read(*CROSSED).share_guess is None
+
+
+def test_what_is_compared_is_part_of_the_study():
+    def names(*compare: str) -> list[tuple[str, str]]:
+        found = read(*CROSSED, compare=compare)
+        return [(side_name(found, one.of), side_name(found, one.against)) for one in found.comparisons or ()]
+
+    assert names() == names("margins") == [
+        ("female", "male"), ("young", "old"), ("female, young", "male, young"), ("female, old", "male, old"),
+    ]  # fmt: skip
+    assert len(names("cells")) == 6
+    assert names("old:young", "male, old:female, old", "old:young") == [("old", "young"), ("male, old", "female, old")]
+
+
+def test_groups_without_a_cross_may_be_compared_too():
+    plain = read_attribute(Grouping(["a=0.2", "b=0.3", "c=0.5"], compare=["a:c"]))
+    assert [(one.of, one.against) for one in plain.comparisons or ()] == [(("a",), ("c",))]
+    assert read_attribute(Grouping(["a=0.5", "b=0.5"])).comparisons is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        (Grouping(["a", "b"], crosses=CROSSED), "group=a, b: must not be given beside --cross"),
+        (Grouping(["a", "b"], shares=Path("x.csv")), "shares=x.csv: is about the cells of --cross"),
+        (Grouping(crosses=CROSSED[:1]), "cross=sex=female,male: give at least two"),
+        (Grouping(crosses=["sex", "age=a,b"]), "cross=sex: must be an attribute and its groups"),
+        (Grouping(crosses=["sex=a:0.5,b", "age=a,b"]), "cross=sex=a:0.5,b: give every group a share"),
+        (Grouping(crosses=["sex=a:0.5,b:0.5", "age=a,b"]), "give every group a share, every group a guess, or none"),
+        (Grouping(crosses=CROSSED, compare=["female"]), "compare=female: must be two of female, male, young, old"),
+        (Grouping(crosses=CROSSED, shares=Path("no.csv")), "shares=no.csv: cannot be read: No such file"),
+    ],
+)
+def test_what_is_typed_wrong_is_named(typed: Grouping, line: str):
+    with pytest.raises(InvalidInput) as refused:
+        read_attribute(typed)
+    assert line in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("sex,age\nfemale,young\n", "must have the columns sex, age and share or count; it has sex, age"),
+        ("sex,age,share\nfemale,young,1\n", "must have a row for female, old"),
+        ("sex,age,share\nfemale,young,1\nfemale,young,1\n", "shares, row 3=female, young: must be there once"),
+        ("sex,age,share\nfemale,gone,1\n", "shares, row 2: age=gone: must be one of young, old"),
+        (ROWS.format("share", "0.1", "0.1", "0.1", "0.1"), "shares=0.1, 0.1, 0.1, 0.1: must sum to exactly 1"),
+        (ROWS.format("share", "much", "0.1", "0.1", "0.1"), "shares, row 2: share=much: must be a number"),
+        (ROWS.format("count", "0", "1", "1", "1"), "must count somebody in every cell"),
+        (ROWS.format("count", "1", "1", "1", "9000000"), "must have at least one in 1,000,000 in every cell"),
+    ],
+)
+def test_a_file_of_shares_that_is_none_is_refused(tmp_path: Path, text: str, line: str):
+    path = tmp_path / "shares.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidInput) as refused:
+        read(*CROSSED, file=path)
+    assert line in str(refused.value)

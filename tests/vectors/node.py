@@ -1,0 +1,47 @@
+"""Run a check of vectors in Node, where there is one: the modules are the same that browsers load."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+STATIC = HERE.parents[1] / "src" / "fairgauge" / "collector" / "static"
+NODE = shutil.which("node")
+
+needs_node = pytest.mark.skipif(NODE is None, reason="there is no node here; tests/browser check the same in Chromium")
+
+Change = tuple[str, str]
+
+
+def run_node(folder: Path, script: str) -> str:
+    """Run a module in Node, and return what it prints."""
+    assert NODE is not None
+    (folder / "run.mjs").write_text(script, encoding="utf-8")
+    done = subprocess.run([NODE, "run.mjs"], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def missed(folder: Path, name: str, change: Change | None = None) -> list[str]:
+    """Return the vectors of ``name.json`` that ``fairgauge-name.js`` does not meet, honest or with one change."""
+    source = (STATIC / f"fairgauge-{name}.js").read_text(encoding="utf-8")
+    if change is not None:
+        assert change[0] in source
+        source = source.replace(*change)
+    (folder / "module.mjs").write_text(source, encoding="utf-8")
+    (folder / "check.mjs").write_text((HERE / f"{name}.js").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "vectors.json").write_text((HERE / f"{name}.json").read_text(encoding="utf-8"), encoding="utf-8")
+    printed = run_node(
+        folder,
+        """
+        import { readFileSync } from "node:fs";
+        import { check } from "./check.mjs";
+        import * as module from "./module.mjs";
+        console.log(JSON.stringify(await check(module, JSON.parse(readFileSync("vectors.json", "utf8")))));
+        """,
+    )
+    found: list[str] = json.loads(printed)
+    return found

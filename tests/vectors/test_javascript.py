@@ -1,0 +1,24 @@
+"""What the RFCs print comes out of the JavaScript modules too; and a module with a mistake is caught."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.vectors.node import Change, missed, needs_node
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (None, ""),
+        (("const TRAILER = 0xbc", "const TRAILER = 0xbd"), "encoded"),
+        (("(code * power(r, e, n)) % n", "code % n"), "blinded"),
+        (("if (await verify(key, message, signature, salt.length)) return signature", "return signature"), "wrong"),
+        (("key.id.subarray(-1)", "key.id.subarray(0, 1)"), "request"),
+    ],
+    ids=["honest", "trailer", "blinding", "unchecked", "key"],
+)
+def test_the_vectors_of_blind_tickets(tmp_path: Path, change: Change | None, line: str):
+    found = missed(tmp_path, "passes", change)
+    assert [one for one in found if line in one] if change else found == []
