@@ -9,6 +9,8 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.crowd_plan import promises, read_aim
+from fairgauge.cli.for_sites import Wish as SiteWish
+from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json, show_plan
 from fairgauge.errors import InvalidInput
@@ -48,9 +50,19 @@ def plan(
     local_limit: Annotated[
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
+    outcome: options.Outcome = None,
+    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.")] = None,
+    people: Annotated[str | None, typer.Option(help="For sites: how many people each of them holds.")] = None,
+    positives: Annotated[float, typer.Option(help="For sites: the part of people whose truth is 1.")] = 0.5,
     json: options.Json = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    if outcome is not None:
+        attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
+        wish = SiteWish(attribute, outcome, epsilon or "1")
+        expected = read_expected(sites, people, positives, expect)
+        plan_for_sites(wish, expected, confidence=confidence, json=json)
+        return
     read = read_metric(metric)
     groups = read_attribute(Grouping(group or (), "group", cross or (), shares, compare or ()))
     goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
