@@ -14,11 +14,12 @@ from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "key", "paper", "plan", "report", "serve", "simulate", "store", "tally",
-    "ticket", "token", "verify",
+    "answer", "audit", "design", "estimate", "key", "ledger", "paper", "plan", "report", "serve", "simulate", "store",
+    "tally", "ticket", "token", "verify",
 ]  # fmt: skip
 GROUPS = {
     "key": ["show", "rotate", "adopt"],
+    "ledger": ["spent", "check"],
     "store": ["check", "backup", "restore", "migrate", "forget", "log"],
     "ticket": ["new"],
     "token": ["new", "list", "revoke"],

@@ -56,12 +56,13 @@ def design(
     if outcome is not None:
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
-        found = Study(title, (), opens=opens, closes=closes, contact=contact, site=wish.site())
-        design_for_sites(found, output, json=json)
+        site = wish.site()
+        found = Study(title, (), opens=opens, closes=closes, contact=contact, site=site)
+        design_for_sites(found, site, output, json=json)
         return
     draft = Draft(
-        title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
-        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
+        title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
+        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

@@ -47,10 +47,8 @@ class Wish:
         )  # fmt: skip
 
 
-def design_for_sites(study: Study, output: Path, *, json: bool) -> None:
+def design_for_sites(study: Study, site: Site, output: Path, *, json: bool) -> None:
     """Write a study for sites, and say what it is."""
-    site = study.site
-    assert site is not None
     write_bytes("output", output, study.to_bytes())
     if json:
         show_json({"digest": study.digest, "site": _described(site)})
@@ -86,8 +84,8 @@ def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, json: b
         rows=[[row.metric, _error(row.error), _error(row.error_without_privacy)] for row in rows],
     )  # fmt: skip
     out.print(
-        f"{expected.sites:,} sites with {expected.people:,} people each, {expected.positives:.0%} of whom have truth 1, "
-        f"and a model that is right for {expected.right:.0%} of either: about the people that sites see, at "
+        f"{expected.sites:,} sites with {expected.people:,} people each, {expected.positives:.0%} of whom have truth "
+        f"1, and a model that is right for {expected.right:.0%} of either: about the people that sites see, at "
         f"{confidence:.4g} confidence."
     )
     out.print(protection_sentence(site))

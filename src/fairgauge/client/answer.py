@@ -133,7 +133,6 @@ def check_able(study: Study, ticket: str | None) -> None:
         ("blind tickets", study.admission == "blind"),
         ("a gateway that hides addresses", study.gateway is not None),
         ("answers that wait for an epoch", study.epoch is not None),
-        ("a release in batches that devices check", study.release is not None),
     ):
         if asked:
             raise CannotAnswer(f"the study asks for {what}, which this version cannot do yet")

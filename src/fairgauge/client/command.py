@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
+    from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
@@ -35,6 +36,13 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "records": "For a site that holds many people: its records, a CSV or Parquet file.",
+    "group_column": "For a site: the column of the groups, or sex=COLUMN once for each attribute.",
+    "truth_column": "For a site: the column that says what was right, 0 or 1; truth unless given.",
+    "prediction_column": "For a site: the column that says what the model said, 0 or 1; prediction unless given.",
+    "value_column": "For a site: the column of the metric; its name unless given.",
+    "person_column": "For a site: the column that tells people apart; without it each record is a person.",
+    "output": "For a site: write the answer to this file.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
@@ -60,6 +68,13 @@ class Request:
     study_limit: str | None = None
     ticket: str | None = field(default=None, repr=False)
     digest: str | None = None
+    records: str | None = None
+    group_column: Sequence[str] = ()
+    truth_column: str = "truth"
+    prediction_column: str = "prediction"
+    value_column: str | None = None
+    person_column: str | None = None
+    output: str | None = None
     again: bool = False
     json: bool = False
 
@@ -86,6 +101,14 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
+    parser.add_argument("--records", metavar="FILE", help=HELP["records"])
+    parser.add_argument(
+        "--group-column", dest="group_column", metavar="COLUMN", help=HELP["group_column"], action="append", default=[]
+    )
+    for name, default in (("truth", "truth"), ("prediction", "prediction"), ("value", None), ("person", None)):
+        option, dest = f"--{name}-column", f"{name}_column"
+        parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
+    parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
     for name in ("again", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
@@ -122,6 +145,13 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
+    if study.site is not None:
+        from fairgauge.client.site_command import run_for_site
+
+        run_for_site(request, study, study.site, limits=limits, patience=patience)
+        return
+    if request.records is not None or request.output is not None:
+        raise InvalidInput("records" if request.records else "output", "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
     if request.send is not None and ledger.state(study.digest) is None:
@@ -133,13 +163,37 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     if not known:
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
+    crowd = _promised(study)
     if request.json:
-        text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
+        told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        if crowd is not None:
+            told |= {
+                "epsilon": study.epsilon,
+                "crowd": {
+                    "batch": crowd.batch,
+                    "observed": float(crowd.observed),
+                    "delta": float(crowd.delta),
+                    "epsilon": crowd.number,
+                },
+            }
+        text = json.dumps(told)
     else:
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+        if crowd is not None:
+            from fairgauge.crowd.words import readers_sentence, runners_sentence
+
+            text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _promised(study: "Study") -> "Crowd | None":
+    if study.release is None:
+        return None
+    from fairgauge.crowd import promised
+
+    return promised(study)
 
 
 def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from secrets import SystemRandom
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.web import Response, check_url, place, request
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
+
+if TYPE_CHECKING:
+    from fairgauge.client.site import SiteAnswer
 
 Receipt = Literal["accepted", "duplicate"]
 
@@ -59,7 +62,7 @@ class Patience:
             yield SystemRandom().uniform(0, min(self.longest, self.first * 2 ** min(doublings, 60)))
 
 
-def send(answer: Answer, url: str, *, patience: Patience | None = None) -> Receipt:
+def send(answer: "Answer | SiteAnswer", url: str, *, patience: Patience | None = None) -> Receipt:
     """Post an answer to ``{url}/studies/{digest}/answers`` until the collector has it.
 
     Args:

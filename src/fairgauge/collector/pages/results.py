@@ -8,8 +8,9 @@ and of the past as much is worked out as there is time for, at least one look, t
 import asyncio
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from fairgauge.collector.pages.crowd import release_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
@@ -38,6 +39,18 @@ class Results:
     progress: list[ProgressView]
     over: bool
     complete: bool  # whether the whole past is drawn
+    batch: int | None = None  # how many answers a batch has, if counts leave in batches
+    answers: int = 0  # how many came, whether their counts may be seen or not
+
+    @property
+    def held(self) -> bool:
+        """Whether answers came, and none of their counts may be seen."""
+        return self.answers > self.tally.total == 0
+
+    @property
+    def released(self) -> str:
+        """What is shown of the answers, and when more will be; empty if all of it always is."""
+        return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
 
 
 @dataclass
@@ -71,9 +84,12 @@ class Reckoner:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
         tally, over = await self._collector.tally(entry), kept.closed is not None
+        answers = tally.total if kept.batch is None else await self._collector.answers(entry)
         last = known.last
         if last is not None and last.over == over:
             same = last.tally == tally
+            if kept.batch is not None and last.answers != answers:
+                known.last = last = replace(last, answers=answers)
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
@@ -81,7 +97,8 @@ class Reckoner:
         tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
-        known.last = await self._collector.reckon(lambda: _reckon(now, known))
+        found = await self._collector.reckon(lambda: _reckon(now, known))
+        known.last = replace(found, batch=kept.batch, answers=answers)
         known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last
 

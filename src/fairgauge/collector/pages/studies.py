@@ -8,6 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.pages.crowd import crowd_view
 from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.seal import read_sealed
@@ -43,6 +44,7 @@ async def study(request: Request) -> Response:
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
         privacy=await asyncio.to_thread(_privacy, found),
+        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found)),
         key=kept.key or collector.signer.public,
         address=f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}",
     )
@@ -50,14 +52,14 @@ async def study(request: Request) -> Response:
 
 async def events(request: Request) -> Response:
     """Send what the answers say, again and again as they come, as server-sent events."""
-    entry = await collector_of(request).entry(request.path_params["digest"])
+    entry = await collector_of(request).current(request.path_params["digest"])
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(pages_of(request).live.join(entry, kind_of(request)), 200, headers, "text/event-stream")
 
 
 async def report(request: Request) -> Response:
     """Send the report of a study as one file."""
-    entry = await collector_of(request).entry(request.path_params["digest"])
+    entry = await collector_of(request).current(request.path_params["digest"])
     text = await report_text(request, entry)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
     return Response(text, 200, headers, "text/html; charset=utf-8")

@@ -54,8 +54,8 @@ class Noise:
         """Return what the sum over cells and sites exceeds in size with probability at most alpha (Chernoff)."""
         parts, slope = self.sites * cells, -math.log(self.decay)
         tilts = slope * np.linspace(0.01, 0.99, 99)
-        growth = 2 * math.log1p(-self.decay) - np.log1p(-self.decay * np.exp(tilts)) - np.log1p(
-            -self.decay * np.exp(-tilts)
+        growth = (
+            2 * math.log1p(-self.decay) - np.log1p(-self.decay * np.exp(tilts)) - np.log1p(-self.decay * np.exp(-tilts))
         )
         return float(((parts * growth + math.log(2 / alpha)) / tilts).min())
 
@@ -113,9 +113,7 @@ def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
         noise: The noise in every cell.
         seen: The sum that is there.
     """
-    variance = sum(
-        (part.variance + noise.variance * _squares(part) for part in parts), start=np.zeros(len(seen))
-    )
+    variance = sum((part.variance + noise.variance * _squares(part) for part in parts), start=np.zeros(len(seen)))
     deviation = np.sqrt(np.maximum(variance, 1e-300))
     reach = _REACH / deviation
     # A tail further out is no larger, and so far out sums over pieces could not tell it from the middle.

@@ -117,9 +117,11 @@ def _metric(site: Site, tally: SiteTally, name: str, alpha: float, kind: Interva
         group: told(f"The {name} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
         for group, rate in zip(names, rates, strict=True)
     }
+    # Shares are the same whatever the metric: said once.
+    first = name == next(iter(metrics_of(site)))
     parts = {
         group: told(f"The share of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
-        for group, rate in zip(names, shares, strict=True)
+        for group, rate in zip(names, shares if first else [], strict=first)
     }
     overall = told("The overall mean", lambda level: reader.rate(everyone, level))
     unit = _Unit(site)
