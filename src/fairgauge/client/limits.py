@@ -54,7 +54,8 @@ class Limits:
             return
         if study.site is not None and Decimal(study.site.epsilon) > self.study:
             raise NotPrivate(
-                f"the study spends epsilon {study.site.epsilon} for each person, and this site allows {self.study} a study"
+                f"the study spends epsilon {study.site.epsilon} for each person, and this site allows {self.study} a "
+                "study"
             )
         for index, question in enumerate(study.questions):
             if not question.channel.within(self.study):

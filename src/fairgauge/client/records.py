@@ -79,8 +79,9 @@ def _table(path: Path, wanted: Sequence[str]) -> Any:
         return polars.read_parquet(path)
     except ImportError:
         raise MissingExtra("reading Parquet needs Polars", "polars") from None
-    except Exception:  # noqa: BLE001 - whatever an engine says, it may say it with an entry
-        _unreadable(path)
+    except Exception:  # noqa: BLE001, S110 - whatever an engine says, it may say it with an entry
+        pass
+    return _unreadable(path)
 
 
 def _csv(path: Path, wanted: Sequence[str]) -> Mapping[str, list[str]]:
@@ -97,7 +98,7 @@ def _csv(path: Path, wanted: Sequence[str]) -> Mapping[str, list[str]]:
         return found
     except (OSError, UnicodeDecodeError, csv.Error):
         pass  # its text may hold an entry
-    _unreadable(path)
+    return _unreadable(path)
 
 
 def _column(given: Any, name: str) -> Iterable[Any]:

@@ -169,7 +169,7 @@ def _level(metric: Metric, levels: Sequence[int], entry: object) -> int | None:
     """Return the level that a value is rounded to: one of its two neighbours at random, so that the mean stays."""
     if _text(entry) is None:
         return None
-    position = metric.position(entry)
+    position = metric.position(entry)  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
     if not levels[0] <= position <= levels[-1]:
         raise CannotAnswer(f"{metric.name} must be from {metric.low} to {metric.high} in every record, or empty")
     above = next(index for index, level in enumerate(levels) if level >= position)

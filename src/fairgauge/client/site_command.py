@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from fairgauge.study import Site, Study
 
 
-def run_for_site(request: "Request", study: "Study", limits: "Limits", patience: "Patience | None") -> None:
+def run_for_site(
+    request: "Request", study: "Study", site: "Site", *, limits: "Limits", patience: "Patience | None"
+) -> None:
     """Answer for a site, show the noisy counts, and deliver them."""
     from fairgauge.client.command import default_ledger
 
-    site = study.site
-    assert site is not None
     if request.group or request.value:
         raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
     if request.to_file is not None:

@@ -10,6 +10,7 @@ from fairgauge.estimation.p_values import p_value
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
+from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
@@ -50,8 +51,6 @@ def estimate(
     if isinstance(tally, SiteTally):
         if tolerance is not None:
             raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
-        from fairgauge.estimation.sites.reading import estimate_sites
-
         return estimate_sites(study, tally, 1 - confidence, kind)
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
@@ -64,8 +63,6 @@ def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
         return interval
     if study.site is None:
         return kind_of(interval)
-    from fairgauge.estimation.sites.reading import check_kind
-
     return check_kind(SITE_DEFAULT if interval == DEFAULT else interval)
 
 

@@ -10,7 +10,7 @@ def protection_sentence(site: Site) -> str:
     factor = math.ceil(math.exp(float(site.epsilon)) * 100) / 100
     per = "one record" if site.records == 1 else f"up to {site.records} records"
     return (
-        f"Privacy: whoever sees a site's counts can change their odds about any one person there, with {per} each, by at "
-        f"most a factor {factor:.2f} (epsilon {site.epsilon}). The site itself sees its own records; that it takes part, "
-        "and how large it is to within the noise, is not hidden."
+        f"Privacy: whoever sees a site's counts can change their odds about any one person there, with {per} each, by "
+        f"at most a factor {factor:.2f} (epsilon {site.epsilon}). The site itself sees its own records; that it takes "
+        "part, and how large it is to within the noise, is not hidden."
     )

@@ -50,7 +50,8 @@ class SiteTally:
         Raises:
             InvalidInput: If an answer is to another study, has not one count for each cell, or two have one id.
         """
-        counts, found = [0] * study.symbols, {}
+        counts: list[int] = [0] * study.symbols
+        found: dict[str, SiteAnswer] = {}
         products = [0] * (study.symbols * (study.symbols + 1) // 2)
         for answer in answers:
             check_answer(study, answer)

@@ -1,11 +1,11 @@
 r"""Tests of rates and of their gaps, whose accepted values are the intervals.
 
-* A rate: :math:`X(\theta)` averages to zero at the right :math:`\theta`, and its law is known but for how many people it
-  is about.  That number has an interval of its own, from the law of the noise, which takes a part of alpha (Berger and
-  Boos, 1994), and a rate is accepted if it is with some number in it.
+* A rate: :math:`X(\theta)` averages to zero at the right :math:`\theta`, and its law is known but for how many people
+  it is about.  That number has an interval of its own, from the law of the noise, which takes a part of alpha (Berger
+  and Boos, 1994), and a rate is accepted if it is with some number in it.
 * A gap :math:`\delta = \theta_a - \theta_b`: the same for :math:`X_a(\theta_b + \delta) / n_a - X_b(\theta_b) / n_b`,
-  with several :math:`\theta_b` and numbers.  Which of them are right hardly matters, since they move the sum by products
-  of small differences.
+  with several :math:`\theta_b` and numbers.  Which of them are right hardly matters, since they move the sum by
+  products of small differences.
 
 Where people are counted, they come to their site independently of each other.  Sites may differ: outcomes whose chances
 differ vary no more than the same number of outcomes with the mean of these chances (Hoeffding, 1956), so the law for
@@ -168,8 +168,8 @@ class GapTest:
     def cases(self) -> tuple[Vector, Vector, Vector]:
         """The second rate and the two numbers of people to reckon with: around what the counts say, and there.
 
-        What matters is the product of two errors, that of the rate and that of the numbers, so the cases lie where it is
-        largest on an ellipsoid that holds all three with probability 1 - ``_OTHER`` alpha, about.
+        What matters is the product of two errors, that of the rate and that of the numbers, so the cases lie where it
+        is largest on an ellipsoid that holds all three with probability 1 - ``_OTHER`` alpha, about.
         """
         first, second = self.first, self.second
         radius = math.sqrt(float(chdtri(3, _OTHER * second.alpha)))
