@@ -9,21 +9,30 @@ import json
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from fairgauge.client.numbers import is_number
 from fairgauge.errors import AnswerRefused, BadLedger, CannotSend, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
+    from fairgauge.client.relaying import Relay
     from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
+    Way = tuple[str | None, Relay | None, Patience | None]
+
+AT_ONCE = (
+    "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
+    "Without --now it would wait for a random moment.\n"
+)
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
@@ -43,6 +52,9 @@ HELP = {
     "value_column": "For a site: the column of the metric; its name unless given.",
     "person_column": "For a site: the column that tells people apart; without it each record is a person.",
     "output": "For a site: write the answer to this file.",
+    "relay": "Send through this relay, so that the collector does not see this device's address.",
+    "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
+    "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
@@ -50,8 +62,6 @@ HELP = {
 
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
-# A number as people write them. Decimal knows more, such as one with a billion digits.
-_NUMBER = re.compile(r"[+-]?(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,8 @@ class Request:
     limit: str | None = None
     study_limit: str | None = None
     ticket: str | None = field(default=None, repr=False)
+    relay: str | None = None
+    issuer: str | None = None
     digest: str | None = None
     records: str | None = None
     group_column: Sequence[str] = ()
@@ -76,6 +88,7 @@ class Request:
     person_column: str | None = None
     output: str | None = None
     again: bool = False
+    now: bool = False
     json: bool = False
 
 
@@ -98,6 +111,8 @@ def make_parser() -> argparse.ArgumentParser:
         ("limit", "EPSILON"),
         ("study_limit", "EPSILON"),
         ("ticket", "TICKET"),
+        ("relay", "URL"),
+        ("issuer", "URL"),
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
@@ -109,7 +124,7 @@ def make_parser() -> argparse.ArgumentParser:
         option, dest = f"--{name}-column", f"{name}_column"
         parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
     parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
-    for name in ("again", "json"):
+    for name in ("again", "now", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
@@ -153,18 +168,25 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     if request.records is not None or request.output is not None:
         raise InvalidInput("records" if request.records else "output", "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
-    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
-    if request.send is not None and ledger.state(study.digest) is None:
-        from fairgauge.client.delivery import check_open
-
-        check_open(study.digest, request.send, patience=patience)
+    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
+    relay = _relay(request, study)
+    if ledger.state(study.digest) is None:
+        ticket = _prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
-    if not known:
-        _deliver(ledger, answer, request, patience)
+    moment = ledger.moment(study.digest)
+    waits = moment is not None and time.time() < moment and request.to_file is None
+    if not known and not waits:
+        if request.now and study.epoch is not None:
+            sys.stderr.write(AT_ONCE)
+        _deliver(ledger, answer, request, (relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
-    if request.json:
+    if waits and moment is not None and not request.json:
+        from fairgauge.client.moments import shown
+
+        text = f"{study.title}: answered, waits until {shown(moment)}: the same command sends it from then on"
+    elif request.json:
         told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
         if crowd is not None:
             told |= {
@@ -196,7 +218,38 @@ def _promised(study: "Study") -> "Crowd | None":
     return promised(study)
 
 
-def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:
+def _relay(request: Request, study: "Study") -> "Relay | None":
+    """Return the relay to send through; a study that names a gateway wants one."""
+    if request.relay is not None:
+        from fairgauge.client.relaying import Relay
+
+        return Relay.of(study, request.relay)
+    if study.gateway is not None and request.send is not None:
+        rule = "must be given: the study has answers sent through a relay, so that the collector sees no addresses"
+        raise InvalidInput("relay", "nothing", rule)
+    return None
+
+
+def _prepare(ledger: "Ledger", study: "Study", request: Request, how: "Way") -> str | None:
+    """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
+    ticket, relay, patience = how
+    if request.send is not None:
+        from fairgauge.client.delivery import check_open
+
+        check_open(study.digest, request.send, patience=patience, relay=relay)
+    if study.admission != "blind":
+        return ticket
+    if request.to_file is not None:
+        rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
+        raise InvalidInput("to-file", request.to_file, rule)
+    from fairgauge.client.exchange import fetch_token
+    from fairgauge.passes import answer_id
+
+    return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
+
+
+def _deliver(ledger: "Ledger", answer: "Answer", request: Request, how: "tuple[Relay | None, Patience | None]") -> None:
+    relay, patience = how
     if request.to_file is not None:
         from fairgauge.client.answer_file import append
 
@@ -206,7 +259,7 @@ def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Pa
         from fairgauge.client.delivery import deliver
 
         try:
-            deliver(ledger, answer, request.send, patience=patience)
+            deliver(ledger, answer, request.send, patience=patience, relay=relay)
         except AnswerRefused:
             raise
         except CannotSend as problem:
@@ -263,7 +316,7 @@ def _read_value(typed: str) -> tuple[str, str | None]:
         raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
     if not number:
         return name, None
-    return name, number if _NUMBER.fullmatch(number) else "not a number"
+    return name, number if is_number(number) else "not a number"
 
 
 def default_ledger() -> Path:

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
-from fairgauge.client.answer import ID_BYTES, check_able, check_digest, check_id, check_moment, check_ticket
+from fairgauge.client.answer import ID_BYTES, check_able, check_digest, check_id, check_ticket, check_time
 from fairgauge.client.limits import Limits
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer, InvalidInput
@@ -94,8 +94,10 @@ def answer_for_site(
         raise CannotAnswer("the study is for devices of one person each, and this is a site that holds many people")
     if ticket is not None:
         check_ticket(ticket)
+    if study.admission == "blind" or study.gateway is not None or study.epoch is not None:
+        raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
     check_able(study, ticket)
-    check_moment(study)
+    check_time(study)
     (limit or Limits()).check_study(study)
     decay = Fraction(site.epsilon) / (2 * site.records)
     counts = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]

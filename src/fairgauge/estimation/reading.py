@@ -2,11 +2,12 @@
 
 import math
 
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
@@ -40,6 +41,7 @@ def estimate(
     Raises:
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
+        CannotEstimate: If its answers come in waves and the interval takes random order.
     """
     check_arguments(study=(study, Study))
     check_arguments(study=(study, Study), tally=(tally, Tally if study.site is None else SiteTally))
@@ -52,6 +54,11 @@ def estimate(
         if tolerance is not None:
             raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
         return estimate_sites(study, tally, 1 - confidence, kind)
+    if study.order is not None and kind.random_order:
+        raise CannotEstimate(
+            f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
+            f"{DEFAULT} when the study is over"
+        )
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions)
@@ -104,7 +111,14 @@ def _question(
         sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
+        impact_ratio=_ratio(metric, Teller(reader, names, alpha / len(names))) if len(means) == len(names) else None,
     )
+
+
+def _ratio(metric: Metric, together: Teller) -> Interval | None:
+    """Return the impact ratio, from means that hold together."""
+    means = [_level(metric, mean) for mean in together.means().values()]
+    return None if together.warnings else impact_ratio(means)
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

@@ -13,6 +13,7 @@ from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
+from fairgauge.errors import CannotEstimate
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.views import privacy_view, title_of
@@ -69,6 +70,8 @@ async def report_text(request: Request, entry: Entry) -> str:
     """Return the report of a study, with its seal if it has one."""
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
+    if found.waiting:
+        raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
     said = Particulars(
         date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),

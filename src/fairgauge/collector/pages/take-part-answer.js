@@ -64,10 +64,13 @@ function offerTicket(visit, study, answer) {
 }
 
 /** Return title, text and small print for each state of an answer. */
-function texts(visit, { admission }, count) {
-  const id = visit.say(admission === "tickets" ? "ready.ticket" : "ready.random");
+function texts(visit, { admission, gateway, epoch }, count) {
+  const shown = { tickets: "ready.ticket", blind: "ready.blind" };
+  const id = visit.say(shown[admission] ?? "ready.random");
+  // What a study asks for so that nobody can tell whose an answer is, a page of the collector's cannot do: it says so.
+  const more = gateway || epoch ? [visit.say("ready.more"), visit.say("ready.at-once")] : [visit.say("ready.more")];
   return {
-    pending: [visit.say("ready.title"), visit.say("ready.text", { count, id }), visit.say("ready.more")],
+    pending: [visit.say("ready.title"), visit.say("ready.text", { count, id }), more.join(" ")],
     delivered: [visit.say("thanks.title"), visit.say("thanks.text"), ""],
     refused: [visit.say("refused.title"), visit.say("refused.text"), ""],
   };
@@ -142,14 +145,14 @@ async function thank(visit, study, answer, counted) {
   visit.show("results", open);
   const id = make("code", { dir: "ltr" }, answer.id);
   const link = make("a", { href: `${here.href}/export` }, visit.say("thanks.list-link"));
-  const key = open && study.admission !== "tickets" ? "thanks.list" : "thanks.no-list";
+  const key = open && !["tickets", "blind"].includes(study.admission) ? "thanks.list" : "thanks.no-list";
   visit.get("counted-list").replaceChildren(...visit.rich(key, { link, id }));
 }
 
 /** Send the same bytes once more: whoever has counted them says so, and counts nothing twice. */
 async function recheck(visit, answer) {
   visit.get("recheck").disabled = true;
-  const said = await send(answer, visit.collector, { tries: 1 }).then(
+  const said = await send(answer, visit.collector, { tries: 1, token: await visit.ledger.token(answer.study) }).then(
     (receipt) => [visit.say(receipt === "duplicate" ? "thanks.yes" : "thanks.missing")],
     (error) => {
       const reason = visit.explain(error);

@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import SITE_KINDS, IntervalKind
+from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.between import Between
 from fairgauge.estimation.sites.law import Noise
@@ -139,7 +140,16 @@ def _metric(site: Site, tally: SiteTally, name: str, alpha: float, kind: Interva
         fit=None,
         sensitivity=None,
         warnings=tuple(warnings),
+        impact_ratio=_ratio(reader, rates, alpha) if site.metric is None else None,
     )
+
+
+def _ratio(reader: Reader, rates: list[Rate], alpha: float) -> Interval | None:
+    """Return the smallest rate over the largest, from intervals that hold together."""
+    try:
+        return impact_ratio([reader.rate(rate, alpha / len(rates)).within(0, 1) for rate in rates])
+    except CannotEstimate:
+        return None
 
 
 class _Unit:
