@@ -10,6 +10,11 @@ SEX = Attribute("sex", ("female", "male"))
 UNIT = 2**30
 
 
+def site_of(study: Study) -> Site:
+    assert study.site is not None
+    return study.site
+
+
 def confusion_study(epsilon: str = "1", *, records: int = 1) -> Study:
     return Study("Alarms, by sex", (), site=Site(SEX, "confusion", epsilon, records=records))
 

@@ -33,7 +33,7 @@ from fairgauge.study import Metric
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
-def plan(
+def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
@@ -74,9 +74,8 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
-        wish = SiteWish(attribute, outcome, epsilon or "1")
         expected = read_expected(sites, people, positives, expect)
-        plan_for_sites(wish, expected, confidence=confidence, json=json)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
         return
     form = form_of(json=json, csv=csv, markdown=markdown)
     read = read_metric(metric)

@@ -10,13 +10,11 @@ import pytest
 from fairgauge.client.records import Columns, records_of
 from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
-from tests.sites import confusion_study, levels_study
+from tests.sites import confusion_study, levels_study, site_of
 
-SITE = confusion_study().site
-LEVELS = levels_study().site
+SITE = site_of(confusion_study())
+LEVELS = site_of(levels_study())
 TABLE = {"who": ["a", "a", "b"], "sex": ["female", "male", ""], "truth": [1, 0, 1], "prediction": [1, 1, 0]}
-assert SITE is not None
-assert LEVELS is not None
 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=lambda kind: kind.__name__)

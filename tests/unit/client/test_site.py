@@ -19,7 +19,7 @@ from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Site
 from fairgauge.study.attribute import cells
 from tests.samples import sample_study
-from tests.sites import SEX, confusion_study, levels_study
+from tests.sites import SEX, confusion_study, levels_study, site_of
 
 SITE = Site(SEX, "confusion", "1")
 
@@ -77,8 +77,7 @@ class TestCounting:
         assert min(met.values()) > 2000 / 2 - 5 * math.sqrt(2000) / 2
 
     def test_values_are_rounded_to_neighbouring_levels_so_that_the_mean_stays(self) -> None:
-        site = levels_study().site
-        assert site is not None
+        site = site_of(levels_study())
         rows = [(None, ("female",), (3,))] * 4000  # levels are at 0, 5 and 10
         low, middle, *others = count_records(site, rows)
         assert not any(others)

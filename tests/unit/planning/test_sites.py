@@ -5,7 +5,7 @@ import pytest
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.study import Attribute, Site
-from tests.sites import SEX, levels_study
+from tests.sites import SEX, levels_study, site_of
 
 
 def site(epsilon: str = "1") -> Site:
@@ -50,7 +50,6 @@ def test_out_of_range(expected: dict[str, float], field: str) -> None:
 
 
 def test_levels_are_not_planned() -> None:
-    found = levels_study().site
-    assert found is not None
+    found = site_of(levels_study())
     with pytest.raises(InvalidInput, match="must be confusion"):
         plan_sites(found, Expected(5, 5))
