@@ -16,11 +16,8 @@ def drawn(noise: Noise, rate: float, people: int, chance: np.random.Generator) -
     ones = chance.binomial(people, rate, DRAWS) if people else np.zeros(DRAWS)
     shape = (DRAWS, noise.sites, 2)
     more = (chance.geometric(1 - noise.decay, shape) - chance.geometric(1 - noise.decay, shape)).sum(axis=1)
-    return (
-        (1 - rate) * (ones + more[:, 1])
-        - rate * (people - ones + more[:, 0]) * (people > 0)
-        - rate * (more[:, 0] * (people == 0))
-    )
+    zeros = people - ones if people else ones
+    return np.asarray((1 - rate) * (ones + more[:, 1]) - rate * (zeros + more[:, 0]))
 
 
 @pytest.mark.parametrize(
