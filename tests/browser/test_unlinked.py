@@ -1,7 +1,6 @@
 """In a real browser: a blind ticket on the page, and an answer through a relay."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
