@@ -1,9 +1,12 @@
 """What a plan says: a row for each design, and which of them is best."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fairgauge.errors import InvalidInput
+from fairgauge.lazy import above
+from fairgauge.study import Release
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,10 @@ class Plan:
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
 
+    _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
+    plot = above("fairgauge.reports.plots", "plot_plan")
+    to_frame = above("fairgauge.reports.frames", "plan_frame")
+
     @property
     def best(self) -> str | None:
         """The design that needs the least, or None where none is enough."""
@@ -69,6 +76,14 @@ class Plan:
             return None
         # Where a simpler design does as well, it comes first in the list and is the better choice.
         return next(row.design for row in possible if getattr(row, self.solved_for) <= least * 1.0005)
+
+    @property
+    def release(self) -> Release | None:
+        """What a study says so that its counts leave as planned: one batch of all; None for a plan without a crowd."""
+        if self.crowd is None:
+            return None
+        delta, observed = (format(Decimal(repr(self.crowd[name])).normalize(), "f") for name in ("delta", "observed"))
+        return Release(int(self.crowd["batch"]), delta, observed)
 
     def row(self, design: str) -> PlanRow:
         """Return the row of a design.

@@ -99,10 +99,14 @@ SCRIPTS = [
         "fairgauge-client.js",
         "fairgauge-crowd.js",
         "fairgauge-envelopes.js",
+        "fairgauge-inclusion.js",
         "fairgauge-passes.js",
         "languages.js",
         "take-part.css",
-        *(f"take-part{part}.js" for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")),
+        *(
+            f"take-part{part}.js"
+            for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
+        ),
     )
 ]
 PAGES = [

@@ -10,6 +10,7 @@ import {
   tokenId,
 } from "./fairgauge-client.js";
 import { review, submit } from "./take-part-answer.js";
+import { describeCrowd, spentTowardsReaders } from "./take-part-crowd.js";
 import { groupField, limitField, ticketField, valueField } from "./take-part-fields.js";
 import { frame } from "./take-part-frame.js";
 import { Told, describe } from "./take-part-study.js";
@@ -43,6 +44,7 @@ async function showLimits(visit) {
   const spent = roundedUp(await ledger.spent(), 6);
   const amounts = Object.entries({ study, lifetime, spent }).map(([name, amount]) => [name, words.numeral(amount)]);
   visit.get("limits-now").textContent = visit.say("limits.now", Object.fromEntries(amounts));
+  visit.get("limits-readers").textContent = await spentTowardsReaders(visit);
   const fields = [limitField(words, "study", study), limitField(words, "lifetime", lifetime)];
   visit.get("limit-fields").replaceChildren(...fields.map(({ element }) => element));
   visit.get("lower").onsubmit = async (event) => {
@@ -173,6 +175,7 @@ async function main(visit) {
   const record = await visit.ledger.recall(study.digest);
   if (!study.site) {
     describe(visit, study, told);
+    await describeCrowd(visit, study);
     document.title = visit.say("page.title", { title: told.title });
   }
   await showLimits(visit);

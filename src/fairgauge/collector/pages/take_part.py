@@ -21,9 +21,9 @@ _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {"css": "text/css", "js": "text/javascript"}
 # What is served as /static/...: modules, which other sites may import, and what the page needs beside them.
-_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")
+_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
 _FILES = (*(f"take-part{part}.js" for part in _PARTS), "take-part.css")
-_MODULES = tuple(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "passes"))
+_MODULES = tuple(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "inclusion", "passes"))
 ASSETS: dict[str, Callable[[], bytes]] = {
     **{name: (_STATIC / name).read_bytes for name in _MODULES},
     **{name: (_PAGES / name).read_bytes for name in _FILES},
