@@ -182,12 +182,12 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         _deliver(ledger, answer, request, (relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
-    if waits and moment is not None and not request.json:
-        from fairgauge.client.moments import shown
-
-        text = f"{study.title}: answered, waits until {shown(moment)}: the same command sends it from then on"
+    until = _shown(moment) if waits else ""
+    if until and not request.json:
+        text = f"{study.title}: answered, waits until {until}: the same command sends it from then on"
     elif request.json:
         told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        told |= {"waits_until": until} if until else {}
         if crowd is not None:
             told |= {
                 "epsilon": study.epsilon,
@@ -216,6 +216,12 @@ def _promised(study: "Study") -> "Crowd | None":
     from fairgauge.crowd import promised
 
     return promised(study)
+
+
+def _shown(moment: int | None) -> str:
+    from fairgauge.client.moments import shown
+
+    return "" if moment is None else shown(moment)
 
 
 def _relay(request: Request, study: "Study") -> "Relay | None":
