@@ -75,9 +75,7 @@ def planned_means(goal: Goal, channel: Channel, attribute: Attribute | None, rea
     return _parts(means, goal.decoder(channel), names, reading)
 
 
-def _parts(
-    goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], reading: Reading
-) -> tuple[PlanPart, ...]:
+def _parts(goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], reading: Reading) -> tuple[PlanPart, ...]:
     """Return what is wanted, by the decoder that the study's own goal has: with it answers will be read."""
     wanted = goal.wanted(decoder.inputs)
     scores = [goal.score(decoder, each) for each in wanted]
