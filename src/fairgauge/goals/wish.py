@@ -6,8 +6,8 @@ from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.study import ANY_VALUES, Attribute, Metric, Number, Question, Target
 from fairgauge.study.checks import check_is
-from fairgauge.study.question import MOST_SYMBOLS
 from fairgauge.study.numbers import exact
+from fairgauge.study.question import MOST_SYMBOLS
 
 LEAST_SYMBOLS, USUAL_SYMBOLS = 128, 400
 
