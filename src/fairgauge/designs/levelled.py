@@ -65,11 +65,21 @@ def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None)
         count, coarse = next_count(count, needed), (problem.inputs, solution)
 
 
+def solved_once(goal: Goal, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
+    """Solve a problem whose levels are given."""
+    simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
+    feasible = Columns.joined(*(channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
+    size = np.abs(feasible.scores).max(axis=0)
+    minimax = Minimax(problem)
+    solution = minimax.solve(Columns.joined(feasible, _likely_columns(problem, size)), starts_of(problem, size))
+    return _assembled(minimax, solution, epsilon)
+
+
 def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
     inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
     unit = float(np.sqrt(goal.privacy_variance(randomized_response(goal, epsilon))))
-    basis = _basis(goal, inputs)
+    basis = basis_of(goal, inputs)
     objectives = _objectives(goal, inputs, basis)
     if measures is not None:
         objectives = _measured(objectives, goal, measures, unit)
@@ -100,7 +110,7 @@ def _assembled(minimax: Minimax, solution: Solution, epsilon: Decimal) -> Channe
     return exact_channel(np.array(list(parts.values())).T, minimax.problem.inputs, epsilon)
 
 
-def _basis(goal: Goal, inputs: Inputs) -> Matrix:
+def basis_of(goal: Goal, inputs: Inputs) -> Matrix:
     """Return functionals, one per column, of which everything wanted and needed is a combination."""
     groups = range(goal.groups)
     sums = [inputs.sum_of(g) / goal.shares[g] for g in groups]
@@ -130,7 +140,7 @@ def _objectives(goal: Goal, inputs: Inputs, basis: Matrix) -> tuple[Objective, .
 def channel_columns(goal: Goal, channel: Channel, inputs: Inputs, unit: float) -> Columns:
     """Return a channel with two levels as columns between these levels: they are feasible together."""
     decoder = Decoder.even(channel, goal.share_vector)
-    scores = np.linalg.lstsq(decoder.rows, _basis(goal, decoder.inputs) / unit, rcond=1e-9)[0].astype(np.float64)
+    scores = np.linalg.lstsq(decoder.rows, basis_of(goal, decoder.inputs) / unit, rcond=1e-9)[0].astype(np.float64)
     spread = np.zeros((inputs.count, decoder.inputs.count))
     up = (1 + inputs.levels) / 2
     for block, end in zip(inputs.blocks, decoder.inputs.blocks, strict=True):

@@ -14,8 +14,8 @@ import numpy as np
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.goals.centring import Family, Table, best_score
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.goals.reckoning import Reckoning, reckoned_law
 
 # Directions of the table below this relative size are rounding noise of its integers, not information.
 _RANK = 1e-9
@@ -45,12 +45,14 @@ class Decoder:
         prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
         aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
             the difference of two means is the gap.
+        constant: What scores of gaps take from values, where shares are known and the design is centred.
     """
 
     channel: Channel
     shares: Vector
     prior: Vector
     aims: tuple["Aim", ...] = ()
+    constant: float = 0.0
 
     @classmethod
     def even(cls, channel: Channel, shares: Vector) -> "Decoder":
@@ -87,6 +89,43 @@ class Decoder:
         """Return the decoder with the best score for each of these functionals against its own worst values."""
         found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
         return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def about(self, gaps: Sequence[tuple[Vector, float]], reckoning: Reckoning | None) -> "Decoder":
+        r"""Return the decoder for a population that is as reckoned, with the constant that serves these gaps best.
+
+        A gap's functional f may have c times another, h, taken off, whose average in the population is 0.  With scores
+        that are linear in their functionals the sum of all second moments, each in units of its own at c = 0, is least
+        at
+
+        .. math:: c = \frac{\sum w\, E[s_f s_h] / E[s_f^2]}{\sum w\, E[s_h^2] / E[s_f^2]}.
+
+        Where the channel cannot tell h, c is the one for which it can tell f - c h at all.
+
+        Args:
+            gaps: The gaps' functionals with their weights.
+            reckoning: What is reckoned of the values; None where nothing is.
+        """
+        prior = self.prior.copy()
+        for block, weight in zip(self.inputs.blocks, self.inputs.weights(self.shares), strict=True):
+            if reckoning is not None and block.stop - block.start > 1:
+                prior[block] = weight * reckoned_law(self.inputs.levels, reckoning)
+        found = self._but(prior=prior)
+        left = found.factors[0]
+        above = below = 0.0
+        for functional, weight in gaps:
+            turned = at_constant_value(self.inputs, functional)
+            beyond, untold = (of - left @ (left.T @ of) for of in (functional, turned))
+            if np.abs(untold).max() > UNBIASED * np.abs(turned).max():
+                # No choice: all gaps agree on it, up to rounding.
+                return found._but(constant=float((beyond @ untold) / (untold @ untold)))
+            first, second = found.score(functional), found.score(turned)
+            if first is None or second is None:
+                return found
+            law = prior @ self.rows
+            unit = float(law @ first**2)
+            above += weight * float(law @ (first * second)) / unit
+            below += weight * float(law @ second**2) / unit
+        return found._but(constant=above / below if below else 0.0)
 
     def common(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder with one prior for many functionals of equal standing, which serves them on average.

@@ -12,7 +12,7 @@ from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector, at_constant_value
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
 from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
@@ -121,7 +121,7 @@ class Goal:
     @property
     def centred(self) -> bool:
         """Whether the gap's score has a constant of its own."""
-        return self.design == CENTRED and self.groups == 2 and not self.abstain
+        return self.design == CENTRED and not self.abstain and (self.groups == 2 or self.shares_known)
 
     @property
     def reckonings(self) -> tuple[Reckoning, ...]:
@@ -174,12 +174,20 @@ class Goal:
 
         Its mean at an input is the gap's functional, less a constant times what averages to 0 in such a population.
         """
-        if self.centred and self.shares_known:
+        if self.centred and self.shares_known and self.groups == 2:
             return decoder.aims[0].score if decoder.aims else None
-        return decoder.score(self.gap_functional(decoder.inputs, pair))
+        return decoder.score(self._less(decoder, self.gap_functional(decoder.inputs, pair)))
+
+    def _less(self, decoder: Decoder, gap: Vector) -> Vector:
+        """Return a gap's functional less the constant that centred scores take from values."""
+        if not (self.centred and self.groups > 2 and decoder.constant):
+            return gap
+        return gap - decoder.constant * at_constant_value(decoder.inputs, gap)
 
     def gap_constant(self, decoder: Decoder) -> float:
         """Return the c of the gap's score, whose mean is (v - c)/p in one group and -(v - c)/p in the other."""
+        if self.groups > 2:
+            return decoder.constant if self.centred else 0.0
         if not (self.centred and self.shares_known and decoder.aims):
             return 0.0
         return float(decoder.inputs.levels[0] - self.shares[0] * decoder.aims[0].functional[0])
@@ -275,14 +283,17 @@ class Goal:
 
     def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
         """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
-        if self.centred and self.target == "gap":
+        if self.centred and self.target == "gap" and self.groups == 2:
             return decoder.aims[0].score if decoder.aims else None
-        return decoder.score(wanted.functional)
+        return decoder.score(self._less(decoder, wanted.functional) if self.target == "gap" else wanted.functional)
 
 
 @lru_cache(maxsize=64)
 def _decoder(goal: Goal, channel: Channel) -> Decoder:
     decoder = Decoder.even(channel, goal.share_vector)
+    if goal.centred and goal.groups > 2:
+        gaps = [(w.functional, w.weight) for w in goal.wanted(decoder.inputs)] if goal.target == "gap" else []
+        return decoder.about(gaps, None if goal.expect is None else goal.aim)
     if goal.centred:
         return _centred(goal, decoder)
     if not goal.relies_on_shares:
