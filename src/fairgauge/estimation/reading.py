@@ -6,7 +6,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
-from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.p_values import holm, p_value
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
@@ -73,7 +73,9 @@ def _question(
     pairs = pair_names(question)
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
+    p_values = (
+        {} if tolerance is None else holm({pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps})
+    )
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,
