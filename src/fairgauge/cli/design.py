@@ -63,7 +63,7 @@ def design(
     for question in study.questions:
         channel, tells = question.channel, _tells(question)
         out.print(
-            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(channel.levels)} levels, "
+            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
         )
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
@@ -100,7 +100,7 @@ def _described(question: Question) -> dict[str, Any]:
         "design": question.design,
         "epsilon_exact": question.channel.epsilon,
         "symbols": question.channel.symbols,
-        "levels": len(question.channel.levels),
+        "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
     }

@@ -63,9 +63,9 @@ def _question(
             ("There are no answers yet.",),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    # Of several questions each device answers one: an answer to another is one more symbol.
-    counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
-    estimands = estimands_of(question, questions=len(study.questions))
+    # Of several tables each device answers one: an answer through another is one more symbol.
+    counts = own if len(study.tables) == 1 else (*own, tally.total - sum(own))
+    estimands = estimands_of(question, tables=len(study.tables))
     reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}

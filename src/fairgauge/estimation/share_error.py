@@ -57,7 +57,7 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
         raise ValueError("shares that are estimated have no declared error")
     inputs, first, second = estimands.decoder.inputs, *(estimands.share_of(side) for side in pair)
     # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
-    blocks = [inputs.blocks[members(side)[0]] for side in pair]
+    blocks = [inputs.runs(inputs.blocks[members(side)[0]])[0] for side in pair]
     lines = [np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks]
     band = [
         np.linspace(
