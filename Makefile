@@ -9,9 +9,11 @@ USERS  := $(VENV)/.installed-for-users
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 # Flower wants other versions of the collector's web framework, so what needs it has an environment of its own.
 FLOWER := .venv-flower
+# NVFlare brings a web framework and a database of its own, which nobody else here needs.
+NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower lint dist bench mutants coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks lint dist bench mutants coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +51,16 @@ $(FLOWER)/.installed: pyproject.toml constraints-flower.txt
 		--constraint constraints-flower.txt --editable '.[flower-dev]'
 	@touch $@
 
+frameworks: $(FLOWER)/.installed $(NVFLARE)/.installed  ## Run the long tests in Flower and NVFlare; some minutes
+	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/frameworks/flower)
+	$(if $(ARGS),,$(NVFLARE)/bin/python -m pytest tests/unit/nvflare tests/frameworks/nvflare)
+
+$(NVFLARE)/.installed: pyproject.toml constraints-nvflare.txt
+	$(PYTHON) -m venv --clear $(NVFLARE)
+	$(NVFLARE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
+		--constraint constraints-nvflare.txt --editable '.[nvflare-dev]'
+	@touch $@
+
 lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -81,4 +93,4 @@ older-people: $(FLOWER)/.installed  ## Run the example with a real federation; D
 	$(FLOWER)/bin/python examples/older-people/main.py $(if $(DATA),--data $(DATA)) $(ARGS)
 
 clean:  ## Remove the environment, caches and built pages
-	rm -rf $(VENV) $(FLOWER) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(FLOWER) $(NVFLARE) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -211,7 +211,7 @@ def _visitors(castle: Castle) -> Line:
 def _requests(castle: Castle) -> Line:
     """Send requests that should not be, and count responses that say the collector is at fault."""
     chance = random.Random(secrets.randbits(32))
-    found = asyncio.run(fuzz(castle.port, OPEN.digest, chance, requests=FUZZED, seconds=1800.0, connections=200))
+    found = asyncio.run(fuzz(castle.port, OPEN.digest, chance, requests=FUZZED, seconds=2400.0, connections=200))
     faults = sum(count for status, count in found.items() if status >= 500 and status not in (503, 507))
     value = f"{faults} faults in {found.total():,} requests"
     return Line("random and bent requests", value, "none", float(faults), "0")

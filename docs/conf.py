@@ -30,7 +30,7 @@ highlight_language = "none"  # a literal block is text unless it says what it is
 # The reference
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_mock_imports = ["flwr"]  # which has an environment of its own
+autodoc_mock_imports = ["flwr", "nvflare"]  # which have environments of their own
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True

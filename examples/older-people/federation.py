@@ -18,8 +18,6 @@ from fairgauge.study import Study
 from model import SIZE, rates, train
 from trials import Matrix, Trial
 
-LIMIT = 1  # what a client is willing to spend on its owner's sex, in its lifetime
-
 
 def federate(trials: list[Trial], study: Study, folder: Path, *, rounds: int) -> tuple[Matrix, str]:
     """Train and measure in Flower's simulation; return the model, and what the answers of so few clients tell."""
@@ -53,7 +51,6 @@ def _client(trials: list[Trial], study: Study, folder: Path) -> ClientApp:
         study=study,
         group={"sex": lambda context: trials[number(context)].sex},
         ledger=lambda context: folder / f"ledgers/{number(context)}.sqlite3",
-        limit=LIMIT,
     )
 
     @app.evaluate(mods=[private])

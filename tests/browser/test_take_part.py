@@ -119,7 +119,7 @@ class TestDrafts:
         study = Study("Crossed", [Question(RECALL, cells, "means", "sample", 1.1, channel, expect=0.8)])
         collector.publish(study)
         page = open_form(visitor(), study)
-        expect(page.locator("#promise")).to_contain_text(f"your {ANIMAL.name}, your age and your recall")
+        expect(page.locator("#promise")).to_contain_text(f"your {ANIMAL.name}, your age, and your recall")
         fill(page)
         page.get_by_label("old", exact=True).check()
         sent = json.loads(randomise(page))
@@ -464,7 +464,7 @@ class TestStates:
 
         def careless(route: Route) -> None:
             source = route.fetch().text()
-            check = "await takesAnswers(study, true).catch((error) => error)"
+            check = "await takesAnswers(visit, study, true).catch((error) => error)"
             assert source.count(check) == 1
             route.fulfill(body=source.replace(check, "true"), content_type="text/javascript")
 
@@ -725,7 +725,7 @@ class TestRefusals:
         [
             ('"wombat"', '"koala"', "this is another study"),
             ('"title":"', '"title":"Not ', "this is another study"),
-            ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09 but its table has epsilon 1.098"),
+            ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09, but its table spends more"),
             ('"format":1', '"format":3', "format=3: must be 1 or 2"),
             ('"format":1', '"format":1,"format":1', "must be given once"),
         ],
@@ -778,7 +778,15 @@ class TestRefusals:
         randomise(page)
 
     @pytest.mark.parametrize(
-        ("text", "level"), [("83 %", "0.83"), ("83%", "0.83"), ("83,5 %", "0.835"), ("100 %", "1")]
+        ("text", "level"),
+        [
+            ("83 %", "0.83"),
+            ("%83", "0.83"),
+            ("83,5 %", "0.835"),
+            ("100%", "1"),
+            ("\u0668\u0663\u066b\u0665 \u066a", "0.835"),  # in Arabic and Persian digits
+            ("\u06f8\u06f3/\u06f1\u06f0\u06f0", "0.83"),
+        ],
     )
     def test_a_percentage_is_understood(
         self, collector: Collecting, visitor: OpenVisitor, text: str, level: str
@@ -789,9 +797,11 @@ class TestRefusals:
         found = page.evaluate(
             """async ([text, level]) => {
                 const { valueField } = await import("/static/take-part-fields.js");
+                const { Words } = await import("/static/take-part-words.js");
                 const { position } = await import("/static/fairgauge-client.js");
                 const metric = { name: "recall", low: "0", high: "1" };
-                const field = valueField([metric], 7, false);
+                const told = { ...metric, help: null, language: "" };
+                const field = valueField(new Words(["en"]), { ranges: [metric], told, silent: false }, 7);
                 field.element.querySelector("input").value = text;
                 const [one, other] = [field.read(), level].map((value) => position(metric, value));
                 return one.n * other.d === other.n * one.d;
@@ -810,8 +820,8 @@ class TestRefusals:
         for value in ("83", "83.5", "100", "2"):
             fill(page, value=value)
             page.get_by_role("button", name="Randomise").click()
-            expect(complaint).to_have_text("Recall must be a number from 0 to 1: for 83 in 100 write 0.83 or 83 %.")
-        for value in ("101 %", "% 83", "8 3 %", "1000"):
+            expect(complaint).to_have_text("Recall must be a number from 0 to 1: for 83 in 100 write 0.83 or 83%.")
+        for value in ("101 %", "% 83 %", "8 3 %", "1000"):
             fill(page, value=value)
             page.get_by_role("button", name="Randomise").click()
             expect(complaint).to_have_text("Recall must be a number from 0 to 1.")
@@ -824,7 +834,7 @@ class TestRefusals:
         fill(page, value="83 %")
         page.get_by_role("button", name="Randomise").click()
         expect(page.locator("#complaint-value-0")).to_have_text(
-            "Recall must be a number from 0 to 100, written without %."
+            "Recall must be a number from 0 to 100, written without a percent sign."
         )
         fill(page, value="83")
         randomise(page)
@@ -920,7 +930,9 @@ class TestRefusals:
         page.get_by_role("button", name="Randomise").click()
         expect(page.get_by_role("heading", name="This page will not answer")).to_be_visible()
         expect(page.locator("#problem")).to_contain_text("or than this browser allows. Nothing was sent.")
-        expect(page.locator("#problem")).to_contain_text("spends epsilon 1.098613, and this device allows 0.5 a study.")
+        expect(page.locator("#problem")).to_contain_text(
+            "spends epsilon 1.098613, and this browser allows 0.5 a study."
+        )
         assert remembered_nothing(page)
 
     def test_a_ledger_of_before_keeps_its_answers(self, collector: Collecting, visitor: OpenVisitor) -> None:

@@ -10,15 +10,18 @@ from typer.main import get_command
 
 from fairgauge.cli import make_app
 from fairgauge.cli.overview import COMMANDS as LISTED
+from fairgauge.client import agent_command
 from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "answer", "audit", "design", "estimate", "key", "paper", "plan", "report", "serve", "simulate", "store", "tally",
-    "ticket", "token", "verify",
+    "agent", "answer", "audit", "design", "estimate", "key", "ledger", "paper", "plan", "report", "serve", "simulate",
+    "store", "tally", "ticket", "token", "verify",
 ]  # fmt: skip
+BARE = {"agent": agent_command.make_parser, "answer": make_parser}
 GROUPS = {
     "key": ["show", "rotate", "adopt"],
+    "ledger": ["spent", "check"],
     "store": ["check", "backup", "restore", "migrate", "forget", "log"],
     "ticket": ["new"],
     "token": ["new", "list", "revoke"],
@@ -54,8 +57,9 @@ def option_rows(section: str) -> set[str]:
 
 
 def options_of(name: str) -> set[str]:
-    if name == "answer":  # which a device runs without typer
-        found = {text for action in make_parser()._actions for text in action.option_strings if action.dest != "help"}
+    if name in BARE:  # which a device runs without typer
+        parser = BARE[name]()
+        found = {text for action in parser._actions for text in action.option_strings if action.dest != "help"}
     else:
         parameters = [one for command in actual_commands()[name] for one in command.params]
         found = {text for one in parameters if isinstance(one, TyperOption) for text in one.opts}
@@ -63,7 +67,7 @@ def options_of(name: str) -> set[str]:
 
 
 def test_the_commands_are_the_ones_we_meant():
-    assert sorted(["answer", *actual_commands()]) == sorted(LISTED) == COMMANDS
+    assert sorted([*BARE, *actual_commands()]) == sorted(LISTED) == COMMANDS
     assert {name: [one.name for one in actual_commands()[name]] for name in GROUPS} == GROUPS
 
 

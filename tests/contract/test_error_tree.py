@@ -16,9 +16,9 @@ DRAWN = set(re.findall(r"\b[A-Z][A-Za-z]+\b", errors.__doc__ or ""))
 
 
 def exception_classes() -> Iterator[type[Exception]]:
-    """Every exception class that a module of the package defines; Flower's room needs Flower, and defines none."""
+    """Every exception class that a module of the package defines; rooms of frameworks need them, and define none."""
     for found in pkgutil.walk_packages(fairgauge.__path__, "fairgauge."):
-        if found.name.startswith("fairgauge.flower") or found.name.endswith("__main__"):
+        if found.name.startswith(("fairgauge.flower", "fairgauge.nvflare")) or found.name.endswith("__main__"):
             continue
         module = importlib.import_module(found.name)
         for item in vars(module).values():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAG
 
 
 FORMAT_1, FORMAT_2, ANSWER, TALLY = EXAMPLES
-DRAFTS = [draft_study(), unlinked_study(), site_study(), site_study("levels")]
+IN_WAVES = replace(draft_study(), order="waves")
+DRAFTS = [draft_study(), unlinked_study(), site_study(), site_study("levels"), IN_WAVES]
 
 
 @pytest.mark.parametrize("example", [FORMAT_1, FORMAT_2], ids=["format 1", "format 2"])

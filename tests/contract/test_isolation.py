@@ -52,8 +52,10 @@ def test_the_client_loads_no_room_above_it():
     assert rooms <= {"lazy", "errors", "canonical", "channel", "study", "client"}
 
 
-def test_without_flower_there_is_one_sentence():
-    code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); sys.modules['flwr'] = None; import fairgauge.flower"
+@pytest.mark.parametrize(("name", "module"), [("Flower", "flwr"), ("NVFlare", "nvflare")])
+def test_without_a_framework_there_is_one_sentence(name: str, module: str):
+    room = name.lower()
+    code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); sys.modules[{module!r}] = None; import fairgauge.{room}"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last.endswith("private metrics in Flower need flwr: pip install 'fairgauge[flower]'")
+    assert last.endswith(f"private metrics in {name} need {module}: pip install 'fairgauge[{room}]'")

@@ -13,13 +13,15 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from fairgauge.study import Study
+from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_question
 
-STUDIES = [Study(f"Study {n}", (sample_question(),)) for n in range(3)]
+STUDIES = [Study(f"Study {n}", (sample_question(),)) for n in range(2)]
+BATCH = 3
+STUDIES += [Study("In the crowd", (sample_question(),), release=Release(BATCH, "0.00000001", "0.5"))]
 SYMBOLS = STUDIES[0].symbols
 
 studies = st.sampled_from(STUDIES)
@@ -57,7 +59,7 @@ class CollectorMachine(RuleBasedStateMachine):
     def _enter(self) -> None:
         async def enter() -> tuple[AsyncExitStack, Desk]:
             stack = AsyncExitStack()
-            return stack, await stack.enter_async_context(open_desk(self.store, self.folder))
+            return stack, await stack.enter_async_context(open_desk(self.store, self.folder, drafts=True))
 
         self.stack, self.desk = self.runner.run(enter())
 
@@ -76,6 +78,15 @@ class CollectorMachine(RuleBasedStateMachine):
             return 410, None
         kept[id_] = symbol
         return 200, "accepted"
+
+    def seen(self, study: Study) -> list[int]:
+        """Return the symbols that readers see, in the order in which they came: all, or those of closed batches."""
+        kept = list(self.model[study.digest].values())
+        if study.release is None:
+            return kept
+        if study.digest in self.closed:
+            return kept if len(kept) >= BATCH else []
+        return kept[: max(0, len(kept) // BATCH - 1) * BATCH]
 
     @rule(target=published, study=studies)
     def publish(self, study: Study) -> Study:
@@ -128,6 +139,7 @@ class CollectorMachine(RuleBasedStateMachine):
         kept = sorted(self.model[study.digest].items())
         lines = b"".join(answer_bytes(study.digest, *answer) + b"\n" for answer in kept)
         assert (seal["answers"], seal["answers_sha256"]) == (len(kept), sha256(lines).hexdigest())
+        assert seal["tally"] == [self.seen(study).count(symbol) for symbol in range(SYMBOLS)]
 
     @rule()
     def restart(self) -> None:
@@ -141,9 +153,15 @@ class CollectorMachine(RuleBasedStateMachine):
                 continue
             kept = self.model[study.digest]
             counts = self.runner.run(self.desk.tally(study))
-            assert counts == [list(kept.values()).count(symbol) for symbol in range(SYMBOLS)]
-            export = self.runner.run(self.desk.get(f"/studies/{study.digest}/export")).content
-            assert export == b"".join(answer_bytes(study.digest, *answer) + b"\n" for answer in sorted(kept.items()))
+            assert counts == [self.seen(study).count(symbol) for symbol in range(SYMBOLS)]
+            came = self.runner.run(self.desk.get(f"/studies/{study.digest}/arrivals")).json()["arrivals"]
+            assert sum(hour["answers"] for hour in came) == len(kept)
+            export = self.runner.run(self.desk.get(f"/studies/{study.digest}/export", token=self.desk.operator))
+            if study.release is not None and study.digest not in self.closed:
+                assert export.status_code == 404
+                continue
+            lines = b"".join(answer_bytes(study.digest, *answer) + b"\n" for answer in sorted(kept.items()))
+            assert export.content == lines
 
 
 class PostgresMachine(CollectorMachine):
@@ -166,7 +184,18 @@ class ForgetfulMachine(CollectorMachine):
         return status, word
 
 
-def test_a_broken_model_is_noticed():
+class HastyMachine(CollectorMachine):
+    """A mutant: its collector shows a batch as soon as it is full."""
+
+    def seen(self, study: Study) -> list[int]:
+        kept = list(self.model[study.digest].values())
+        if study.release is None or study.digest in self.closed:
+            return super().seen(study)
+        return kept[: len(kept) // BATCH * BATCH]
+
+
+@pytest.mark.parametrize("machine", [ForgetfulMachine, HastyMachine])
+def test_a_broken_model_is_noticed(machine: type[RuleBasedStateMachine]):
     profile = settings(max_examples=40, stateful_step_count=20, phases=[Phase.generate], print_blob=False)
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(ForgetfulMachine, settings=profile)
+        run_state_machine_as_test(machine, settings=profile)

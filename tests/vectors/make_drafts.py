@@ -64,6 +64,7 @@ def good_studies() -> list[tuple[str, Study]]:
         Study("Expects", [expects, *two_questions().questions[1:]]),
         Study("Übersetzt 🎯", [sample_question()], language="zh-Hant", model=Model("m")),
         replace(sample_study(), planned=1, epoch=None, retention=0),
+        Study("Waves", [sample_question()], order="waves"),
         Study("Crossed", draft_study().questions[:2]),
     ]
     texts = [study.to_bytes().decode() for study in studies]
@@ -84,7 +85,14 @@ def bad_changes() -> Iterator[tuple[str, str]]:
         ],
         '"planned":200000': ['"planned":0', '"planned":-5', '"planned":1e5', '"planned":"200000"', '"planned":[]'],
         '"retention":90': ['"retention":-1', '"retention":36526', '"retention":"90"', '"retention":false'],
-        '"operator":"Fairness Office"': ['"operator":" "', '"operator":{}', '"operator":null'],
+        '"operator":"Fairness Office"': [
+            '"operator":" "',
+            '"operator":{}',
+            '"operator":null',
+            '"order":"random"',
+            '"order":null',
+            '"order":1',
+        ],
         '"version":"4.2"': ['"version":4', '"version":""', '"build":"4.2"', '"version":null'],
         '"model":{"name":"assistant","version":"4.2"}': ['"model":"assistant"', '"model":{}', '"model":[]'],
         '"opens":"2026-11-15T00:00:00Z"': ['"opens":null', '"opens":"2026-11-15"', '"opens":"2028-01-01T00:00:00Z"'],

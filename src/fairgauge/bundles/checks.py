@@ -7,7 +7,17 @@ from typing import Literal
 
 from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.files import Bundle, Piece, reading
-from fairgauge.collector.seal import PURPOSE, Export, Seal, Sealed, agreement, check_answers, digest_of, read_sealed
+from fairgauge.collector.seal import (
+    PURPOSE,
+    Export,
+    Seal,
+    Sealed,
+    agreement,
+    check_answers,
+    digest_of,
+    read_sealed,
+    released_tally,
+)
 from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -164,9 +174,13 @@ class _Run:
             self._say("seal", "broken", f"The tally in {name} cannot be one of this study: {error}.")
             return
         self._seal, self._seal_name = sealed, name
-        if tally.total != seal.answers:
-            said = f"{name} contradicts itself: its tally has {tally.total:,} answers, and it says {seal.answers:,}."
+        shown = sum(released_tally(self._study, {0: seal.answers}))
+        if tally.total != shown:
+            said = f"{name} contradicts itself: its tally has {tally.total:,} answers, and it says {shown:,}."
             self._say("seal", "broken", said)
+        elif shown < seal.answers:
+            said = f"{name} shows none of the {seal.answers:,} answers: they are too few to hide one person among."
+            self._say("seal", "holds", said)
         self._seal_and_tally(seal, tally)
         self._sealed_estimate(sealed)
         self._seal_signature(sealed)

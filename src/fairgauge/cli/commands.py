@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
     import typer
 
+# Those that a device runs.
+BARE = ("answer", "agent")
+
 
 def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
     """Return an application with these commands.
 
-    ``answer`` is not one of typer's: the process that sees a person's data runs on the standard library alone
-    (:mod:`fairgauge.client.command`).
+    ``answer`` and ``agent`` are not typer's: a process that sees a person's data runs on the standard library alone
+    (:mod:`fairgauge.client.command`, :mod:`fairgauge.client.agent_command`).
     """
     try:
         import typer
@@ -36,7 +39,7 @@ def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
         rich_markup_mode=None,
     )
     for name in names:
-        if name == "answer":
+        if name in BARE:
             continue
         found = getattr(import_module(f"fairgauge.cli.{name}"), name)
         if isinstance(found, typer.Typer):
@@ -73,6 +76,10 @@ def _run(typed: list[str]) -> int:
         from fairgauge.client.command import main as answer
 
         return answer(typed[1:])
+    if first == "agent":
+        from fairgauge.client.agent_command import main as agent
+
+        return agent(typed[1:])
     if first not in COMMANDS:
         raise InvalidInput("command", first, "must be one of " + ", ".join(COMMANDS))
     make_app([first])()

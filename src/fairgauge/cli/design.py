@@ -45,12 +45,19 @@ def design(
     aim: Annotated[
         str | None, typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.")
     ] = None,
+    operator: Annotated[str | None, typer.Option(help="Who asks, for people and for the report.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="Why it is asked, and what happens with the answers.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.")
+    ] = None,
+    planned: Annotated[str | None, typer.Option(help="How many answers are planned, such as 2e5.")] = None,
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     draft = Draft(
         title, group or [], metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
-        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
+        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose, model,
+        planned,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

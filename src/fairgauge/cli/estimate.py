@@ -3,8 +3,9 @@
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.formats import form_of, show_as
 from fairgauge.cli.read import read_study, read_tally
-from fairgauge.cli.show import err, show_estimate, show_json
+from fairgauge.cli.show import err, show_estimate
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 
@@ -16,14 +17,17 @@ def estimate(
     interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Estimate gaps and means, with intervals that say what they guarantee."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     counts = read_tally(tally, document)
     with err.status("Estimating ..."):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
-    if json:
-        show_json(found.to_dict())
+    if form != "people":
+        show_as(form, found.to_dict(), list(found.table()))
     else:
         show_estimate(document, found)
     if all(not question.gaps for question in found.questions):

@@ -76,6 +76,8 @@ IntervalName = Annotated[
 ]
 Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, unrounded.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table in Markdown, for a paper or a card.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
 TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]
 Secrets = Annotated[Path, typer.Option("--secrets", help="The collector's folder with tokens and keys.")]

@@ -9,6 +9,8 @@ COMMANDS = {
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
     "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
+    "agent": "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket.",
+    "ledger": "Show what a device has spent, and check that an answer was counted.",
     "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
     "tally": "Count the answers in files; refuse those that are not answers to this study.",
     "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",

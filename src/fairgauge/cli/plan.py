@@ -1,26 +1,34 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
+import math
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.crowd_plan import promises, read_aim
+from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_json, show_plan
+from fairgauge.cli.show import err, out, show_plan, show_table
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.planning import Plan
+from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import plan_in_crowd
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
+from fairgauge.study import Metric
+
+TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
 def plan(
@@ -49,10 +57,14 @@ def plan(
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     read = read_metric(metric)
-    groups = read_attribute(Grouping(group or (), "group", cross or (), shares, compare or ()))
+    typed = group or ([] if cross else _two_equal(form))
+    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
     goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
@@ -62,6 +74,18 @@ def plan(
     aim = read_aim(clients, crowd_epsilon, delta, observed, local_limit)
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
+    if count is not None and epsilon is None and error is None and aim is None and plot is None:
+        with err.status("Designing channels ...") as status:
+            chosen = choices(
+                goal,
+                read,
+                count,
+                confidence=confidence,
+                interval=interval,
+                progress=lambda one: status.update(f"Working out epsilon {one} ..."),
+            )
+        _show_choices(form, chosen)
+        return
     with err.status("Designing channels ...") as status:
         plan_all = partial(plan_for, goal, read, clients=count, confidence=confidence, interval=interval, detect=detect)
 
@@ -82,14 +106,59 @@ def plan(
             status.update("Drawing ...")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
-    if json:
-        show_json(found.to_dict())
+    if form != "people":
+        show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
     else:
-        show_plan(found)
-        for line in promises(found):
-            out.print(line)
-        best = found.row(found.best) if found.best else None
-        if best is not None and (saving := expectation_saves(goal, Decimal(str(best.epsilon)), read)):
-            out.print(saving)
+        _show(found, goal, read)
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _two_equal(form: Form) -> list[str]:
+    """Say that two equal groups are reckoned with, where nobody said which."""
+    (out if form == "people" else err).print(TWO_EQUAL)
+    return ["one=0.5", "other=0.5"]
+
+
+def _show(found: Plan, goal: Goal, metric: Metric) -> None:
+    show_plan(found)
+    for line in promises(found):
+        out.print(line)
+    best = found.row(found.best) if found.best else None
+    if best is None:
+        return
+    if found.solved_for == "error" and best.clients is not None and best.error is not None:
+        warning = no_study_sentence(best.clients, best.error, metric)
+        if warning is not None:
+            out.print(warning)
+    saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)
+    if saving is not None:
+        out.print(saving)
+
+
+def _for_table(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a row belongs into a table: what it assumes is a sentence."""
+    return {name: value for name, value in row.items() if name != "assumes"}
+
+
+def _show_choices(form: Form, found: Choices) -> None:
+    if form != "people":
+        show_as(form, found.to_dict(), [row.to_dict() for row in found.rows])
+        return
+    rows: list[list[str | Text]] = [
+        [
+            Text(f"{row.epsilon:g}", "bold" if row.epsilon == found.recommended else ""),
+            f"±{row.error:.3g}" if row.error < 2 * found.metric.scale else "tells nothing",
+            f"{row.odds:.2f}",
+            f"{math.ceil(1000 * row.guess) / 10:.1f} %",
+            f"{row.clients:,}",
+        ]
+        for row in found.rows
+    ]
+    out.print(f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design:")
+    show_table("epsilon", "error", "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
+    out.print(
+        "odds factor and guess right: what seeing one answer tells about a person, at most (50 % is a blind guess).\n"
+    )
+    for sentence in found.sentences():
+        out.print(sentence)

@@ -88,8 +88,8 @@ def answer(
     check_arguments(study=(study, Study))
     if ticket is not None:
         check_ticket(ticket)
-    _check_able(study, ticket)
-    _check_open(study)
+    check_able(study, ticket)
+    check_time(study)
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_profile(profile)
@@ -115,7 +115,7 @@ def check_ticket(ticket: str) -> None:
         raise InvalidInput("ticket", "not shown", "must be 32 lower-case hexadecimal digits")
 
 
-def _check_able(study: Study, ticket: str | None) -> None:
+def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.site is not None:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
@@ -123,7 +123,6 @@ def _check_able(study: Study, ticket: str | None) -> None:
         ("blind tickets", study.admission == "blind"),
         ("a gateway that hides addresses", study.gateway is not None),
         ("answers that wait for an epoch", study.epoch is not None),
-        ("a release in batches that devices check", study.release is not None),
     ):
         if asked:
             raise CannotAnswer(f"the study asks for {what}, which this version cannot do yet")
@@ -131,7 +130,7 @@ def _check_able(study: Study, ticket: str | None) -> None:
         raise CannotAnswer("the study takes answers with a ticket only")
 
 
-def _check_open(study: Study) -> None:
+def check_time(study: Study) -> None:
     """Refuse a study before it opens and from when it closes: nobody would count what it costs to answer."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # as studies write moments, so that text compares as time
     if study.opens is not None and now < study.opens:

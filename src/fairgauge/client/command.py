@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from fairgauge.client.numbers import is_number
 from fairgauge.errors import AnswerRefused, BadLedger, CannotSend, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
+    from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
@@ -42,8 +44,6 @@ HELP = {
 
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
-# A number as people write them. Decimal knows more, such as one with a billion digits.
-_NUMBER = re.compile(r"[+-]?(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,37 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     if not known:
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
+    crowd = _promised(study)
     if request.json:
-        text = json.dumps({"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state})
+        told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        if crowd is not None:
+            told |= {
+                "epsilon": study.epsilon,
+                "crowd": {
+                    "batch": crowd.batch,
+                    "observed": float(crowd.observed),
+                    "delta": float(crowd.delta),
+                    "epsilon": crowd.number,
+                },
+            }
+        text = json.dumps(told)
     else:
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+        if crowd is not None:
+            from fairgauge.crowd.words import readers_sentence, runners_sentence
+
+            text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _promised(study: "Study") -> "Crowd | None":
+    if study.release is None:
+        return None
+    from fairgauge.crowd import promised
+
+    return promised(study)
 
 
 def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:
@@ -209,7 +233,7 @@ def _read_value(typed: str) -> tuple[str, str | None]:
         raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
     if not number:
         return name, None
-    return name, number if _NUMBER.fullmatch(number) else "not a number"
+    return name, number if is_number(number) else "not a number"
 
 
 def default_ledger() -> Path:

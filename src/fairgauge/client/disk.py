@@ -39,6 +39,18 @@ def _rename_alone(old: Path, new: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path) -> None:
+    """Make the folder of a file if there is none, for its owner only, and make its name last.
+
+    Raises:
+        OSError: If it cannot be made.
+    """
+    missing = [folder for folder in path.absolute().parents if not folder.is_dir()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(folder)
+
+
 def sync_folder(path: Path) -> None:
     """Write out the names in a file's folder.
 

@@ -5,7 +5,8 @@ disk.  A crash before then leaves no trace of the answer anywhere; a crash after
 what is sent then are the same bytes.  So each study gets one randomisation, whatever happens.
 
 The file is SQLite.  It holds the study's digest, the answer's id and symbol, whether it was delivered, and what it
-cost which attribute.  It holds no group, no value, no address and no time.
+cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
+no address and no time.
 """
 
 import os
@@ -19,12 +20,12 @@ from typing import Any, Literal, get_args
 
 from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
-from fairgauge.client.limits import Limits, add_up, charges
+from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x66676C31  # "fgl1", where SQLite keeps the name of the program that a file belongs to
 LONGEST_WAIT = 30.0
 
@@ -42,9 +43,18 @@ _SCHEMA = (
         study TEXT NOT NULL REFERENCES answers (study),
         attribute TEXT NOT NULL,
         epsilon TEXT NOT NULL,
+        reader_epsilon TEXT,
+        reader_delta TEXT,
         PRIMARY KEY (study, attribute)
     ) WITHOUT ROWID""",
     f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+# A ledger of version 1 knows no crowds: whoever read its answers may have seen what the collector saw.
+_UPGRADE = (
+    "ALTER TABLE charges ADD COLUMN reader_epsilon TEXT",
+    "ALTER TABLE charges ADD COLUMN reader_delta TEXT",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -105,14 +115,31 @@ class Ledger:
                 connection.execute(
                     "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
                 )
+                towards = reader_charges(study, costs)
                 connection.executemany(
-                    "INSERT INTO charges VALUES (?, ?, ?)",
-                    [(found.study, attribute, str(cost)) for attribute, cost in costs.items()],
+                    "INSERT INTO charges VALUES (?, ?, ?, ?, ?)",
+                    [
+                        (found.study, name, str(cost), str(towards[name].epsilon), str(towards[name].delta))
+                        for name, cost in costs.items()
+                    ],
                 )
         # Someone else may have been killed between removing the journal and making that last: a power cut could
         # still undo the answer that we found.  Not after this.
         self._sync_folder()
         return found
+
+    def check(self, study: Study, *, limit: Limits) -> None:
+        """Refuse a study that costs more than the device allows, whatever the profile says.
+
+        Groups are taken to be given by their attributes' names.  What the answer would be is not looked at.
+
+        Raises:
+            NotPrivate: If a table spends more than one study may.
+            CannotAnswer: If the lifetime limit forbids it.
+        """
+        limit.check_study(study)
+        with self._transaction() as connection:
+            limit.check_lifetime(charges(study, {"group": {}}), self._charges(connection))
 
     def pending(self) -> list[Answer]:
         """Return the answers that still have to be delivered, in the order of their studies' digests."""
@@ -138,6 +165,26 @@ class Ledger:
         with self._transaction() as connection:
             rows = self._charges(connection)
         return {name: add_up(cost for account, cost in rows if account == name) for name, _ in rows}
+
+    def spent_towards_readers(self) -> dict[str, ToReaders]:
+        """Return the same towards those who read released counts: epsilons and deltas both add up."""
+        with self._transaction() as connection:
+            sql = (
+                "SELECT attribute, coalesce(reader_epsilon, epsilon), coalesce(reader_delta, '0') FROM charges "
+                "ORDER BY attribute"
+            )
+            rows = connection.execute(sql).fetchall()
+        found: dict[str, ToReaders] = {}
+        for name, *costs in rows:
+            epsilon, delta = (self._cost(cost) for cost in costs)
+            before = found.get(name, ToReaders(Decimal(0), Decimal(0)))
+            found[name] = ToReaders(add_up((before.epsilon, epsilon)), add_up((before.delta, delta)))
+        return found
+
+    def find(self, study: str) -> Answer | None:
+        """Return the answer to the study with this digest; None if there is none."""
+        with self._transaction() as connection:
+            return self._find(connection, study)
 
     def mark_sent(self, answer: Answer) -> None:
         """Remember that the answer was delivered."""
@@ -168,13 +215,16 @@ class Ledger:
 
     def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
         rows = connection.execute("SELECT attribute, epsilon FROM charges").fetchall()
+        return [(str(attribute), self._cost(epsilon)) for attribute, epsilon in rows]
+
+    def _cost(self, typed: Any) -> Decimal:
         try:
-            found = [(str(attribute), Decimal(epsilon)) for attribute, epsilon in rows]
-        except (InvalidOperation, TypeError):
-            found = [("", Decimal("NaN"))]
-        if not all(cost.is_finite() and cost >= 0 for _, cost in found):
+            cost = Decimal(typed)
+        except (InvalidOperation, TypeError, ValueError):
+            cost = Decimal("NaN")
+        if not (cost.is_finite() and cost >= 0):
             raise BadLedger("ledger", self.path, "is damaged: a cost is not a number from 0 up")
-        return found
+        return cost
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -250,13 +300,16 @@ class Ledger:
         if _pragma(connection, "application_id") != APPLICATION:
             raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")
-        if version != VERSION:
+        if version not in (1, VERSION):
             raise BadLedger(
-                "ledger", self.path, f"has version {version}, and this program knows version {VERSION} only"
+                "ledger", self.path, f"has version {version}, and this program knows versions up to {VERSION} only"
             )
         check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise BadLedger("ledger", self.path, f"is damaged: {check}")
+        if version < VERSION:
+            for statement in _UPGRADE:
+                connection.execute(statement)
 
     def _sync_folder(self) -> None:
         """Make the names in the ledger's folder last through a power cut."""

@@ -106,6 +106,32 @@ def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class ToReaders:
+    """What an answer costs towards those who read released counts and see no answer by itself."""
+
+    epsilon: Decimal
+    delta: Decimal
+
+
+def reader_charges(study: Study, costs: Charges) -> Mapping[str, ToReaders]:
+    """Return what an answer costs each attribute towards readers, given what it costs towards the collector.
+
+    A study that is released in batches costs them what the crowd's certificate says, which the device computes itself
+    from the study's integers; for another one, a reader may see as much as the collector does.
+    """
+    if study.release is None:
+        return {account: ToReaders(cost, Decimal(0)) for account, cost in costs.items()}
+    from fairgauge.crowd import promised  # a device whose studies have no crowd does not pay for it
+
+    crowd = promised(study)
+    hidden = ToReaders(crowd.epsilon, crowd.delta) if crowd is not None else None
+    return {
+        account: hidden if hidden is not None and hidden.epsilon < cost else ToReaders(cost, Decimal(0))
+        for account, cost in costs.items()
+    }
+
+
 def add_up(costs: Iterable[Decimal]) -> Decimal:
     """Return the sum, rounded up at the 50th digit.
 

@@ -83,7 +83,14 @@ async def _require_results(request: Request, *, ids: bool) -> None:
     if role_of(request) is None and await may_see(collector, digest, ids=ids):
         await collector.turnstile.turn("visitors", PATIENCE)
     else:
-        _require(request, "reader")
+        _require(request, "operator" if ids and await _in_crowd(collector, digest) else "reader")
+
+
+async def _in_crowd(collector: Collector, digest: str) -> bool:
+    try:
+        return (await collector.entry(digest)).kept.batch is not None
+    except NoStudy:
+        return False
 
 
 async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bool:
@@ -93,13 +100,13 @@ async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bo
         collector: The collector.
         digest: The study.
         ids: Whether it is about answers with their ids.  Ids can be tickets, and who gave those out would see who
-            sent what: where a study takes tickets, ids are for readers only.
+            sent what: where a study takes tickets, ids are for readers only; where it is in the crowd, for operators.
     """
     try:
         kept = (await collector.entry(digest)).kept
     except NoStudy:
         return False
-    return kept.public and not (ids and kept.admission == "tickets")
+    return kept.public and not (ids and (kept.admission == "tickets" or kept.batch is not None))
 
 
 def kind_of(request: Request) -> str:
@@ -155,7 +162,12 @@ VISITOR = Access(_browser, "Anyone may ask.", ("too-many",))
 BROWSER = Access(_browser, problems=("too-many",))
 READER = Access(_reader, _READER, _TOKEN, token=True)
 RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
-IDS = Access(_ids, f"{_PUBLIC[:-1]} and the study takes no tickets.", _TOKEN, token=True)
+IDS = Access(
+    _ids,
+    f"{_PUBLIC[:-1]} and the study takes no tickets. A study in the crowd needs the token of an operator.",
+    (*_TOKEN, "not-allowed"),
+    token=True,
+)
 OPERATOR = Access(_operator, "Needs the token of an operator.", (*_TOKEN, "not-allowed"), token=True)
 # The rest of what it takes is in the form: see fairgauge.collector.pages.forms.
 FORM = Access(

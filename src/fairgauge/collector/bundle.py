@@ -32,6 +32,7 @@ _HAS = "answers.ndjson   all answers, sorted by id"
 _HAS_NOT = {
     "removed": "The answers are not here: they were removed after the study was sealed.",
     "readers": "The answers are not here: they are for readers with a token.",
+    "crowd": "The answers are not here: the study promises that nobody but those who run it sees one by itself.",
 }
 
 
@@ -40,7 +41,7 @@ def readme(digest: str, why_not: str | None) -> bytes:
 
     Args:
         digest: The study.
-        why_not: Why there are no answers in it: ``removed`` or ``readers``; None if there are.
+        why_not: Why there are no answers in it: ``removed``, ``readers`` or ``crowd``; None if there are.
     """
     last = _HAS if why_not is None else _HAS_NOT[why_not]
     counted = ", the answers" if why_not is None else ""

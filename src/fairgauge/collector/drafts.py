@@ -22,7 +22,6 @@ def check_takes(study: Study, *, drafts: bool) -> None:
         ("admission", study.admission == "blind"),
         ("gateway", study.gateway is not None),
         ("epoch", study.epoch is not None),
-        ("release", study.release is not None),
     ):
         if asked:
             raise BadStudy(field, "something", "is what this version of the collector cannot keep to yet")

@@ -103,7 +103,9 @@ class Intake:
             return
         unique: dict[tuple[int, bytes], Row] | None = None
         if len({row[1] for row in rows}) < len(rows):  # the same id more than once within this group
-            unique = {row[:2]: row for row in reversed(rows)}  # reversed: the first one sent is the one that counts
+            unique = {}
+            for row in rows:  # the first one sent is the one that counts
+                unique.setdefault(row[:2], row)
         started = time.perf_counter()
         try:
             stored = await self._store.add(rows if unique is None else list(unique.values()), self._bucket())

@@ -36,6 +36,15 @@ class ExportQuery(Query, frozen=True):
     ] = "ndjson"
 
 
+class InclusionQuery(Query, frozen=True):
+    """Which part of a sealed study's answers a device wants to look for its own in."""
+
+    bucket: Annotated[
+        int,
+        Meta(ge=-1, lt=2**40, description="The bucket that the first bits of an id name; -1 for none, only the root."),
+    ] = -1
+
+
 class Terms(Query, frozen=True):
     """On which terms a study is published."""
 

@@ -3,10 +3,13 @@
 The export of a study is one canonical answer a line, sorted by id.  The seal holds the SHA-256 of exactly those bytes
 (``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
 which anyone can compute again from the study and the tally.
+
+Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal (format 2) also has the root of a
+tree over them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
@@ -17,6 +20,8 @@ from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.collector.seal_before import estimate_of_before, numbers_of, numbers_of_before, of_before
+from fairgauge.collector.stores.batches import may_leave
+from fairgauge.collector.tree import Growing
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.reports.particulars import SealNote
@@ -24,6 +29,7 @@ from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 FORMAT = 1
+WITH_ROOT = 2
 PURPOSE = "seal"
 PAGE = 10_000
 _LONGEST_LINE = 2**12
@@ -41,17 +47,23 @@ class Seal:
     tally: tuple[int, ...]
     closed: str
     format: int = FORMAT
+    root: str | None = None  # in format 2 only
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {name: value for name, value in asdict(self).items() if name != "root" or value is not None}
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785), which are what is signed."""
-        return encode(asdict(self))
+        return encode(self.to_dict())
 
 
 class AnswerDigest:
-    """Counts answers and digests them, given sorted by id."""
+    """Counts answers and digests them, given sorted by id; makes their tree too, if it is told how many will come."""
 
-    def __init__(self, study: str) -> None:
+    def __init__(self, study: str, *, growing: Growing | None = None) -> None:
         self._study = study
+        self._growing = growing
         self._hash = sha256()
         self._last = b""
         self.counts: dict[int, int] = {}
@@ -65,7 +77,15 @@ class AnswerDigest:
             self._last = id_
             self.counts[symbol] = self.counts.get(symbol, 0) + 1
         self.answers += len(page)
-        self._hash.update(lines_of(self._study, page))
+        lines = lines_of(self._study, page)
+        self._hash.update(lines)
+        if self._growing is not None:
+            self._growing.add([id_ for id_, _ in page], lines.splitlines())
+
+    @property
+    def root(self) -> str | None:
+        """The root of the tree, if there is one."""
+        return None if self._growing is None else self._growing.tree().root
 
     def hexdigest(self) -> str:
         """Return the SHA-256 of the sorted lines."""
@@ -80,7 +100,13 @@ def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
 def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
     """Return the document that is kept and shown: the seal, its signature, and the estimate."""
     found = estimation.estimate(study, Tally(seal.study, seal.tally)).to_dict()
-    document = {"seal": asdict(seal), "key": key, "signature": signature, "version": __version__, "estimate": found}
+    document = {
+        "seal": seal.to_dict(),
+        "key": key,
+        "signature": signature,
+        "version": __version__,
+        "estimate": found,
+    }
     return json.dumps(document, ensure_ascii=False).encode()
 
 
@@ -117,9 +143,17 @@ def read_sealed(data: bytes) -> Sealed:
             raise TypeError
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
-    if type(seal.format) is not int or seal.format != FORMAT:
-        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}")
+    if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT):
+        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT} or {WITH_ROOT}")
+    if (seal.root is not None) != (seal.format == WITH_ROOT):
+        raise InvalidInput("sealed.root", seal.root, f"must be there in format {WITH_ROOT}, and in no other")
     return found
+
+
+def released_tally(study: Study, counts: Mapping[int, int]) -> tuple[int, ...]:
+    """Return what a closed study shows of its counts: all of it, but nothing if a crowd was too small to hide in."""
+    few = study.release is not None and not may_leave(sum(counts.values()), study.release.batch)
+    return tuple(0 if few else counts.get(symbol, 0) for symbol in range(study.symbols))
 
 
 def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | None) -> None:
@@ -135,8 +169,8 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
         raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
     if answers is not None:
         check_answers(study, seal, answers)
-    elif sum(seal.tally) != seal.answers:
-        raise SealBroken(f"the tally has {sum(seal.tally)} answers, and the seal {seal.answers}")
+    elif sum(seal.tally) != (shown := sum(released_tally(study, {0: seal.answers}))):
+        raise SealBroken(f"the tally has {sum(seal.tally)} answers, and the seal {shown} to show")
     if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 
@@ -165,26 +199,34 @@ def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]
     Raises:
         SealBroken: Naming the first thing that differs.
     """
-    digest = digest_of(study.digest, answers)
-    counts = tuple(digest.counts.get(symbol, 0) for symbol in range(study.symbols))
+    digest = digest_of(study.digest, answers, sealed=None if seal.root is None else seal.answers)
+    counts = released_tally(study, digest.counts)
     for name, found, expected in (
         ("answers", digest.answers, seal.answers),
         ("answers_sha256", digest.hexdigest(), seal.answers_sha256),
         ("tally", counts, tuple(seal.tally)),
+        ("root", digest.root, seal.root),
     ):
         if found != expected:
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
 
 
-def digest_of(study: str, answers: Iterable[tuple[bytes, int]]) -> AnswerDigest:
-    """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory."""
-    digest, several = AnswerDigest(study), iter(answers)
+def digest_of(study: str, answers: Iterable[tuple[bytes, int]], *, sealed: int | None = None) -> AnswerDigest:
+    """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory.
+
+    Their tree is made, too, if it is said how many were ``sealed``.
+    """
+
+    def empty() -> AnswerDigest:
+        return AnswerDigest(study, growing=None if sealed is None else Growing(sealed))
+
+    digest, several = empty(), iter(answers)
     if several is not answers:  # can be read again
         try:
             while page := list(islice(several, PAGE)):
                 digest.add(page)
         except SealBroken:
-            digest = AnswerDigest(study)
+            digest = empty()
         else:
             return digest
     digest.add(sorted(answers))

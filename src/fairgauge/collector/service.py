@@ -24,14 +24,15 @@ from fairgauge.collector.notes import taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
-from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, sealed_document
+from fairgauge.collector.seal import FORMAT, PURPOSE, WITH_ROOT, AnswerDigest, Seal, released_tally, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.errors import InvalidInput, StoreAway, StoreError
+from fairgauge.collector.tree import Growing
+from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -148,6 +149,7 @@ class Collector:
             opens=None if study.opens is None else int(seconds_of(study.opens)),
             hourly=terms.hourly or None,
             key=self.signer.public,
+            batch=None if study.release is None else study.release.batch,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
@@ -170,6 +172,16 @@ class Collector:
         found = self._entries.get(digest)
         if found is None:
             found = await self._load(digest)
+        return found
+
+    async def current(self, digest: str) -> Entry:
+        """Return the same as the store has it now: another process may have closed the study, or deleted it."""
+        found = await self.entry(digest)
+        try:
+            found.kept = replace(await self.document(digest), document=b"")
+        except NoStudy:
+            self._entries.pop(digest, None)
+            raise
         return found
 
     async def _load(self, digest: str) -> Entry:
@@ -196,9 +208,13 @@ class Collector:
 
     # ------------------------------------------------------------------ results
     async def tally(self, entry: Entry) -> Tally:
-        """Return the count of every symbol."""
+        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches."""
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
+
+    async def answers(self, entry: Entry) -> int:
+        """Return how many answers came, whether their counts may be seen or not."""
+        return sum((await self.store.arrivals(entry.number)).values())
 
     async def study(self, digest: str) -> Study:
         """Return a study that is published here."""
@@ -206,7 +222,10 @@ class Collector:
 
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
-        tally, study = await self.tally(entry), await self.study(entry.digest)
+        study, over = await self.study(entry.digest), (await self.document(entry.digest)).closed is not None
+        if study.order is not None and not over:
+            raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
+        tally = await self.tally(entry)
         return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
     async def reckon(self, run: Callable[[], T]) -> T:
@@ -229,14 +248,17 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            found = AnswerDigest(digest)
+            counts = await self.store.counts(kept.number)
+            found = AnswerDigest(digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
             async for page in self.store.answers(kept.number):
                 await asyncio.to_thread(found.add, page)
-            counts = await self.store.tally(kept.number)
-            if counts != found.counts:
+            shown = await self.store.tally(kept.number)
+            tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
+            if counts != found.counts or tally != released_tally(study, counts):
                 raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
-            tally = tuple(counts.get(symbol, 0) for symbol in range(study.symbols))
-            seal = Seal(digest, found.answers, found.hexdigest(), tally, moment_of(kept.closed))
+            format_ = FORMAT if found.root is None else WITH_ROOT
+            closed = moment_of(kept.closed)
+            seal = Seal(digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature

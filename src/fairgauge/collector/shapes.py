@@ -142,6 +142,20 @@ class Seal(Exact, frozen=True):
     tally: list[Count]
     closed: Moment
     format: int
+    root: Digest | msgspec.UnsetType = msgspec.UNSET
+
+
+class Inclusion(Exact, frozen=True):
+    """The root over a sealed study's answers, and the leaves of one bucket with their way to the root."""
+
+    study: Digest
+    answers: Count
+    root: Digest
+    key: str
+    signature: str
+    bucket: Count | None
+    leaves: list[Digest] | None
+    path: list[Digest] | None
 
 
 class Sealed(Exact, frozen=True):
@@ -177,5 +191,6 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed, Key, Status, Problem,
+    Answer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed, Inclusion, Key,
+    Status, Problem,
 )  # fmt: skip

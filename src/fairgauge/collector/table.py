@@ -9,9 +9,10 @@ from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
 from fairgauge.collector.pages import studies as pages
-from fairgauge.collector.queries import EstimateQuery, ExportQuery, Terms
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Terms
 from fairgauge.collector.routes import health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
+from fairgauge.collector.routes.inclusion import inclusion
 
 _JSON = "application/json"
 _HTML = "text/html"
@@ -111,6 +112,14 @@ TABLE: tuple[Operation, ...] = (
         {200: _of(shapes.Sealed)}, problems=("not-sealed",),
     ),
     Operation(
+        "GET", f"{_ONE}/inclusion", "inclusion", "Prove that an answer is among those that were sealed",
+        inclusion, DEVICE, {200: _of(shapes.Inclusion)},
+        "For studies in the crowd. A device asks for the bucket that the first bits of its id name, some 256 answers "
+        "or more, and looks for its own leaf there: SHA-256 of a zero byte and the answer's canonical bytes. "
+        f"{_ANY_ORIGIN}",
+        ("not-sealed", "answers-gone"), query=InclusionQuery, shared=True,
+    ),
+    Operation(
         "GET", f"{_ONE}/tally", "tally", "Show how often each symbol was sent", results.tally, RESULTS,
         {200: _of(shapes.Tally)},
     ),
@@ -126,7 +135,8 @@ TABLE: tuple[Operation, ...] = (
         "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
                     tuple(FORMATS.values()))},
-        problems=("answers-gone",), query=ExportQuery,
+        "Of a study in the crowd for operators only, when it is sealed.",
+        ("answers-gone", "not-sealed"), query=ExportQuery,
     ),
     Operation(
         "GET", f"{_ONE}/bundle", "bundle", "Download everything of a sealed study that belongs together, as one zip",
@@ -162,7 +172,9 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
-        "With anytime intervals and 0.99 confidence, as on the study's page.",
+        "With anytime intervals and 0.99 confidence, as on the study's page; where answers come in waves, with "
+        "population intervals when the study is over.",
+        problems=("cannot-estimate",),
     ),
     Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE),
     Operation(

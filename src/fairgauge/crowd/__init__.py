@@ -3,8 +3,16 @@
 Standard library only, so that a device can compute it before it answers.
 """
 
-from fairgauge.crowd.promise import OBSERVED_IF_OPEN, OBSERVED_WITH_TICKETS, Crowd, crowd_of, default_delta
-from fairgauge.crowd.words import factor_sentence, guess_sentence
+from fairgauge.crowd.promise import (
+    OBSERVED_IF_OPEN,
+    OBSERVED_WITH_TICKETS,
+    Crowd,
+    crowd_of,
+    default_delta,
+    promised,
+    usual_observed,
+)
+from fairgauge.crowd.words import factor_sentence, guess_sentence, readers_sentence
 
 __all__ = [
     "OBSERVED_IF_OPEN",
@@ -14,4 +22,7 @@ __all__ = [
     "default_delta",
     "factor_sentence",
     "guess_sentence",
+    "promised",
+    "readers_sentence",
+    "usual_observed",
 ]

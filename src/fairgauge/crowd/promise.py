@@ -74,6 +74,22 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
     return crowd_of_channels([table[0].channel for table in study.tables], batch, observed=observed, delta=delta)
 
 
+def promised(study: Study) -> Crowd | None:
+    """Return what a study that is released in batches promises towards its readers; None for others.
+
+    Guarantee: as for :func:`crowd_of`, for every release of a collector that keeps to the study's ``release``.
+    """
+    release = study.release
+    if release is None:
+        return None
+    return crowd_of(study, release.batch, observed=Decimal(release.observed), delta=Decimal(release.delta))
+
+
+def usual_observed(study: Study) -> Decimal:
+    """Return the part of the answers that a reader may know or have made up, where nobody says: none with tickets."""
+    return OBSERVED_IF_OPEN if study.admission in (None, "open") else OBSERVED_WITH_TICKETS
+
+
 def crowd_of_channels(
     channels: Sequence[Channel], batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, delta: Decimal | None = None
 ) -> Crowd:

@@ -6,6 +6,7 @@
 from decimal import ROUND_CEILING, Context, Decimal
 
 from fairgauge.crowd.promise import Crowd
+from fairgauge.study import Study
 
 _UPWARD = Context(prec=28, rounding=ROUND_CEILING)
 
@@ -14,7 +15,7 @@ def factor_sentence(crowd: Crowd) -> str:
     """Say how much any conclusion depends on one person."""
     return (
         "Whatever anyone concludes from the published counts, had you answered otherwise its probability would differ "
-        f"by at most a factor {_shown(_factor(crowd), 3)}, plus at most {shown_delta(crowd.delta)}."
+        f"by at most a factor {shown(_factor(crowd), 3)}, plus at most {shown_delta(crowd.delta)}."
     )
 
 
@@ -24,7 +25,24 @@ def guess_sentence(crowd: Crowd) -> str:
     right = _UPWARD.divide(_UPWARD.add(factor, crowd.delta), 1 + factor)
     return (
         "Someone who must guess which of two answers was yours, 50 to 50 beforehand, is right at most "
-        f"{_shown(_UPWARD.multiply(right, Decimal(100)), 3)} % of the time."
+        f"{shown(_UPWARD.multiply(right, Decimal(100)), 3)} % of the time."
+    )
+
+
+def runners_sentence(study: Study) -> str:
+    """Say what those who run a study may learn at most."""
+    spent = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(study.epsilon)
+    linked = "" if study.gateway is not None else " They can link it to the connection that it came over."
+    return f"Towards those who run the study, who see your answer by itself: epsilon {spent:f}.{linked}"
+
+
+def readers_sentence(crowd: Crowd) -> str:
+    """Say what those who read the released counts may learn at most, and on what that rests."""
+    known = crowd.batch - crowd.people
+    others = f"of which a reader knows at most {known:,}" if known else "none of them known to a reader"
+    return (
+        f"Towards everyone who reads the counts: epsilon {shown(crowd.epsilon, 4)} at delta "
+        f"{shown_delta(crowd.delta)}, if counts are shown of at least {crowd.batch:,} answers together, {others}."
     )
 
 
@@ -44,6 +62,6 @@ def _factor(crowd: Crowd) -> Decimal:
     return _UPWARD.next_plus(_UPWARD.exp(crowd.epsilon))
 
 
-def _shown(number: Decimal, digits: int) -> str:
+def shown(number: Decimal, digits: int) -> str:
     """Return a number with so many digits, rounded up: nobody is told too little."""
     return f"{Context(prec=digits, rounding=ROUND_CEILING).plus(number):f}"

@@ -25,6 +25,7 @@ class IntervalKind:
         guarantee: What it promises, as a sentence without its first capital and its full stop.
         loads: The module and the class, in this room, that read counts by it.
         rough_below: With fewer answers than this it is only roughly right; 0 if it holds for any number.
+        random_order: Whether it holds only if clients answer in random order.
     """
 
     name: str
@@ -32,6 +33,7 @@ class IntervalKind:
     guarantee: str
     loads: str
     rough_below: int = 0
+    random_order: bool = False
 
     @property
     def reader(self) -> type["Reader"]:
@@ -64,6 +66,7 @@ KINDS: dict[str, IntervalKind] = {
             _DRAWN,
             f"holds for {_DRAWN}, at every look together",
             "by_inversion:AnytimeReader",
+            random_order=True,
         ),
         IntervalKind(
             "normal",

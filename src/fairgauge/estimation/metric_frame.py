@@ -11,13 +11,14 @@ does whatever follows from them, and each at :math:`1 - \alpha/d` makes all hold
 and so for the largest, for the largest difference, and for the ratio of any two positive means.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.ratios import at_most_one, over
 from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.values import Interval
@@ -213,11 +214,11 @@ class PrivateMetricFrame:
 
     @cached_property
     def _smallest(self) -> Columns:
-        return self._columns(lambda _, found: _over(min, _means(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(min, _means(found).values()), self._at(len(self._groups)))
 
     @cached_property
     def _largest(self) -> Columns:
-        return self._columns(lambda _, found: _over(max, _means(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(max, _means(found).values()), self._at(len(self._groups)))
 
     def _difference(self, method: Method) -> Columns:
         if _checked(method) == "between_groups":
@@ -275,19 +276,12 @@ def _overall(found: QuestionEstimate) -> Interval:
     return found.overall
 
 
-def _over(pick: Callable[[Iterable[float]], float], intervals: Iterable[Interval]) -> Interval:
-    """Return the smallest or the largest of numbers whose intervals hold together."""
-    known = list(intervals)
-    estimate, low, high = (pick([getattr(i, end) for i in known]) for end in ("estimate", "low", "high"))
-    return Interval(estimate, low, high)
-
-
 def _largest_gap(found: QuestionEstimate) -> Interval:
     """Return the largest gap in size; the intervals of all gaps hold together."""
     pairs = list(combinations(found.groups, 2))
     if any(pair not in found.gaps and pair[::-1] not in found.gaps for pair in pairs):
         raise found.untold("the gap between every two groups")
-    return _over(max, [found.gap(*pair).size for pair in pairs])
+    return over(max, [found.gap(*pair).size for pair in pairs])
 
 
 def _stated_shares(question: Question) -> dict[str, Interval] | None:
@@ -316,14 +310,14 @@ def _gaps_to_overall(shares: dict[str, Interval], found: QuestionEstimate) -> In
         ends = [[s * d for s in (share.low, share.high) for d in (gap.low, gap.high)] for share, gap in gaps]
         estimate = sum(share.estimate * gap.estimate for share, gap in gaps)
         sums.append(Interval(estimate, sum(map(min, ends)), sum(map(max, ends))))
-    return _over(max, [each.size for each in sums])
+    return over(max, [each.size for each in sums])
 
 
 def _means_to_overall(found: QuestionEstimate) -> Interval:
     """Return the largest difference to everyone where the means of groups and of everyone hold together."""
     everyone = _overall(found)
     means = _means(found).values()
-    return _over(
+    return over(
         max,
         [Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low).size for m in means],
     )
@@ -339,21 +333,10 @@ def _positive(question: Question, found: QuestionEstimate, interval: Interval) -
 
 def _ratio_of_groups(question: Question, found: QuestionEstimate) -> Interval:
     means = [_positive(question, found, mean) for mean in _means(found).values()]
-    return _at_most_one(_over(min, means), _over(max, means))
+    return at_most_one(over(min, means), over(max, means))
 
 
 def _ratio_to_overall(question: Question, found: QuestionEstimate) -> Interval:
     everyone = _positive(question, found, _overall(found))
     means = [_positive(question, found, mean) for mean in _means(found).values()]
-    return _over(min, [_at_most_one(mean, everyone) for mean in means])
-
-
-def _at_most_one(a: Interval, b: Interval) -> Interval:
-    """Return the smaller of a / b and b / a, of numbers whose intervals hold together and are not below zero."""
-    quotient = a.estimate / b.estimate
-    high = 1.0
-    if a.high < b.low:
-        high = a.high / b.low
-    elif b.high < a.low:
-        high = b.high / a.low
-    return Interval(min(quotient, 1 / quotient), min(a.low / b.high, b.low / a.high), high)
+    return over(min, [at_most_one(mean, everyone) for mean in means])

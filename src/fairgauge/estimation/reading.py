@@ -7,6 +7,7 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import holm, p_value
+from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
@@ -38,6 +39,7 @@ def estimate(
     Raises:
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
+        CannotEstimate: If the study is for sites, or its answers come in waves and the interval takes random order.
     """
     check_arguments(study=(study, Study), tally=(tally, Tally))
     kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
@@ -47,6 +49,11 @@ def estimate(
     tally.check(study)
     if study.site is not None:
         raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
+    if study.order is not None and kind.random_order:
+        raise CannotEstimate(
+            f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
+            f"{DEFAULT} when the study is over"
+        )
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions)
@@ -92,7 +99,14 @@ def _question(
         sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
+        impact_ratio=_ratio(metric, Teller(reader, names, alpha / len(names))) if len(means) == len(names) else None,
     )
+
+
+def _ratio(metric: Metric, together: Teller) -> Interval | None:
+    """Return the impact ratio, from means that hold together."""
+    means = [_level(metric, mean) for mean in together.means().values()]
+    return None if together.warnings else impact_ratio(means)
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

@@ -24,11 +24,15 @@ class Sensitivity:
             shares are estimated.
         share_error_is_bound: True if the means are not identified, so that this is the most it could be.
         forged: How far forging 1 % of the answers could move the gap; None if there is no limit.
+        share_gap: Which gap moves that far with a share.
+        forged_gap: Which gap moves that far with forged answers.
     """
 
     share_error: float | None
     share_error_is_bound: bool
     forged: float | None
+    share_gap: tuple[str, str] | None = None
+    forged_gap: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
@@ -37,6 +41,8 @@ class Sensitivity:
             "share_error_without_limit": self.share_error == math.inf,
             "share_error_is_bound": self.share_error_is_bound,
             "gap_moves_per_0.01_forged": self.forged,
+            "share_gap": None if self.share_gap is None else list(self.share_gap),
+            "forged_gap": None if self.forged_gap is None else list(self.forged_gap),
         }
 
 
@@ -60,6 +66,7 @@ class QuestionEstimate:
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.
+        impact_ratio: The smallest mean over the largest, where all means are told and none is near zero.
         margins: The mean of each group of the attributes that cross, over all groups of the others.
     """
 
@@ -76,6 +83,7 @@ class QuestionEstimate:
     fit: float | None
     sensitivity: Sensitivity | None
     warnings: tuple[str, ...]
+    impact_ratio: Interval | None = None
     margins: dict[str, Interval] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -145,6 +153,7 @@ class QuestionEstimate:
             "means": _named(self.means),
             **({"margins": _named(self.margins)} if self.margins else {}),
             "overall": None if self.overall is None else self.overall.to_dict(),
+            "impact_ratio": None if self.impact_ratio is None else self.impact_ratio.to_dict(),
             "shares": _named(self.shares),
             "answered": None if self.answered is None else self.answered.to_dict(),
             "fit_p_value": self.fit,
@@ -160,6 +169,8 @@ class QuestionEstimate:
         yield from self.means.items()
         if self.overall is not None:
             yield "overall", self.overall
+        if self.impact_ratio is not None:
+            yield "impact ratio", self.impact_ratio
         for group, share in self.shares.items():
             yield f"share of {group}", share
         if self.answered is not None:
@@ -218,14 +229,14 @@ class Estimate:
             import pandas as pd
         except ImportError:
             raise MissingExtra("data frames need pandas", "lab") from None
-        return pd.DataFrame(
-            [
-                {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-                for q in self.questions
-                for name, interval in q.rows()
-            ]
-        )
+        return pd.DataFrame(list(self.table()))
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """Yield one row per number: what it is about, what it is called, and its interval."""
+        for q in self.questions:
+            for name, interval in q.rows():
+                about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
+                yield about | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
 
     def __str__(self) -> str:
         lines = []

@@ -9,7 +9,7 @@ from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.result import Sensitivity
 from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.sides import Pair, members
+from fairgauge.goals.sides import Pair, members, pair_names
 from fairgauge.study import Question
 
 _STEP = 0.01
@@ -20,25 +20,30 @@ _NOTHING = 0.1
 def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
     """Return what a wrong share, or forged answers, would do to the worst of these gaps."""
     estimands, scale, told = reader.estimands, question.metric.scale, list(pairs)
-    forged = _forged(estimands, reader.law, told)
+    names = pair_names(question)
+    forged, forged_pair = _forged(estimands, reader.law, told)
     means = None if estimands.means is None else np.array([ratio.value(reader.law) for ratio in estimands.means])
-    share = None if estimands.shares is None else _share_error(estimands, means, told)
+    share, share_pair = (None, None) if estimands.shares is None else _share_error(estimands, means, told)
     return Sensitivity(
         share_error=None if share is None else share * scale,
         share_error_is_bound=share is not None and means is None,
         forged=None if forged is None else forged * scale,
+        share_gap=None if share_pair is None else names[share_pair],
+        forged_gap=names[forged_pair],
     )
 
 
-def _forged(estimands: Estimands, law: Vector, pairs: list[Pair]) -> float | None:
+def _forged(estimands: Estimands, law: Vector, pairs: list[Pair]) -> tuple[float | None, Pair]:
     """Return the most that a gap moves if one answer in a hundred is replaced by a symbol of a forger's choice.
 
-    None if there is no limit, because forgers could make the estimated share of a group vanish.
+    None if there is no limit, because forgers could make the estimated share of a group vanish; and which gap it is.
     """
     laws = np.column_stack([law, (1 - _STEP) * law[:, None] + _STEP * np.eye(len(law))])
     values = np.array([_gap_values(estimands, pair, laws) for pair in pairs])
     moves = np.abs(values[:, 1:] - values[:, :1])
-    return None if np.isnan(moves).any() else float(moves.max())
+    if np.isnan(moves).any():
+        return None, pairs[int(np.isnan(moves).any(axis=1).argmax())]
+    return float(moves.max()), pairs[int(moves.max(axis=1).argmax())]
 
 
 def _gap_values(estimands: Estimands, pair: Pair, laws: Matrix) -> Vector:
@@ -56,21 +61,24 @@ def _values(ratio: Ratio, laws: Matrix) -> Vector:
     return values
 
 
-def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) -> float:
-    """Return how far a gap moves if one share is really 0.01 more or less and the others make up in proportion.
+def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) -> tuple[float, Pair]:
+    """Return how far a gap moves, and which, if one share is really 0.01 more or less.
+
+    The other shares make up for it in proportion.
 
     A mean is a sum over a share, so it moves by as much as the share is wrong in proportion; a gap's score may take a
     constant from all values first.  Where the means are not known they may be as far as 1 from the middle, with the
     worst signs.  A share that could be next to nothing makes what is divided by it infinite.
     """
-    shares, constant, worst = estimands.shares, estimands.constant, 0.0
+    shares, constant, worst, which = estimands.shares, estimands.constant, 0.0, pairs[0]
     if shares is None:  # pragma: no cover - who calls this knows them
-        return worst
+        return worst, which
     for changed in range(len(shares)):
         for step in (_STEP, -_STEP):
             share = shares[changed] + step
-            if share <= _NOTHING * shares[changed] and any(changed in pair for pair in pairs):
-                return math.inf  # a group that is compared by itself
+            near = [pair for pair in pairs if changed in pair]
+            if share <= _NOTHING * shares[changed] and near:
+                return math.inf, near[0]  # a group that is compared by itself
             if not 0 < share < 1:
                 continue
             others = shares * (1 - share) / (1 - shares[changed])
@@ -86,5 +94,6 @@ def _share_error(estimands: Estimands, means: Vector | None, pairs: list[Pair]) 
                         (mean - constant) * (s / t - 1) for mean, s, t in zip(of_sides, stated, true, strict=True)
                     )
                     moved = abs(first - second)
-                worst = max(worst, float(moved))
-    return worst
+                if moved > worst:
+                    worst, which = float(moved), pair
+    return worst, which

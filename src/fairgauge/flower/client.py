@@ -1,28 +1,34 @@
 """The device's part of a Flower app: a mod that replaces an evaluation's metrics by one private answer."""
 
 import logging
-import traceback
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
-from flwr.clientapp.typing import ClientAppCallable, Mod
 from flwr.common.constant import ErrorCode
 
-from fairgauge.client import Answer, Ledger, Limits, load_study
-from fairgauge.client.limits import read_limit
+from fairgauge.client import Answer, Limits
+from fairgauge.client.asking import ask_agent
+from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
+from fairgauge.client.refusals import Refusal
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
+from fairgauge.federation.guard import Guard, guarded, of_app
+from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study
+
+if TYPE_CHECKING:  # the names of types moved between versions of Flower, and nothing else needs them
+    from flwr.clientapp.typing import ClientAppCallable, Mod
 
 T = TypeVar("T")
 Setting: TypeAlias = T | Callable[[Context], T]
 
-# The same whatever went wrong: why a device cannot answer may depend on its group or its data.
-REASON = "fairgauge: this device gives no answer"
+# What a node's owner may set, in `flower-supernode --node-config`: code that the server ships cannot.
+LIMIT = "fairgauge-limit"
+STUDY_LIMIT_KEY = "fairgauge-study-limit"
+AGENT = "fairgauge-agent"
 
 _logger = logging.getLogger(__name__)
 
@@ -32,15 +38,20 @@ def private_metrics(
     study: Setting[Study | str | Path | bytes],
     group: Setting[Mapping[str, Any]],
     ledger: Setting[str | Path],
-    limit: Setting[Limits | Decimal | str | int | float],
-) -> Mod:
+) -> "Mod":
     """Return a mod for ``@app.evaluate(mods=[...])`` that lets one private answer out, and nothing else.
 
     The evaluation runs on the device as before.  Its metrics whose names the study asks for become one answer; every
     record that it returns is dropped, and so is the text of every exception.  The same study is answered once: later
     rounds and later runs repeat that answer without evaluating again, and the server counts it once.
 
-    Each argument is a value, or a function that takes Flower's ``Context``.
+    Each argument is a value, or a function that takes Flower's ``Context``.  A relative path is one of the app's,
+    whichever folder the device's programs were started in; folders are made if need be.
+
+    What the device spends at most is not the app's to say: ``fairgauge-limit`` and ``fairgauge-study-limit`` in the
+    node's own configuration do, and without them epsilon 8 for an attribute and 4 for a study.  Where that
+    configuration names a ``fairgauge-agent``, the agent at that socket answers from a profile of its own, within limits
+    of its own; ``group`` and ``ledger`` are not read then.
 
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
     private for the study's exact epsilon, but for whether there is an answer at all.
@@ -50,28 +61,32 @@ def private_metrics(
         group: The device's group for each attribute's name, each a value or a function of the context as well.  None
             abstains.
         ledger: The device's ledger: one file for each device, which outlives runs.
-        limit: The most epsilon that the device spends on an attribute in its lifetime.
     """
+    app = app_folder()
 
-    def answer(context: Context, evaluate: Callable[[], Message]) -> Answer:
-        found, kept = _study(_setting(study, context)), Ledger(_setting(ledger, context))
-        if kept.state(found.digest) is not None:
-            return kept.answer(found, {"group": None, "values": {}})  # the answer that is there, whatever is asked
-        limits = _limits(_setting(limit, context))
-        groups = _groups(group, context)
-        # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
-        return kept.answer(found, {"group": groups, "values": _metrics(_of_app(evaluate))}, limit=limits)
-
-    def mod(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
+    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | Refusal:
         try:
-            content = to_content(answer(context, lambda: call_next(message, context)))
-        except FairgaugeError as refusal:
-            _logger.warning("no answer: %s", refusal)
-        except Exception as problem:  # noqa: BLE001 - its text must not reach the server, whatever it is
-            _logger.error("no answer, for a mistake in fairgauge: %s", _place(problem))
-        else:
-            return Message(content, reply_to=message)
-        return Message(Error(ErrorCode.MOD_FAILED_PRECONDITION, REASON), reply_to=message)
+            limits = _limits(context)
+        except InvalidInput as problem:
+            return Refusal("settings", str(problem))
+        source = _setting(study, context)
+        try:
+            found = study_of(app, source)
+        except FairgaugeError as problem:
+            return Refusal("study", str(problem))
+        measured = partial(_measure, call_next, message, context)
+        if AGENT in context.node_config:
+            return ask_agent(str(context.node_config[AGENT]), found, measured)
+        path = state_of(app, _setting(ledger, context))
+        _log_once(found.digest, path)
+        # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
+        return Guard(path, limits).answer(found, partial(_groups, group, context), measured)
+
+    def mod(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
+        found = guarded(lambda: answer(message, context, call_next))
+        if isinstance(found, Refusal):
+            return Message(Error(ErrorCode.MOD_FAILED_PRECONDITION, found.text), reply_to=message)
+        return Message(to_content(found), reply_to=message)
 
     return mod
 
@@ -87,29 +102,12 @@ def run_config(key: str) -> Callable[[Context], Any]:
 
 
 def _setting(setting: Any, context: Context) -> Any:
-    return _of_app(lambda: setting(context)) if callable(setting) else setting
+    return of_app(lambda: setting(context)) if callable(setting) else setting
 
 
-def _of_app(code: Callable[[], Any]) -> Any:
-    """Run code of the app; if it fails, tell where but not what, because its words may hold anything."""
-    try:
-        return code()
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - an exit's text would travel like any other
-        place = _place(problem)
-    raise CannotAnswer(f"the app's own code failed with {place}")
-
-
-def _place(problem: BaseException) -> str:
-    last = traceback.extract_tb(problem.__traceback__)[-1]
-    return f"{type(problem).__name__} at {last.filename}:{last.lineno}, in {last.name}"
-
-
-def _study(source: Study | str | Path | bytes) -> Study:
-    return source if isinstance(source, Study) else _load(source)
-
-
-# A process that evaluates round after round reads and checks a study once.
-_load = lru_cache(maxsize=8)(load_study)
+@lru_cache(maxsize=64)
+def _log_once(digest: str, path: Path) -> None:
+    _logger.info("study %s, ledger %s", digest, path)
 
 
 def _groups(group: Any, context: Context) -> dict[str, Any]:
@@ -119,12 +117,17 @@ def _groups(group: Any, context: Context) -> dict[str, Any]:
     return {attribute: _setting(own, context) for attribute, own in named.items()}
 
 
-def _limits(limit: Any) -> Limits:
-    return limit if isinstance(limit, Limits) else Limits(read_limit("limit", str(limit)))
+def _limits(context: Context) -> Limits:
+    limits = {LIMIT: LIFETIME_LIMIT, STUDY_LIMIT_KEY: STUDY_LIMIT}
+    for key in limits:
+        if key in context.node_config:
+            limits[key] = read_limit(key, str(context.node_config[key]))
+    return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
 
 
-def _metrics(reply: Message) -> dict[str, Any]:
-    """Return what an evaluation measured; a NaN is how many say that there was nothing to measure."""
+def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> dict[str, Any]:
+    """Evaluate, and return what was measured; a NaN is how many say that there was nothing to measure."""
+    reply = of_app(lambda: call_next(message, context))
     if not isinstance(reply, Message) or reply.has_error():
         raise CannotAnswer("the evaluation gave an error")
     records = list(reply.content.metric_records.values())

@@ -1,133 +1,71 @@
-"""The server's part of a Flower app: count each answer once, and say what they tell so far."""
+"""The server's part of a Flower app: any strategy, with its evaluation replaced by counting private answers."""
 
 from collections.abc import Iterable
-from logging import INFO
+from logging import INFO, WARNING
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.common.logger import log
-from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from fairgauge.client import Answer, send
-from fairgauge.client.answer_file import append_all
+from fairgauge.client import Answer
+from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
-from fairgauge.estimation.kinds import LIVE
+from fairgauge.federation.counter import NodeCounter
+from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
-from fairgauge.tallies import Tally
+
+if TYPE_CHECKING:
+    from flwr.serverapp import Grid
 
 
-class AnswerCounter:
+class AnswerCounter(NodeCounter):
     """What the devices of a federation answered, each counted once, over all rounds.
 
     Its :meth:`aggregate` is an ``evaluate_metrics_aggr_fn`` for the strategies that take one.
 
     Args:
-        study: The study that the devices answer.
+        study: The study that the devices answer: a file of the app's, an address, the document or a loaded study.
         confidence: How often all intervals of all rounds are to hold the truth together.
-        path: A file that keeps the answers, one a line.  A later run that is given the same file goes on from there.
+        path: A file that keeps the answers of this study, one a line; a relative path is one of the app's, and its
+            folder is made if need be.  A later run that is given the same file goes on from there.
+
+    Raises:
+        InvalidInput: If the file holds answers to another study.
     """
 
-    def __init__(self, study: Study, *, confidence: float = 0.99, path: str | Path | None = None) -> None:
-        self.study = study
-        self.confidence = confidence
-        self.path = None if path is None else Path(path)
-        self._symbols: dict[str, int] = {}
-        if self.path is not None and self.path.exists():
-            with self.path.open("rb") as file:  # whose last line may have been cut off by a crash
-                self._count(Answer.from_bytes(line) for line in file if line.endswith(b"\n"))
+    def __init__(
+        self, study: Study | str | Path | bytes, *, confidence: float = 0.99, path: str | Path | None = None
+    ) -> None:
+        app = app_folder()
+        kept = None if path is None else state_of(app, path)
+        super().__init__(study_of(app, study), confidence=confidence, path=kept)
 
-    @property
-    def answers(self) -> tuple[Answer, ...]:
-        """Every answer, in the order in which they came."""
-        return tuple(Answer(self.study.digest, name, symbol) for name, symbol in self._symbols.items())
+    def count(self, contents: Iterable[RecordDict]) -> int:
+        """Count what came back from devices that are not known, and return how many answers are new."""
+        return self.add(_answers((None, content) for content in contents))
 
-    @property
-    def tally(self) -> Tally:
-        """The count of every symbol."""
-        return Tally.of(self.study, self.answers)
-
-    def add(self, contents: Iterable[RecordDict]) -> int:
-        """Count what came back from devices, and return how many answers are new.
-
-        What is no answer to this study is left out, and so is a second answer with the same id.
-        """
-        new = self._count(_read(contents))
-        if self.path is not None and new:
-            append_all(new, self.path)
-        return len(new)
+    def count_replies(self, replies: Iterable[Message]) -> int:
+        """Count replies, each device once, and return how many answers are new."""
+        whole = [reply for reply in replies if not reply.has_error()]
+        return self.add(_answers((str(reply.metadata.src_node_id), reply.content) for reply in whole))
 
     def aggregate(self, contents: list[RecordDict], _weighted_by_key: str) -> MetricRecord:
         """Count what came back, and return what is known so far; the signature is Flower's."""
-        self.add(contents)
+        self.count(contents)
         return self.metrics()
 
-    def estimate(self) -> Estimate:
-        """Return what the answers say so far, with intervals that hold at every look together."""
-        return estimate(self.study, self.tally, confidence=self.confidence, interval=LIVE)
-
     def metrics(self) -> MetricRecord:
-        """Return what is known so far as numbers.
-
-        ``answers`` is how many there are.  For each metric and pair of groups, ``recall female - male`` is the gap,
-        with ``... low`` and ``... high`` around it.  Where the answers do not tell yet, these three are missing.
-        """
-        found = MetricRecord({"answers": len(self._symbols)})
-        for name, gap in self._gaps():
-            if gap is not None:
-                found[name], found[f"{name} low"], found[f"{name} high"] = _numbers(gap)
-        return found
-
-    def report(self) -> str:
-        """Return what is known so far in words, one line for each gap."""
-        lines = []
-        for name, gap in self._gaps():
-            known = "not yet" if gap is None else "{:.4f} [{:.4f}, {:.4f}]".format(*_numbers(gap))
-            lines.append(f"{name}: {known}")
-        return "\n".join([f"{len(self._symbols):,} answers", *lines])
-
-    def forward(self, url: str) -> None:
-        """Send every answer to a collector, which counts each once, however often it is sent."""
-        for answer in self.answers:
-            send(answer, url)
-
-    def _count(self, answers: Iterable[Answer]) -> list[Answer]:
-        new = []
-        for answer in answers:
-            known = answer.id in self._symbols
-            if not known and answer.study == self.study.digest and answer.symbol < self.study.symbols:
-                self._symbols[answer.id] = answer.symbol
-                new.append(answer)
-        return new
-
-    def _gaps(self) -> Iterable[tuple[str, Interval | None]]:
-        """Yield every gap's name with the gap, or with None where the answers do not tell yet."""
-        metrics = [question.metric.name for question in self.study.questions]
-        for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
-            name = question.metric.name
-            if metrics.count(name) > 1:
-                name = f"{name} by {question.attribute.name}"
-            groups = question.attribute.groups
-            for pair in ((a, b) for i, a in enumerate(groups) for b in groups[i + 1 :]):
-                yield f"{name} {pair[0]} - {pair[1]}", _told(found, pair, 2 * question.metric.scale)
+        """Return what is known so far as a record, as :meth:`numbers` has it."""
+        return MetricRecord(self.numbers())
 
 
-def _told(found: QuestionEstimate, pair: tuple[str, str], largest: float) -> Interval | None:
-    """Return a gap whose interval is within what any two groups could have; a wider one says nothing."""
-    gap = found.gaps.get(pair)
-    return gap if gap is not None and -largest <= gap.low and gap.high <= largest else None
-
-
-def _numbers(gap: Interval) -> tuple[float, float, float]:
-    return gap.estimate, gap.low, gap.high
-
-
-def _read(contents: Iterable[RecordDict]) -> Iterable[Answer]:
-    for content in contents:
+def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tuple[str | None, Answer]]:
+    for node, content in contents:
         try:
-            yield from_content(content)
+            yield node, from_content(content)
         except InvalidInput:
             continue  # a stranger's reply must not end a round
 
@@ -152,7 +90,7 @@ class PrivateMetrics(Strategy):
         self.first_round = first_round
 
     def configure_train(
-        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: "Grid"
     ) -> Iterable[Message]:
         """Let the wrapped strategy do it."""
         return self.strategy.configure_train(server_round, arrays, config, grid)
@@ -164,7 +102,7 @@ class PrivateMetrics(Strategy):
         return self.strategy.aggregate_train(server_round, replies)
 
     def configure_evaluate(
-        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: "Grid"
     ) -> Iterable[Message]:
         """Let the wrapped strategy choose the devices, from the first round that evaluates."""
         if server_round < self.first_round:
@@ -176,13 +114,19 @@ class PrivateMetrics(Strategy):
         if server_round < self.first_round:
             return None
         replies = list(replies)
-        new = self.counter.add(reply.content for reply in replies if not reply.has_error())
+        new = self.counter.count_replies(replies)
         log(INFO, "private metrics: %d replies, %d new answers", len(replies), new)
+        refused = summarise([reply.error.reason for reply in replies if reply.has_error()])
+        if refused:
+            log(WARNING, "\t%s", refused)
         for line in self.counter.report().splitlines():
             log(INFO, "\t%s", line)
         return self.counter.metrics()
 
     def summary(self) -> None:
-        """Log the study, and what the wrapped strategy has to say."""
-        log(INFO, "\t├──> Private metrics: %s, epsilon %.4g", self.counter.study.title, self.counter.study.epsilon)
+        """Log the study, where its answers are kept, and what the wrapped strategy has to say."""
+        study = self.counter.study
+        log(INFO, "\t├──> Private metrics: %s, epsilon %.4g, study %s", study.title, study.epsilon, study.digest)
+        if self.counter.path is not None:
+            log(INFO, "\t├──> Answers: %s", self.counter.path)
         self.strategy.summary()

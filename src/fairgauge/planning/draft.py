@@ -9,7 +9,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
 from fairgauge.planning.crossing import Grouping, read_attribute
-from fairgauge.planning.typed import as_epsilon, read_metric
+from fairgauge.planning.typed import as_count, as_epsilon, read_metric, read_model
 from fairgauge.study import Attribute, Study
 
 
@@ -36,6 +36,10 @@ class Draft:
     crosses: tuple[str, ...] = ()
     shares: Path | None = None
     compare: tuple[str, ...] = ()
+    operator: str | None = None
+    purpose: str | None = None
+    model: str | None = None
+    planned: str | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -68,6 +72,17 @@ class Draft:
         for wish in self.wishes():
             progress(wish.metric.name)
             questions.append(make_question(wish, loss, design=self.design))
-        study = Study(self.title, questions, opens=self.opens, closes=self.closes, contact=self.contact, aim=self.aim)
+        study = Study(
+            self.title,
+            questions,
+            opens=self.opens,
+            closes=self.closes,
+            contact=self.contact,
+            aim=self.aim,
+            operator=self.operator,
+            purpose=self.purpose,
+            model=None if self.model is None else read_model(self.model),
+            planned=None if self.planned is None else as_count("planned", self.planned),
+        )
         study.check_privacy()
         return study

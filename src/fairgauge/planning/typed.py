@@ -3,7 +3,7 @@
 from decimal import Decimal, InvalidOperation
 
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Metric, Number
+from fairgauge.study import Attribute, Metric, Model, Number
 from fairgauge.study.numbers import decimal_text
 
 MOST_CLIENTS = 10**15
@@ -51,6 +51,12 @@ def read_metric(typed: str) -> Metric:
         raise InvalidInput("metric", typed, "must be name:low:high, such as recall:0:1")
     low, high = (_plain(read_decimal("metric", part)) for part in parts[1:])
     return Metric(parts[0], low, high)
+
+
+def read_model(typed: str) -> Model:
+    """Read ``fall-detector@3.1``; a name alone has no version."""
+    name, _, version = typed.rpartition("@")
+    return Model(name, version) if name else Model(typed)
 
 
 def read_decimal(field: str, typed: str) -> Decimal:

@@ -12,6 +12,8 @@ The way of an estimate to a reader, and the module that each step lives in::
       |
     templating the style sheet, and templates that nothing unescaped gets into
       |
+    about      who asked whom and why, and on what the numbers rest; particulars: date, response, seal
+      |
     document   the report: one HTML file that needs nothing else
 
 ``words`` needs nothing but the estimate; the pictures and the report need Jinja2.

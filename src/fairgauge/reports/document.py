@@ -9,6 +9,7 @@ from markupsafe import Markup
 from fairgauge import __version__
 from fairgauge.estimation import Estimate
 from fairgauge.reports import card
+from fairgauge.reports.about import assumptions, facts, seal_facts
 from fairgauge.reports.particulars import NAME, Particulars, stated
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
@@ -52,6 +53,9 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             confidence=part_of_hundred(estimate.confidence),
             questions=shown,
             said=said,
+            facts=facts(study, tally.total, said),
+            seal_facts=seal_facts(said),
+            assumptions=assumptions(study, estimate, said),
             stated=stated(study, digest, estimate, said, __version__),
             meta_name=NAME,
             style=Markup(style()),  # noqa: S704 - our own style sheet, which holds no "<"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.trade import errors_for
 from fairgauge.planning.typed import as_epsilon
@@ -43,6 +44,9 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         sentence = (
             f"With epsilon {chosen}, {clients:,} answers give {what} to about ±{unit.of(error)} (99 % confidence)."
         )
+        tells_nothing = no_study_sentence(clients, error, metric)
+        if tells_nothing is not None:
+            sentence = f"{'' if error >= 2 * metric.scale else sentence + ' '}{tells_nothing}"
         factor = math.ceil(math.exp(chosen) * 100) / 100
         sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
         drawn = [(epsilon, one * unit.factor) for epsilon, one in points]

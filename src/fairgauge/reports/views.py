@@ -18,12 +18,15 @@ from fairgauge.reports.figures import (
 )
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
+    MILLION,
+    NO_RATIO,
     Verdict,
     fit_sentence,
     odds_after,
     privacy_sentence,
     progress_sentence,
     question_sentence,
+    ratio_sentence,
     sensitivity_sentences,
     tolerance_sentence,
     verdict,
@@ -78,6 +81,7 @@ class QuestionView:
     cut: str | None
     gaps: Markup | None
     means: Markup | None
+    ratio: str
     sensitivity: tuple[str, ...]
     moves: Markup | None
     fit: str
@@ -117,6 +121,7 @@ def question_view(
         cut=CUT_NOTE if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure),
         means=_means(question, found, sure),
+        ratio=ratio_sentence(question, found) or NO_RATIO,
         sensitivity=tuple(sensitivity_sentences(question, found)),
         moves=_moves(question, found),
         fit=fit_sentence(found),
@@ -164,7 +169,8 @@ def progress_view(
         looks: The gap's interval at numbers of answers that grew.
     """
     unit = unit_of(question.metric)
-    sentence = progress_sentence(answers, needed, unit.of(error))
+    million = None if needed is None else unit.of(error * math.sqrt(needed / MILLION))
+    sentence = progress_sentence(answers, needed, unit.of(error), million)
     bar = None if needed is None else progress_figure(answers / needed, description=sentence)
     shrinking = None
     if len(looks) > 1:
@@ -204,6 +210,8 @@ def _numbers(question: Question, found: QuestionEstimate) -> list[Number]:
     rows += [_number(group, mean, level) for group, mean in found.means.items()]
     if found.overall is not None:
         rows.append(_number("everyone", found.overall, level))
+    if found.impact_ratio is not None:
+        rows.append(_number("impact ratio", found.impact_ratio, Unit(1, "")))
     rows += [_number(f"share of {group}", share, Unit(1, "")) for group, share in found.shares.items()]
     if found.answered is not None:
         rows.append(_number("part that did not abstain", found.answered, Unit(1, "")))

@@ -113,10 +113,39 @@ def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[s
     if moves.share_error is not None:
         most = "up to " if moves.share_error_is_bound else ""
         far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
-        said.append(f"A share that is wrong by 0.01 would move the gap {far}.")
+        said.append(f"A share that is wrong by 0.01 would move {_which(moves.share_gap)} {far}.")
     limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
-    said.append(f"Forging 1 % of the answers could move it {limit}.")
+    what = "it" if moves.share_error is not None and moves.share_gap == moves.forged_gap else _which(moves.forged_gap)
+    said.append(f"Forging 1 % of the answers could move {what} {limit}.")
     return said
+
+
+def _which(pair: tuple[str, str] | None) -> str:
+    return "the gap" if pair is None else f"the gap between {pair[0]} and {pair[1]}"
+
+
+FOUR_FIFTHS = 0.8
+NO_RATIO = (
+    "Impact ratio: these answers do not tell it. It takes each group's mean, clearly above zero; a study tells those "
+    "that is made with the target means."
+)
+
+
+def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
+    """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
+    if found.impact_ratio is None:
+        return None
+    number = Unit(1, "")
+    places = number.places(found.impact_ratio)
+    low, high = number.down(found.impact_ratio.shown.low, places), number.up(found.impact_ratio.shown.high, places)
+    if found.impact_ratio.low >= FOUR_FIFTHS:
+        told = "That is four fifths or more."
+    elif found.impact_ratio.high < FOUR_FIFTHS:
+        told = "That is less than four fifths."
+    else:
+        told = "Whether it is four fifths or more cannot be told from these answers."
+    name = question.metric.name
+    return f"Impact ratio: the lowest group's {name} is between {low} and {high} of the highest group's. {told}"
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
@@ -148,16 +177,34 @@ def odds_after(question: Question, before: float) -> tuple[float, float]:
     return before / (before + factor * (1 - before)), before * factor / (before * factor + 1 - before)
 
 
-def progress_sentence(answers: int, needed: int | None, error: str) -> str:
+MANY = 10**7
+MILLION = 10**6
+
+
+def progress_sentence(answers: int, needed: int | None, error: str, million: str | None = None) -> str:
     """Return how far a study has come toward its aim.
+
+    Args:
+        answers: How many answers there are.
+        needed: How many the aim takes, if any number does.
+        error: The aim, as people say it.
+        million: The error that a million answers would give, as people say it.
 
     >>> progress_sentence(412_000, 1_000_000, "1 point")
     '412,000 of about 1,000,000 answers needed for ±1 point.'
+    >>> progress_sentence(0, 410_000_000, "0.1 points", "2 points").partition(": ")[0]
+    'No answers yet. ±0.1 points would take about 410,000,000 answers, more than most studies get'
     """
     if needed is None:
         return f"{_answers(answers)}. No number of answers would give the gap to ±{error}."
     if answers >= needed:
         return f"{_answers(answers)}: more than the {rounded(needed):,} or so needed for ±{error}."
+    if needed > MANY and million is not None:
+        there = "No answers yet" if answers == 0 else _answers(answers)
+        return (
+            f"{there}. ±{error} would take about {rounded(needed):,} answers, more than most studies get: a million "
+            f"would give ±{million}. Aim at that, or make a study with a larger epsilon."
+        )
     return f"{answers:,} of about {rounded(needed):,} answers needed for ±{error}."
 
 
@@ -191,8 +238,8 @@ def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
-    together = together_sentence(found, confidence=estimate.confidence)
-    return said + ([] if together is None else [together]) + sensitivity_sentences(question, found)
+    more = (together_sentence(found, confidence=estimate.confidence), ratio_sentence(question, found))
+    return [*said, *(one for one in more if one is not None), *sensitivity_sentences(question, found)]
 
 
 def _answers(count: int) -> str:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what i
         gateway: str | None
         epoch: int | None
         hourly: int | None
+        order: str | None
         release: Release | None
         site: Site | None
         translations: Mapping[str, Texts] | None
@@ -81,6 +82,7 @@ class Study:
         gateway: The key configuration of the collector's gateway (RFC 9458), in base64url.
         epoch: For how many seconds answers are held back, so that their moment tells nothing.
         hourly: How many answers the collector takes in an hour.
+        order: ``waves`` if clients do not answer in random order, say one country after another.
         release: What of the tally others get to see.
         site: What sites count that hold many people.
         translations: For each further language every text of the study, by its place.
@@ -104,6 +106,7 @@ class Study:
     gateway: str | None = None
     epoch: int | None = None
     hourly: int | None = None
+    order: str | None = None
     release: "Release | None" = None
     site: "Site | None" = None
     translations: "Mapping[str, Texts] | None" = field(default=None, hash=False)

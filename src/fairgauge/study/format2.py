@@ -24,7 +24,7 @@ FORMAT = 2
 # Fields of a study that stand in the document as they are.
 PLAIN = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim",
-    "admission", "gateway", "epoch", "hourly",
+    "admission", "gateway", "epoch", "hourly", "order",
 )  # fmt: skip
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS = 64
 MOST_PLANNED = 10**15
+WAVES = "waves"
 INTEGERS = {
     "retention": (0, 36525),  # days: a hundred years
     "planned": (1, MOST_PLANNED),
@@ -22,7 +23,7 @@ INTEGERS = {
 
 # What a study, a question and an attribute may say in format 2 only.
 NEW = (
-    *("language", "purpose", "operator", *INTEGERS, "aim", "admission", "gateway"),
+    *("language", "purpose", "operator", *INTEGERS, "aim", "admission", "gateway", "order"),
     *("model", "issuer", "release", "site", "translations"),
 )
 NEW_IN_QUESTIONS = ("expect", "spread", "weight")
@@ -109,6 +110,8 @@ def _check_new_terms(study: "Study") -> None:
     for field, kind in (("model", Model), ("issuer", Issuer), ("release", Release)):
         if getattr(study, field) is not None:
             check_is(field, getattr(study, field), kind)
+    if study.order is not None and study.order != WAVES:
+        raise BadStudy("order", study.order, f"must be {WAVES}, or left out")
     _check_admission(study)
 
 

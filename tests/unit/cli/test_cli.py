@@ -13,7 +13,7 @@ from typer.main import get_command
 from fairgauge import __version__
 from fairgauge.cli import make_app
 from fairgauge.cli.overview import COMMANDS
-from fairgauge.client.command import make_parser
+from fairgauge.client import agent_command, command
 from fairgauge.errors import MissingExtra
 from tests.unit.cli.conftest import Run
 
@@ -36,7 +36,8 @@ def test_help_says_of_a_command_what_the_command_says_of_itself():
     group = get_command(make_app())
     assert isinstance(group, TyperGroup)
     own = {name: (command.help or "").splitlines()[0] for name, command in group.commands.items()}
-    assert {**own, "answer": make_parser().description} == COMMANDS
+    bare = {"agent": agent_command.make_parser(), "answer": command.make_parser()}
+    assert {**own, **{name: parser.description for name, parser in bare.items()}} == COMMANDS
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

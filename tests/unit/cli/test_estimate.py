@@ -51,7 +51,7 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     )
     assert "The gap is beyond the tolerance of ±5 points." in done.out
     assert "That the gap is within ±0.05 has p-value" in done.out
-    assert "A share that is wrong by 0.01 would move the gap by 1.18 points." in done.out
+    assert "A share that is wrong by 0.01 would move the gap between female and male by 1.18 points." in done.out
     assert "Forging 1 % of the answers could move it by up to 5" in done.out
     assert lines[-1] == (
         "Intervals: 0.99 confidence; "
@@ -107,13 +107,13 @@ def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):
     asked = study(tells_all(metric=RECALL))
     tally = expected_tally(asked, people(("female", "0.5", 10_000), ("male", "0.5", 990_000)))
     done = fairgauge("estimate", *write(elsewhere, asked, tally))
-    assert "Forging 1 % of the answers could move it without limit." in done.out
+    assert "Forging 1 % of the answers could move the gap between female and male without limit." in done.out
 
 
 def test_a_bound_is_said_to_be_one(fairgauge: Run, elsewhere: Path):
     asked = study(coin_question())
     done = fairgauge("estimate", *write(elsewhere, asked, Tally(asked.digest, (400, 600))))
-    assert "A share that is wrong by 0.01 would move the gap by up to 0.04." in done.out
+    assert "A share that is wrong by 0.01 would move the gap between female and male by up to 0.04." in done.out
 
 
 def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.cli.plan import TWO_EQUAL
 from tests.unit.cli.conftest import Run, refused
 
 GROUPS = ("--group", "female=0.5", "--group", "male=0.5")
@@ -145,10 +146,13 @@ def test_bad_groups_are_refused(fairgauge: Run, groups: list[str], text: str):
     assert refused(fairgauge("plan", *options, "--epsilon", 1, "--clients", 10), text)
 
 
-def test_a_missing_option_is_the_parsers_error(fairgauge: Run):
-    done = fairgauge("plan", "--epsilon", 1, "--clients", 10)
-    assert done.status == 2
-    assert "--group" in done.err
+def test_without_groups_two_equal_ones_are_reckoned_with_and_that_is_said(fairgauge: Run):
+    typed = ["--epsilon", 1, "--error", "0.02", "--interval", "normal"]
+    done = fairgauge("plan", *typed)
+    named = fairgauge("plan", "--group", "a=0.5", "--group", "b=0.5", *typed)
+    assert done.out == f"{TWO_EQUAL}\n{named.out}"
+    quiet = fairgauge("plan", *typed, "--json")
+    assert (quiet.err, quiet.json["target"]) == (f"{TWO_EQUAL}\n", "gap")
 
 
 class TestCrowd:
@@ -185,3 +189,19 @@ class TestCrowd:
     )
     def test_what_makes_no_sense(self, fairgauge: Run, typed: tuple[str, ...], said: str):
         assert refused(fairgauge("plan", *typed), said)
+
+
+def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgauge: Run):
+    done = fairgauge("plan", "--clients", 200_000)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    assert lines[0] == "Reckoned with two equal groups whose shares are known; --group says otherwise."
+    assert [line.split()[0] for line in lines[3:9]] == ["0.1", "0.25", "0.5", "1", "2", "4"]
+    assert lines[-2].startswith("We would take epsilon 1: the most private of these that gives the gap to ±0.02")
+    assert lines[-1].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
+
+
+def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
+    done = fairgauge("plan", "--clients", 200, "--epsilon", 1)
+    assert "This is no study: with an error of ±0.4" in done.out
+    assert "For ±0.02 it takes about 1" in done.out

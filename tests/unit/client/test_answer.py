@@ -280,10 +280,6 @@ class TestDrafts:
                 replace(sample_study(), epoch=3600),
                 "the study asks for answers that wait for an epoch, which this version",
             ),
-            (
-                replace(sample_study(), release=unlinked_study().release),
-                "the study asks for a release in batches that devices check, which this version cannot do yet",
-            ),
             (replace(sample_study(), admission="tickets"), "the study takes answers with a ticket only"),
         ],
     )

@@ -18,8 +18,9 @@ from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client import ledger as module
 from fairgauge.client.disk import rename_to_free
 from fairgauge.client.limits import UNLIMITED, add_up
+from fairgauge.crowd import promised
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.study import Study, parse
+from fairgauge.study import Release, Study, parse
 from tests.samples import sample_question, sample_study, two_questions
 
 PROFILE = {"group": "female", "values": {"recall": 0.5}}
@@ -163,7 +164,7 @@ class TestFile:
         rows = [line for line in dump if line.startswith("INSERT")]
         assert rows == [
             f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}',{answer.symbol},'pending');",
-            f"INSERT INTO \"charges\" VALUES('{answer.study}','','{COST}');",
+            f"INSERT INTO \"charges\" VALUES('{answer.study}','','{COST}','{COST}','0');",
         ]
 
     def test_is_for_its_owner_only(self, ledger: Ledger) -> None:
@@ -277,7 +278,7 @@ def foreign_database(path: Path) -> None:
 def newer_ledger(path: Path) -> None:
     Ledger(path).answer(STUDY, PROFILE)
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
 
 
@@ -330,7 +331,7 @@ def damaged(statement: str):
     [
         (foreign_database, "is not a ledger but a file of another program"),
         (other_program, "is not a ledger but a file of another program"),
-        (newer_ledger, "has version 2, and this program knows version 1 only"),
+        (newer_ledger, "has version 3, and this program knows versions up to 2 only"),
         (text, "is not a ledger, or is damaged"),
         (emptied, "is empty, as a ledger never is, so what it held is lost"),
         (short_text, "is not a ledger but a file of another program"),
@@ -412,7 +413,7 @@ def test_a_ledger_of_today_is_one_for_every_later_program(ledger: Ledger) -> Non
     ledger.answer(STUDY, PROFILE)
     assert ledger.path.read_bytes()[68:72] == b"fgl1"
     with closing(sqlite3.connect(ledger.path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
 
 
 def test_a_ticket_that_is_none_is_refused_where_the_study_is_answered_already(ledger: Ledger) -> None:
@@ -456,3 +457,38 @@ def test_a_ledger_that_vanishes_while_it_is_used_is_named(ledger: Ledger, monkey
     monkeypatch.setattr(ledger, "_identify", gone)
     with pytest.raises(BadLedger, match="cannot be used: No such file or directory"):
         ledger.pending()
+
+
+class TestTwoSums:
+    RELEASED = replace(STUDY, title="In the crowd", release=Release(1000, "0.00000001", "0.5"))
+
+    def test_both_sums_are_kept_and_the_crowds_is_what_the_certificate_says(self, ledger: Ledger) -> None:
+        crowd = promised(self.RELEASED)
+        assert crowd is not None
+        ledger.answer(STUDY, PROFILE)
+        ledger.answer(self.RELEASED, PROFILE)
+        assert ledger.spent() == {"": add_up([COST, COST])}
+        found = ledger.spent_towards_readers()[""]
+        assert (found.epsilon, found.delta) == (add_up([COST, crowd.epsilon]), Decimal("1e-8"))
+        assert crowd.epsilon < COST / 3
+
+    def test_a_local_epsilon_above_the_limit_is_refused_crowd_or_no_crowd(self, ledger: Ledger) -> None:
+        strong = Study("Strong", (sample_question(epsilon="4.2", loss=60),), release=Release(10**9, "0.01", "0"))
+        crowd = promised(strong)
+        assert crowd is not None
+        assert crowd.epsilon < Decimal("0.01")
+        with pytest.raises(NotPrivate, match="this device allows 4 a study"):
+            ledger.answer(strong, PROFILE)
+        assert ledger.spent_towards_readers() == {}
+
+    def test_a_ledger_of_version_1_is_read_and_its_readers_saw_all(self, ledger: Ledger) -> None:
+        first = ledger.answer(STUDY, PROFILE)
+        with closing(sqlite3.connect(ledger.path)) as connection, connection:
+            for name in ("reader_epsilon", "reader_delta"):
+                connection.execute(f"ALTER TABLE charges DROP COLUMN {name}")
+            connection.execute("PRAGMA user_version = 1")
+        assert ledger.answer(STUDY, PROFILE) == first
+        found = ledger.spent_towards_readers()[""]
+        assert (ledger.spent(), found.epsilon, found.delta) == ({"": COST}, COST, 0)
+        ledger.answer(self.RELEASED, PROFILE)
+        assert ledger.spent() == {"": add_up([COST, COST])}

@@ -55,7 +55,6 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
         (unlinked_study(), "admission=something: is what this version"),
         (replace(sample_study(), gateway="k"), "gateway=something: is what"),
         (replace(sample_study(), epoch=60), "epoch=something: is what"),
-        (replace(sample_study(), release=unlinked_study().release), "release=something: is what"),
         (Study("Joint", joint_questions()), "tables[0]=2 questions: must answer one question: this version"),
     ],
 )

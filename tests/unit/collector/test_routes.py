@@ -98,7 +98,9 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
-        *(f"take-part{end}" for end in (".js", "-fields.js", "-study.js", "-answer.js", ".css")),
+        "languages.js",
+        "take-part.css",
+        *(f"take-part{part}.js" for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")),
     )
 ]
 PAGES = [
@@ -124,7 +126,15 @@ def test_every_path_fails_closed(ask, tmp_path: Path):
             assert (await desk.post(path, token=desk.reader)).status_code == 403
         described = {path.replace("{digest}", STUDY.digest) for path in openapi()["paths"]}
         pages = {path.replace("{digest}", STUDY.digest) for path in PAGES}  # see test_pages.py
-        assert described - pages == {*READERS_MAY, *EVERYONE_MAY, f"{ONE}/answers", f"{ONE}/close", f"{ONE}/sealed"}
+        assert described - pages == {
+            *READERS_MAY,
+            *EVERYONE_MAY,
+            f"{ONE}/answers",
+            f"{ONE}/close",
+            f"{ONE}/sealed",
+            f"{ONE}/bundle",
+            f"{ONE}/inclusion",
+        }
         revoke_token(tmp_path / "secrets", name="reader")
         assert (await desk.get("/studies")).status_code == 401
         (tmp_path / "secrets" / "tokens.json").write_text("{")

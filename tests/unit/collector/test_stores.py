@@ -73,7 +73,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path:
 
     async def as_it_was() -> None:
         with monkeypatch.context() as patch:
-            home = "file" if kind == "sqlite" else module
+            home = "file" if kind == "sqlite" else "postgres_schema"
             patch.setattr(f"fairgauge.collector.stores.{home}.migrations", lambda _: every[:1])
             await (await open_store(address)).close()
         if kind == "sqlite":

@@ -110,8 +110,8 @@ def test_dict_has_exactly_the_promised_members():
     assert list(document) == ["study", "confidence", "interval", "about", "guarantee", "tolerance", "questions"]
     (question,) = document["questions"]
     assert list(question) == [
-        "metric", "attribute", "answers", "headline", "gaps", "means", "overall", "shares", "answered", "fit_p_value",
-        "sensitivity", "warnings",
+        "metric", "attribute", "answers", "headline", "gaps", "means", "overall", "impact_ratio", "shares", "answered",
+        "fit_p_value", "sensitivity", "warnings",
     ]  # fmt: skip
     numbers = {"estimate": -0.04, "low": -0.05, "high": -0.03}
     gap = {"groups": [FEMALE, MALE], **numbers, "shown": numbers, "p_value": 0.25}
@@ -122,7 +122,7 @@ def test_dict_has_exactly_the_promised_members():
     assert question["means"][MALE] == means | {"shown": means}
     assert question["sensitivity"] == {
         "gap_moves_per_0.01_of_share": 0.02, "share_error_without_limit": False, "share_error_is_bound": True,
-        "gap_moves_per_0.01_forged": None,
+        "gap_moves_per_0.01_forged": None, "share_gap": None, "forged_gap": None,
     }  # fmt: skip
     assert question["warnings"] == ["Take care."]
     assert json.loads(json.dumps(document, allow_nan=False)) == document

@@ -1,5 +1,4 @@
 import logging
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +7,15 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MetricR
 from flwr.clientapp import ClientApp
 
 from fairgauge import client
-from fairgauge.client import Ledger, Limits
+from fairgauge.client import Ledger
+from fairgauge.client.refusals import TEXT, refusal_text
+from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
-from fairgauge.flower.client import REASON
 from fairgauge.flower.record import from_content
+from fairgauge.study import Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
+from tests.unit.client.test_agent_socket import serving, settle
 from tests.unit.flower.messages import asked
 
 STUDY = sample_study()
@@ -21,7 +23,13 @@ STUDY = sample_study()
 
 def context(**node: Any) -> Context:
     config = {"sex": "female", **node}
-    return Context(run_id=1, node_id=2, node_config=config, state=RecordDict(), run_config={"study": "study.json"})
+    return Context(
+        run_id=1,
+        node_id=2,
+        node_config=config,
+        state=RecordDict(),
+        run_config={"study": str(Path("study.json").absolute())},
+    )
 
 
 class App:
@@ -30,7 +38,7 @@ class App:
     def __init__(self, gives: Any = None, **settings: Any) -> None:
         self.runs = 0
         self.app = ClientApp()
-        chosen = {"study": STUDY, "group": {"sex": node_config("sex")}, "ledger": "ledger", "limit": 4, **settings}
+        chosen = {"study": STUDY, "group": {"sex": node_config("sex")}, "ledger": Path("ledger").absolute(), **settings}
 
         @self.app.evaluate(mods=[private_metrics(**chosen)])
         def evaluate(message: Message, context: Context) -> Message:
@@ -50,8 +58,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(reply: Message) -> bool:
-    return reply.has_error() and not reply.has_content() and reply.error.reason == REASON
+def refused(reply: Message, why: str = "device") -> bool:
+    return reply.has_error() and not reply.has_content() and reply.error.reason == refusal_text(why)
 
 
 def test_a_reply_holds_the_answer_and_nothing_else() -> None:
@@ -97,8 +105,8 @@ def test_the_group_and_the_metrics_reach_the_channel(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("way", ["file", "path", "bytes", "run config", "function"])
 def test_where_a_study_comes_from(way: str) -> None:
     sources = {
-        "file": "study.json",
-        "path": Path("study.json"),
+        "file": str(Path("study.json").absolute()),
+        "path": Path("study.json").absolute(),
         "bytes": STUDY.to_bytes(),
         "run config": run_config("study"),
         "function": lambda _: STUDY,
@@ -120,22 +128,43 @@ def test_another_study_than_the_address_names_is_refused() -> None:
     with recorder() as server:
         server.script(Reply(body=two_questions().to_bytes()))
         app = App(study=f"{server.url}/studies/{STUDY.digest}")
-        assert refused(app())
+        assert refused(app(), "study")
     assert app.runs == 0
 
 
-def test_a_study_above_the_limit_is_refused() -> None:
-    assert refused(App(limit="1.0")())
-    assert refused(App(limit=Limits(study=Decimal(1)))())
-    assert refused(App(limit=node_config("limit"))(limit=0.5))
+def test_a_study_above_the_nodes_own_limit_is_refused() -> None:
+    app = App()
+    assert refused(app(**{"fairgauge-limit": 0.5}), "limit")
+    assert refused(app(**{"fairgauge-limit": "1.0"}), "limit")
+    assert refused(app(**{"fairgauge-study-limit": 1}), "limit")
+    assert refused(app(**{"fairgauge-limit": "lots"}), "settings")
+    assert app.runs == 0
     assert Ledger("ledger").spent() == {}
-    assert App(limit=node_config("limit"))(limit=1.1).has_content()
+    assert app(**{"fairgauge-limit": 1.1}).has_content()
+    with pytest.raises(TypeError, match="limit"):
+        App(limit=1000)  # what a device spends is not for code that the server ships to say
+
+
+def test_what_the_device_could_tell_anyone_is_told(here: Path) -> None:
+    assert refused(App(study=here / "nowhere.json")(), "study")
+    (here / "full").write_bytes(b"")
+    assert refused(App(ledger=here / "full")(), "ledger")
+    assert refused(App(ledger=here / "full" / "ledger")(), "ledger")
+    closed = Study("Sample", STUDY.questions, closes="2020-01-01T00:00:00Z")
+    assert refused(App(study=closed)(), "time")
+    blind = Study("Sample", STUDY.questions, admission="tickets", opens="2020-01-01T00:00:00Z")
+    assert refused(App(study=blind)(), "unable")
+
+
+def test_a_folder_that_is_missing_is_made_for_its_owner_only(here: Path) -> None:
+    assert App(ledger=here / "new" / "ledgers" / "0.sqlite3")().has_content()
+    assert (here / "new").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_study_that_spends_more_than_it_says_is_refused(here: Path) -> None:
     (here / "bad.json").write_bytes(sample_study(sample_question(epsilon="1.0")).to_bytes())
-    app = App(study="bad.json")
-    assert refused(app())
+    app = App(study=here / "bad.json")
+    assert refused(app(), "study")
     assert app.runs == 0
 
 
@@ -149,6 +178,9 @@ def raising(error: type[BaseException]) -> Any:
 FAILURES = {
     "an exception": raising(ValueError),
     "an exit": raising(SystemExit),
+    "an interrupt": raising(KeyboardInterrupt),
+    "a framework's own": raising(type("female 0.75", (BaseException,), {})),
+    "one that looks like ours": raising(CannotAnswer),
     "an exception with a tuple": raising(KeyError),
     "an error": lambda message: Message(Error(code=75, reason="female 0.75"), reply_to=message),
     "no message": lambda message: "female 0.75",
@@ -168,6 +200,7 @@ def test_every_failure_looks_the_same_and_says_nothing(name: str, caplog: pytest
     with caplog.at_level(logging.DEBUG):
         reply = App(FAILURES[name])()
     assert refused(reply)
+    assert reply.error.reason == TEXT
     assert reply.error.code == 6
     assert "female 0.75" not in caplog.text
     assert "75" not in repr(reply.error)
@@ -189,3 +222,24 @@ def test_nothing_to_measure_abstains_where_the_study_allows_it(metrics: Any) -> 
     study = sample_study(sample_question(abstain=True))
     reply = App(metrics, study=study)()
     assert from_content(reply.content).study == study.digest
+
+
+def test_a_node_with_an_agent_tells_the_app_neither_group_nor_value(here: Path) -> None:
+    def touched(_: Any) -> Any:
+        raise AssertionError("the agent has its own")
+
+    app = App(touched, group=touched, ledger=touched)
+    with serving(settle(here)):
+        first, second = app(**{"fairgauge-agent": str(here / "agent.sock")}), app(**{"fairgauge-agent": "agent.sock"})
+    assert first.content == second.content
+    assert from_content(first.content).study == STUDY.digest
+    assert app.runs == 0
+    assert refused(app(**{"fairgauge-agent": "agent.sock"}), "agent")
+
+
+def test_an_agent_that_asks_for_values_gets_them_from_the_evaluation(here: Path) -> None:
+    app = App({"recall": 0.25, "loss": 3.5})
+    with serving(settle(here, askers_give=["recall"])):
+        assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
+        assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
+    assert app.runs == 1

@@ -1,6 +1,5 @@
-import math
+import logging
 from collections.abc import Iterable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,11 @@ from flwr.app import ArrayRecord, ConfigRecord, Error, Message, MetricRecord, Re
 from flwr.serverapp.strategy import FedAvg, Strategy
 
 from fairgauge.client import Answer
-from fairgauge.estimation import estimate
+from fairgauge.client.refusals import refusal_text
 from fairgauge.flower import AnswerCounter, PrivateMetrics
 from fairgauge.flower.record import to_content
-from fairgauge.goals.goal import Goal
-from fairgauge.simulation import Cell, Population, simulate
-from fairgauge.study import Attribute, Study
-from fairgauge.tallies import Tally
-from tests.recorder import recorder
-from tests.samples import sample_question, sample_study, two_questions
-from tests.surveys import designed
+from fairgauge.study import Study
+from tests.samples import sample_study
 from tests.unit.flower.messages import replied
 
 STUDY = sample_study()
@@ -31,101 +25,6 @@ def answers(*symbols: int, study: Study = STUDY, first: int = 0) -> list[Answer]
 
 def contents(given: Iterable[Answer]) -> list[RecordDict]:
     return [to_content(answer) for answer in given]
-
-
-def test_each_answer_counts_once_over_all_rounds() -> None:
-    counter = AnswerCounter(STUDY)
-    assert counter.add(contents(answers(0, 1, 1))) == 3
-    assert counter.add(contents(answers(0, 1, 1, 3))) == 1
-    assert counter.tally == Tally(STUDY.digest, (1, 2, 0, 1))
-    assert counter.answers == tuple(answers(0, 1, 1, 3))
-
-
-def test_what_is_no_answer_to_this_study_does_not_count() -> None:
-    counter = AnswerCounter(STUDY)
-    counter.add(contents(answers(2)))
-    strange = [RecordDict(), RecordDict({"metrics": MetricRecord({"recall": 0.5})})]
-    other_symbol_for_a_known_id = answers(3)
-    outside = answers(4, first=7)
-    of_another_study = answers(0, study=two_questions(), first=8)
-    assert counter.add(strange + contents(other_symbol_for_a_known_id + outside + of_another_study)) == 0
-    assert counter.tally.counts == (0, 0, 1, 0)
-
-
-def test_a_later_run_goes_on_from_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "answers.ndjson"
-    AnswerCounter(STUDY, path=path).add(contents(answers(0, 1)))
-    with path.open("ab") as file:
-        file.write(b'{"id":"00')  # a crash within a line
-    later = AnswerCounter(STUDY, path=path)
-    assert later.tally.total == 2
-    assert later.add(contents(answers(0, 1, 2))) == 1
-    assert AnswerCounter(STUDY, path=path).tally == later.tally
-    assert len(path.read_bytes().splitlines()) == 3
-
-
-def test_a_file_of_another_study_adds_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "answers.ndjson"
-    AnswerCounter(two_questions(), path=path).add(contents(answers(0, 1, study=two_questions())))
-    assert AnswerCounter(STUDY, path=path).tally.total == 0
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 20, 200])
-def test_few_answers_give_not_yet_and_no_number(count: int) -> None:
-    counter = AnswerCounter(STUDY)
-    metrics = counter.aggregate(contents(answers(*([0] * count))), "num-examples")
-    assert dict(metrics) == {"answers": count}
-    assert counter.report() == f"{count} answers\nrecall female - male: not yet"
-
-
-def many(study: Study, clients: int) -> list[Answer]:
-    cells = (Cell("female", Decimal("0.6"), clients // 2), Cell("male", Decimal("0.9"), clients // 2))
-    tally = simulate(study, Population(cells), seed=3)
-    return answers(*(symbol for symbol, count in enumerate(tally.counts) for _ in range(count)), study=study)
-
-
-def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -> None:
-    study = sample_study(designed(Goal((0.5, 0.5)), "4", design="randomized-response"))
-    counter = AnswerCounter(study, confidence=0.95)
-    metrics = counter.aggregate(contents(many(study, 4000)), "num-examples")
-    gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gaps["female", "male"]
-    assert dict(metrics) == {
-        "answers": 4000,
-        "recall female - male": gap.estimate,
-        "recall female - male low": gap.low,
-        "recall female - male high": gap.high,
-    }
-    assert gap.low < -0.3 < gap.high
-    assert f"[{gap.low:.4f}, {gap.high:.4f}]" in counter.report()
-
-
-def test_every_question_and_pair_has_a_name_of_its_own() -> None:
-    age = Attribute("age", ("young", "old", "very old"), ("0.5", "0.25", "0.25"))
-    study = sample_study(sample_question(), sample_question(attribute=age))
-    names = [line.partition(":")[0] for line in AnswerCounter(study).report().splitlines()]
-    assert names == [
-        "0 answers",
-        "recall by sex female - male",
-        "recall by age young - old",
-        "recall by age young - very old",
-        "recall by age old - very old",
-    ]
-
-
-@pytest.mark.parametrize("symbols", [(0,) * 3000, (0, 1) * 1500, (0, 1, 2, 3) * 500])
-def test_numbers_are_finite_and_possible(symbols: tuple[int, ...]) -> None:
-    metrics = AnswerCounter(STUDY).aggregate(contents(answers(*symbols)), "num-examples")
-    for name, number in metrics.items():
-        assert math.isfinite(number), name
-        assert name == "answers" or -1 <= number <= 1, name
-
-
-def test_forwarding_sends_every_answer() -> None:
-    counter = AnswerCounter(STUDY)
-    counter.add(contents(answers(0, 1)))
-    with recorder() as server:
-        counter.forward(server.url)
-        assert server.bodies == [answer.to_bytes() for answer in answers(0, 1)]
 
 
 class Plain(Strategy):
@@ -180,6 +79,40 @@ def test_a_wrapped_strategy_trains_and_the_answers_are_counted() -> None:
         ("configure_evaluate", 3),
     ]
     assert plain.asked[0] == "summary"
+
+
+def test_one_node_counts_once_though_its_ledger_is_new_every_round() -> None:
+    counter = AnswerCounter(STUDY)
+    strategy = PrivateMetrics(Plain(), counter)
+    for server_round in range(50):
+        (content,) = contents(answers(0, first=server_round))
+        strategy.aggregate_evaluate(server_round + 1, [replied(content, node=7)])
+    assert counter.tally.total == 1
+    assert counter.count_replies([replied(content, node=8) for content in contents(answers(1, first=99))]) == 1
+
+
+def test_the_server_says_how_many_gave_none_and_why_as_far_as_it_may(caplog: pytest.LogCaptureFixture) -> None:
+    strategy = PrivateMetrics(Plain(), AnswerCounter(STUDY))
+    reasons = [refusal_text("ledger"), refusal_text("ledger"), refusal_text("device"), "KeyError: female 0.75"]
+    strategy.aggregate_evaluate(1, [replied(Error(6, reason), node=n) for n, reason in enumerate(reasons)])
+    assert "4 gave none; most often: the device's ledger cannot be used (2)" in caplog.text
+    strategy.aggregate_evaluate(2, [replied(Error(0, "KeyError: female 0.75"), node=1)])
+    assert "1 gave none; most often: an error that is not fairgauge's" in caplog.text
+    assert "female" not in caplog.text.replace("female - male", "")
+
+
+def test_the_log_names_the_study_and_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="flwr")
+    PrivateMetrics(Plain(), AnswerCounter(STUDY, path=tmp_path / "answers.ndjson")).summary()
+    assert STUDY.digest in caplog.text
+    assert str(tmp_path / "answers.ndjson") in caplog.text
+
+
+def test_what_is_no_answer_does_not_end_a_round() -> None:
+    counter = AnswerCounter(STUDY)
+    strange = [RecordDict(), RecordDict({"metrics": MetricRecord({"recall": 0.5})})]
+    assert counter.count([*strange, *contents(answers(0))]) == 1
+    assert dict(counter.metrics()) == {"answers": 1}
 
 
 def test_flowers_own_strategies_take_the_counter_as_a_function() -> None:

@@ -123,7 +123,12 @@ def test_sensitivity_is_said_with_its_limits():
     ]
     estimated = replace(FOUND, sensitivity=Sensitivity(None, False, None))
     assert words.sensitivity_sentences(QUESTION, estimated) == [
-        "Forging 1 % of the answers could move it without limit."
+        "Forging 1 % of the answers could move the gap without limit."
+    ]
+    named = Sensitivity(0.012, False, 0.02, share_gap=("a", "b"), forged_gap=("a", "c"))
+    assert words.sensitivity_sentences(QUESTION, replace(FOUND, sensitivity=named)) == [
+        "A share that is wrong by 0.01 would move the gap between a and b by 1.2 points.",
+        "Forging 1 % of the answers could move the gap between a and c by up to 2 points.",
     ]
     assert words.sensitivity_sentences(QUESTION, replace(FOUND, sensitivity=None)) == []
 

@@ -9,7 +9,8 @@ from fairgauge.collector.keeping.check import Checked, check_store
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event, Store, migration_names
 from fairgauge.collector.stores.file import read_only, schema_version, tidy
-from fairgauge.collector.stores.postgres import PostgresStore, version_at
+from fairgauge.collector.stores.postgres import PostgresStore
+from fairgauge.collector.stores.postgres_schema import version_at
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import InvalidInput, StoreError
 

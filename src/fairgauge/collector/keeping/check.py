@@ -12,6 +12,7 @@ from hashlib import sha256
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
+from fairgauge.collector.tree import Growing
 from fairgauge.errors import FairgaugeError, StoreDamaged
 
 ENOUGH_SECONDS = 3600.0
@@ -66,23 +67,35 @@ async def _check_study(store: Store, kept: Published) -> _Found:
         faults.append("its document is not the one that its digest names")
     if kept.key and not signature_is_good(kept.key, "study", kept.document, kept.signature):
         faults.append("its signature is not by its key")
-    before = await store.tally(kept.number)
-    recounted = AnswerDigest(kept.digest)
+    before = await store.counts(kept.number)
+    recounted = AnswerDigest(kept.digest, growing=None if kept.batch is None else Growing(sum(before.values())))
     try:
         async for page in store.answers(kept.number):
             recounted.add(page)
     except FairgaugeError as error:
         faults.append(f"its answers cannot be read: {error}")
-    after = await store.tally(kept.number)
+    after = await store.counts(kept.number)
     if kept.dropped is None and not _between(before, recounted.counts, after):
         faults.append(f"its tally says {sum(after.values()):,} answers and there are {recounted.answers:,}")
     arrived = sum((await store.arrivals(kept.number)).values())
-    if not sum(before.values()) <= arrived <= sum((await store.tally(kept.number)).values()):
+    if not sum(before.values()) <= arrived <= sum((await store.counts(kept.number)).values()):
         faults.append(f"its hours add up to {arrived:,} answers and its tally to {sum(after.values()):,}")
+    if kept.batch is not None:
+        faults += await _check_batches(store, kept, kept.batch)
     sealed = await store.sealed(kept.number)
     if sealed is not None:
-        faults += _check_seal(kept, sealed, after, recounted)
+        faults += _check_seal(kept, sealed, await store.tally(kept.number), recounted)
     return _Found(recounted.answers, faults)
+
+
+async def _check_batches(store: Store, kept: Published, size: int) -> list[str]:
+    """Whatever readers see is a sum of whole batches; the last one may be larger than the others."""
+    totals = [sum(look.values()) for look in await store.looks(kept.number)]
+    shown = sum((await store.tally(kept.number)).values())
+    over = await store.study(kept.digest)
+    if over is not None and over.closed is None and shown % size:
+        return [f"it shows {shown:,} answers, which is no number of whole batches of {size:,}"]
+    return [f"it shows {total:,} answers, and a batch has {size:,}" for total in (*totals, shown) if 0 < total < size]
 
 
 def _check_seal(kept: Published, document: bytes, tally: Mapping[int, int], recounted: AnswerDigest) -> list[str]:
@@ -97,7 +110,8 @@ def _check_seal(kept: Published, document: bytes, tally: Mapping[int, int], reco
         faults.append("its seal is not signed by the key that it names")
     if {symbol: count for symbol, count in enumerate(seal.tally) if count} != {s: c for s, c in tally.items() if c}:
         faults.append("its tally is not the one that was sealed")
-    if kept.dropped is None and (recounted.answers, recounted.hexdigest()) != (seal.answers, seal.answers_sha256):
+    found = (recounted.answers, recounted.hexdigest(), recounted.root)
+    if kept.dropped is None and found != (seal.answers, seal.answers_sha256, seal.root):
         faults.append("its answers are not those that were sealed")
     return faults
 

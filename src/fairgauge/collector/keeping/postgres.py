@@ -17,7 +17,11 @@ import asyncpg
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.errors import StoreDamaged, StoreError
 
-_TALLIES = "SELECT study, symbol, sum(count)::bigint FROM tallies GROUP BY 1, 2"
+_COUNTS = """
+SELECT study, symbol, sum(count)::bigint
+FROM (SELECT study, symbol, count FROM tallies UNION ALL SELECT study, symbol, count FROM waiting) AS every
+GROUP BY 1, 2
+"""
 
 
 async def back_up(address: str, target: Path) -> Checked:
@@ -38,7 +42,7 @@ async def back_up(address: str, target: Path) -> Checked:
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
-            expected = {(study, symbol): count for study, symbol, count in await connection.fetch(_TALLIES)}
+            expected = {(study, symbol): count for study, symbol, count in await connection.fetch(_COUNTS)}
             seals = await connection.fetchval("SELECT count(*) FROM studies WHERE seal IS NOT NULL")
             kept = {row[0] for row in await connection.fetch("SELECT number FROM studies WHERE dropped IS NULL")}
             await _run(
@@ -110,10 +114,10 @@ async def _counted(tool: str, dump: Path) -> _Rows:
             table = ""
         elif table == "studies":
             rows.studies += 1
-        elif table.startswith("answers") or table == "tallies":
+        elif table.startswith("answers") or table in ("tallies", "waiting"):
             fields = line.split(b"\t")
             key = int(fields[columns["study"]]), int(fields[columns["symbol"]])
-            if table == "tallies":
+            if table in ("tallies", "waiting"):
                 rows.tallies[key] += int(fields[columns["count"]])
             else:
                 rows.answers[key] += 1

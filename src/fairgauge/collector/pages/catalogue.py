@@ -54,7 +54,7 @@ class Catalogue:
 
     async def _card(self, kept: Published) -> Card:
         asked = await self.asked(kept.digest)
-        answers = sum((await self._collector.store.tally(kept.number)).values())
+        answers = sum((await self._collector.store.arrivals(kept.number)).values())
         return Card(kept, asked, kept.state(self._collector.clock()), answers)
 
 

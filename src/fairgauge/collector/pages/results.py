@@ -8,12 +8,13 @@ and of the past as much is worked out as there is time for, at least one look, t
 import asyncio
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from fairgauge.collector.pages.crowd import release_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
-from fairgauge.estimation.kinds import LIVE
+from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
 from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
@@ -25,6 +26,10 @@ INTERVAL = LIVE  # people look at a page whenever they like, and as often as the
 KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
+_WAITING = (
+    "Answers to this study come in waves, say one country after another. What came so far is not what everyone says, "
+    "so nothing is shown before the study closes. Then an interval is that does not depend on the order."
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,25 @@ class Results:
     progress: list[ProgressView]
     over: bool
     complete: bool  # whether the whole past is drawn
+    batch: int | None = None  # how many answers a batch has, if counts leave in batches
+    answers: int = 0  # how many came, whether their counts may be seen or not
+
+    @property
+    def waiting(self) -> bool:
+        """Whether answers come in waves and more may come, so that no interval holds yet."""
+        return self.study.order is not None and not self.over
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
+        return self.waiting or self.answers > self.tally.total == 0
+
+    @property
+    def released(self) -> str:
+        """What is shown of the answers, and when more will be; empty if all of it always is."""
+        if self.waiting:
+            return _WAITING
+        return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
 
 
 @dataclass
@@ -71,9 +95,12 @@ class Reckoner:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
         tally, over = await self._collector.tally(entry), kept.closed is not None
+        answers = tally.total if kept.batch is None else await self._collector.answers(entry)
         last = known.last
         if last is not None and last.over == over:
             same = last.tally == tally
+            if kept.batch is not None and last.answers != answers:
+                known.last = last = replace(last, answers=answers)
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
@@ -81,7 +108,8 @@ class Reckoner:
         tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
-        known.last = await self._collector.reckon(lambda: _reckon(now, known))
+        found = await self._collector.reckon(lambda: _reckon(now, known))
+        known.last = replace(found, batch=kept.batch, answers=answers)
         known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last
 
@@ -100,19 +128,21 @@ class _Now:
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     started = time.monotonic()
+    # Where answers come in waves only the end counts, by an interval that does not take random order.
+    interval = INTERVAL if study.order is None else DEFAULT
     if known.last is not None and known.last.tally == tally:
         found = known.last.estimate
     else:
-        found = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL)
+        found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
         known.needed = [
-            answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=INTERVAL)
+            answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=interval)
             for question, error in zip(study.questions, errors, strict=True)
         ]
-    past = [look for look in now.looks if look.total < tally.total]
+    past = [look for look in now.looks if look.total < tally.total and study.order is None]
     for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
-        then = estimate(study, look, confidence=CONFIDENCE, interval=INTERVAL)
+        then = estimate(study, look, confidence=CONFIDENCE, interval=interval)
         known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break

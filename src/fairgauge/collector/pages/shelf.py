@@ -7,6 +7,7 @@ from starlette.requests import Request
 from fairgauge.collector.pages.catalogue import Catalogue
 from fairgauge.collector.pages.live import Live
 from fairgauge.collector.pages.results import Reckoner
+from fairgauge.collector.routes.inclusion import Trees
 from fairgauge.collector.service import Collector
 
 
@@ -17,6 +18,7 @@ class Pages:
         self.catalogue = Catalogue(collector)
         self.reckoner = Reckoner(collector)
         self.live = Live(collector, self.reckoner)
+        self.trees = Trees(collector)
         self.designing = asyncio.Lock()  # one at a time: answers come first
 
 

@@ -8,10 +8,12 @@ from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.pages.crowd import crowd_view
 from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
+from fairgauge.errors import CannotEstimate
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.views import privacy_view, title_of
@@ -43,6 +45,7 @@ async def study(request: Request) -> Response:
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
         privacy=await asyncio.to_thread(_privacy, found),
+        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found)),
         key=kept.key or collector.signer.public,
         address=f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}",
     )
@@ -50,14 +53,14 @@ async def study(request: Request) -> Response:
 
 async def events(request: Request) -> Response:
     """Send what the answers say, again and again as they come, as server-sent events."""
-    entry = await collector_of(request).entry(request.path_params["digest"])
+    entry = await collector_of(request).current(request.path_params["digest"])
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(pages_of(request).live.join(entry, kind_of(request)), 200, headers, "text/event-stream")
 
 
 async def report(request: Request) -> Response:
     """Send the report of a study as one file."""
-    entry = await collector_of(request).entry(request.path_params["digest"])
+    entry = await collector_of(request).current(request.path_params["digest"])
     text = await report_text(request, entry)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
     return Response(text, 200, headers, "text/html; charset=utf-8")
@@ -67,6 +70,8 @@ async def report_text(request: Request, entry: Entry) -> str:
     """Return the report of a study, with its seal if it has one."""
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
+    if found.waiting:
+        raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
     said = Particulars(
         date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),

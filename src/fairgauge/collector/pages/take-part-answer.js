@@ -10,123 +10,106 @@ import {
   send,
   studyStatus,
 } from "./fairgauge-client.js";
-import { collector, get, ledger, make, sentence, show, ticketField } from "./take-part-fields.js";
+import { ticketField } from "./take-part-fields.js";
+import { make } from "./take-part-visit.js";
 
 const PATIENCE = { tries: 3, first: 1, longest: 20 };
 const WAITS = { first: 5, longest: 120 }; // seconds between rounds of tries, while the page is open
 
-const STATES = { pending: "not sent yet", delivered: "sent and counted", refused: "refused by the collector" };
-
 /** Show the very bytes of an answer, and let the person send them. */
-export function review(study, answer, { state }) {
+export function review(visit, study, answer, { state }) {
   const bytes = answerBytes(answer);
-  get("bytes").textContent = new TextDecoder().decode(bytes);
-  const [title, text, more] = words(study, bytes.length)[state];
-  get("ready-title").textContent = title;
-  get("ready-text").textContent = text;
-  get("ready-more").textContent = more;
+  visit.get("bytes").textContent = new TextDecoder().decode(bytes);
+  const [title, text, more] = texts(visit, study, bytes.length)[state];
+  visit.get("ready-title").textContent = title;
+  visit.get("ready-text").textContent = text;
+  visit.get("ready-more").textContent = more;
+  const code = (value) => make("code", { dir: "ltr" }, value);
   const kept = {
-    study: answer.study,
-    id: answer.id,
-    symbol: String(answer.symbol),
-    cost: `epsilon ${roundedUp(study.epsilon, 6)}`,
-    state: STATES[state],
+    study: code(answer.study),
+    id: code(answer.id),
+    symbol: code(String(answer.symbol)),
+    cost: visit.say("memory.epsilon", { number: visit.words.numeral(roundedUp(study.epsilon, 6)) }),
+    state: visit.say(`memory.${state}`),
   };
   const lines = Object.entries(kept).map(([name, value]) => [
-    make("dt", {}, name),
-    make("dd", {}, make("code", {}, value)),
+    make("dt", {}, visit.say(`memory.${name}`)),
+    make("dd", {}, value),
   ]);
-  get("memory").replaceChildren(...lines.flat());
-  show("send-buttons", state === "pending");
-  show("rather-not", state === "pending");
-  show("stop", false);
-  thank(study, answer, state === "delivered");
-  show("again", state === "refused" && study.admission === "tickets");
-  if (!get("again").hidden) offerTicket(study, answer);
-  get("send").onclick = () => submit(study, answer);
-  get("status").replaceChildren();
-  show("ready");
+  visit.get("memory").replaceChildren(...lines.flat());
+  visit.show("send-buttons", state === "pending");
+  visit.show("rather-not", state === "pending");
+  visit.show("stop", false);
+  thank(visit, study, answer, state === "delivered");
+  const again = state === "refused" && study.admission === "tickets";
+  visit.show("again", again);
+  if (again) offerTicket(visit, study, answer);
+  visit.get("send").onclick = () => submit(visit, study, answer);
+  visit.get("status").replaceChildren();
+  visit.show("ready");
 }
 
 /** Let a person whose ticket was refused give another one; the symbol stays the same. */
-function offerTicket(study, answer) {
-  const field = ticketField("");
-  get("again-field").replaceChildren(field.element);
-  get("again").onsubmit = async (event) => {
+function offerTicket(visit, study, answer) {
+  const field = ticketField(visit.words, "");
+  visit.get("again-field").replaceChildren(field.element);
+  visit.get("again").onsubmit = async (event) => {
     event.preventDefault();
     if (!field.check()) return field.focus();
-    const renewed = await ledger.useTicket(answer, field.read());
-    get("sending").textContent = "";
-    review(study, renewed, await ledger.recall(study.digest));
-    get("ready-title").focus();
+    const renewed = await visit.ledger.useTicket(answer, field.read());
+    visit.get("sending").textContent = "";
+    review(visit, study, renewed, await visit.ledger.recall(study.digest));
+    visit.get("ready-title").focus();
   };
 }
 
 /** Return title, text and small print for each state of an answer. */
-function words({ admission }, size) {
-  const id =
-    admission === "tickets" ? "your ticket" : "a random number that keeps your answer from being counted twice";
+function texts(visit, { admission }, count) {
+  const id = visit.say(admission === "tickets" ? "ready.ticket" : "ready.random");
   return {
-    pending: [
-      "This is what will leave your device",
-      `These ${size} bytes and nothing else: the study’s name, ${id}, and the symbol. Your group and your number ` +
-        "are not in them.",
-      "As with every page that you open, the collector’s computer sees your network address and your browser’s name " +
-        "while you send it. The symbol was drawn once and is stored in this browser: sending it again, or another " +
-        "visit, sends the same one.",
-    ],
-    delivered: ["Thank you. You have taken part.", "Your answer is counted. These bytes are all that was sent:", ""],
-    refused: [
-      "The collector did not take it",
-      "Your browser keeps the answer and will not draw another one. These bytes were sent:",
-      "",
-    ],
+    pending: [visit.say("ready.title"), visit.say("ready.text", { count, id }), visit.say("ready.more")],
+    delivered: [visit.say("thanks.title"), visit.say("thanks.text"), ""],
+    refused: [visit.say("refused.title"), visit.say("refused.text"), ""],
   };
 }
 
 // ------------------------------------------------------------------------------------------------- sending it
-let sending = false;
-
 /** Send an answer until the collector has it or refuses it, for as long as the page is open. */
-export async function submit(study, answer) {
-  if (sending) return;
-  sending = true;
-  await ledger.markWanted(answer); // another visit goes on with it
+export async function submit(visit, study, answer) {
+  if (visit.sending) return;
+  visit.sending = true;
+  await visit.ledger.markWanted(answer); // another visit goes on with it
   for (let wait = WAITS.first; ; wait = Math.min(2 * wait, WAITS.longest)) {
-    get("send").disabled = true;
-    show("rather-not", false);
-    show("stop", false);
-    get("sending").textContent = "Sending…";
-    const problem = await deliver(ledger, answer, collector, PATIENCE).then(
+    visit.get("send").disabled = true;
+    visit.show("rather-not", false);
+    visit.show("stop", false);
+    visit.get("sending").textContent = visit.say("sending.now");
+    const problem = await deliver(visit.ledger, answer, visit.collector, PATIENCE).then(
       () => null,
       (error) => error,
     );
-    get("send").disabled = false;
-    get("sending").textContent = problem ? told(problem) : "";
+    visit.get("send").disabled = false;
+    visit.get("sending").replaceChildren(...(problem ? told(visit, problem) : []));
     if (!(problem instanceof CannotSend) || problem instanceof AnswerRefused) break;
-    show("stop");
-    if (!(await nextMoment(wait))) {
-      await ledger.markWanted(answer, false);
-      get("sending").textContent = "This page has stopped trying.";
+    visit.show("stop");
+    if (!(await nextMoment(visit, wait))) {
+      await visit.ledger.markWanted(answer, false);
+      visit.get("sending").textContent = visit.say("sending.stopped");
       break;
     }
   }
-  sending = false;
-  review(study, answer, await ledger.recall(study.digest));
-  get("ready-title").focus();
+  visit.sending = false;
+  review(visit, study, answer, await visit.ledger.recall(study.digest));
+  visit.get("ready-title").focus();
 }
 
-function told(problem) {
-  const text = problem instanceof FairgaugeError ? sentence(problem.message) : "It could not be sent.";
-  if (problem instanceof AnswerRefused) return text;
-  return (
-    `${text} Your answer is kept here. This page sends it by itself as soon as that works; if you close it, it is ` +
-    "sent when you open it again."
-  );
+function told(visit, problem) {
+  const text = problem instanceof FairgaugeError ? visit.explain(problem) : visit.say("sending.failed");
+  return problem instanceof AnswerRefused ? [text] : [text, " ", visit.say("sending.waits")];
 }
 
 /** Wait some seconds, less if the network comes back or the button is pressed; false if the person says to stop. */
-function nextMoment(seconds) {
+function nextMoment(visit, seconds) {
   return new Promise((resolve) => {
     const over = new AbortController();
     const end = (goOn) => {
@@ -139,42 +122,40 @@ function nextMoment(seconds) {
     const timer = setTimeout(() => end(true), 1000 * seconds * (0.5 + chance));
     const { signal } = over;
     addEventListener("online", () => end(true), { signal });
-    get("send").addEventListener("click", () => end(true), { signal });
-    get("stop").addEventListener("click", () => end(false), { signal });
+    visit.get("send").addEventListener("click", () => end(true), { signal });
+    visit.get("stop").addEventListener("click", () => end(false), { signal });
   });
 }
 
 // -------------------------------------------------------------------------------------------- that it is counted
 /** Say where the results are and how to check that this answer is counted, once it is. */
-async function thank(study, answer, counted) {
-  show("counted", counted);
-  show("results", false);
+async function thank(visit, study, answer, counted) {
+  visit.show("counted", counted);
+  visit.show("results", false);
   if (!counted) return;
-  get("recheck").onclick = () => recheck(answer);
-  const found = await studyStatus(study, collector).catch(() => null);
+  visit.get("recheck").onclick = () => recheck(visit, answer);
+  const found = await studyStatus(study, visit.collector).catch(() => null);
   const open = found?.results === "public";
-  const here = new URL(`studies/${study.digest}`, collector);
-  get("results").replaceChildren("See ", make("a", { href: here.href }, "what all answers say so far"), ".");
-  show("results", open);
-  const own = make("code", {}, answer.id);
-  const everything = make("a", { href: `${here.href}/export` }, "list of all answers");
-  const text =
-    open && study.admission !== "tickets"
-      ? ["Or look it up: the ", everything, " has a line for each answer that is counted. Yours has the id ", own, "."]
-      : ["The list of all answers is not public. Whoever runs the study can look for the id ", own, " in it."];
-  get("counted-list").replaceChildren(...text);
+  const here = new URL(`studies/${study.digest}`, visit.collector);
+  const results = make("a", { href: here.href, hreflang: "en" }, visit.say("thanks.results-link"));
+  visit.get("results").replaceChildren(...visit.rich("thanks.results", { link: results }));
+  visit.show("results", open);
+  const id = make("code", { dir: "ltr" }, answer.id);
+  const link = make("a", { href: `${here.href}/export` }, visit.say("thanks.list-link"));
+  const key = open && study.admission !== "tickets" ? "thanks.list" : "thanks.no-list";
+  visit.get("counted-list").replaceChildren(...visit.rich(key, { link, id }));
 }
 
 /** Send the same bytes once more: whoever has counted them says so, and counts nothing twice. */
-async function recheck(answer) {
-  get("recheck").disabled = true;
-  const said = await send(answer, collector, { tries: 1 }).then(
-    (receipt) =>
-      receipt === "duplicate"
-        ? "Yes: the collector has counted exactly these bytes, once."
-        : "It was missing. The collector has counted it now.",
-    (error) => (error instanceof AnswerRefused ? `No. ${sentence(error.message)}` : sentence(error.message)),
+async function recheck(visit, answer) {
+  visit.get("recheck").disabled = true;
+  const said = await send(answer, visit.collector, { tries: 1 }).then(
+    (receipt) => [visit.say(receipt === "duplicate" ? "thanks.yes" : "thanks.missing")],
+    (error) => {
+      const reason = visit.explain(error);
+      return error instanceof AnswerRefused ? visit.rich("thanks.no", { reason }) : [reason];
+    },
   );
-  get("rechecked").textContent = said;
-  get("recheck").disabled = false;
+  visit.get("rechecked").replaceChildren(...said);
+  visit.get("recheck").disabled = false;
 }

@@ -1,32 +1,12 @@
 /** The fields of the page where a person takes part: how each looks, is read, and complains. */
-import { Ledger, atMost, decimal, position, ratio } from "./fairgauge-client.js";
+import { LIMITS, atMost, decimal, position, ratio } from "./fairgauge-client.js";
+import { make } from "./take-part-visit.js";
+import { plainDigits } from "./take-part-words.js";
 
 const MOST_BUTTONS = 8; // more groups than this are a list to pick from
 
-export const ledger = new Ledger();
-export const collector = new URL("../..", location.href).href;
-export const get = (id) => document.getElementById(id);
-
-export function show(id, visible = true) {
-  get(id).hidden = !visible;
-}
-
-/** Return a new element with properties and children; texts stay texts. */
-export function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name in element && name !== "list") element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-/** Return an error's text as a sentence. */
-export function sentence(text) {
-  const start = /^[a-z]+ /.test(text) ? text[0].toUpperCase() : text[0]; // "format=2" stays as it is
-  return `${start}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
-}
+/** What a field complains about, in the person's words. */
+class Complaint extends Error {}
 
 /** A part of the form: its element, how to read it, and how to complain about it. */
 function field(element, target, name, read) {
@@ -39,7 +19,8 @@ function field(element, target, name, read) {
     try {
       read();
     } catch (error) {
-      text = sentence(error.message);
+      if (!(error instanceof Complaint)) throw error;
+      text = error.message;
     }
     complaint.textContent = text;
     target.setAttribute("aria-invalid", String(Boolean(text)));
@@ -50,47 +31,40 @@ function field(element, target, name, read) {
   return { element, read, check, focus: () => (target.querySelector?.("input") ?? target).focus() };
 }
 
-const which = ({ name }) => `By ${name}, which group are you in?`;
-
 /** What the study says about a field, for the person who fills it in: none or one element. */
-function helped({ help = null }, target, id) {
+function helped({ help, language }, target, id) {
   if (help === null) return [];
   target.setAttribute("aria-describedby", `${id}-help ${target.getAttribute("aria-describedby") ?? ""}`.trim());
-  return [make("p", { className: "help", id: `${id}-help` }, help)];
+  return [make("p", { className: "help", id: `${id}-help`, dir: "auto", lang: language }, help)];
 }
 
-/** Buttons to pick a group, or a list where there are many. */
-export function groupField(attribute, number, silent) {
-  const options = attribute.groups.map((group, i) => [String(i), group]);
-  if (silent) options.push(["", "Prefer not to say"]);
+/** Buttons to pick a group, or a list where there are many; `told` is the attribute in the person's language. */
+export function groupField(words, { attribute, told, silent }, number) {
+  const { language } = told;
+  const options = told.groups.map((group, i) => [String(i), group, language]);
+  if (silent) options.push(["", words.say("group.silent"), words.tag]);
   const pick = (picked) => {
-    if (picked === null || picked === undefined) throw new Error(`Please pick a group by ${attribute.name}`);
+    if (picked === null || picked === undefined) {
+      throw new Complaint(words.capital(words.say("group.missing", { name: told.name })));
+    }
     return picked === "" ? null : attribute.groups[Number(picked)];
   };
-  if (attribute.groups.length > MOST_BUTTONS) {
-    const select = make(
-      "select",
-      { id: `group-${number}`, autocomplete: "off" },
-      make("option", { value: "?" }, "Please pick"),
-    );
-    select.append(...options.map(([value, text]) => make("option", { value }, text)));
-    const label = make("label", { htmlFor: select.id }, which(attribute));
-    const hint = helped(attribute, select, select.id);
+  const which = words.capital(words.say("group.which", { name: told.name }));
+  if (told.groups.length > MOST_BUTTONS) {
+    const id = `group-${number}`;
+    const select = make("select", { id, autocomplete: "off" });
+    select.append(make("option", { value: "?" }, words.say("group.pick")));
+    select.append(...options.map(([value, text, lang]) => make("option", { value, lang, dir: "auto" }, text)));
+    const hint = helped(told, select, id);
     const read = () => pick(select.value === "?" ? null : select.value);
-    return {
-      ...field(make("div", { className: "field" }, label, ...hint, select), select, select.id, read),
-      name: attribute.name,
-    };
+    const element = make("div", { className: "field" }, make("label", { htmlFor: id }, which), ...hint, select);
+    return { ...field(element, select, id, read), name: attribute.name };
   }
-  const set = make(
-    "fieldset",
-    { className: "field", role: "radiogroup" },
-    make("legend", {}, which(attribute)),
-  );
-  set.append(...helped(attribute, set, `group-${number}`));
-  const choices = options.map(([value, text]) => {
+  const set = make("fieldset", { className: "field", role: "radiogroup" }, make("legend", {}, which));
+  set.append(...helped(told, set, `group-${number}`));
+  const choices = options.map(([value, text, lang]) => {
     const input = make("input", { type: "radio", name: `group-${number}`, value, autocomplete: "off" });
-    return make("label", { className: "choice" }, input, make("span", {}, text));
+    return make("label", { className: "choice" }, input, make("span", { lang, dir: "auto" }, text));
   });
   set.append(make("div", { className: "choices" }, ...choices));
   const read = () => pick(set.querySelector("input:checked")?.value);
@@ -98,39 +72,48 @@ export function groupField(attribute, number, silent) {
 }
 
 /** A number, or none where that is allowed; `ranges` has every range that the study has for this metric. */
-export function valueField(ranges, number, silent) {
+export function valueField(words, { ranges, told, silent }, number) {
   const [{ name, low, high }] = ranges;
   const id = `value-${number}`;
   const countable = low === "0" && high === "1";
-  const ways = countable ? ", a fraction such as 83/100, or a percentage such as 83 %." : ".";
-  const hint = `A number from ${low} to ${high}${ways}`;
+  const between = { low: words.numeral(low), high: words.numeral(high) };
+  const ways = {
+    ...between,
+    fraction: `${words.numeral("83")}/${words.numeral("100")}`,
+    decimal: words.numeral("0.83"),
+    percent: words.percent(0.83),
+    hundred: words.numeral("83"),
+  };
   const input = make("input", { id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
+  input.dir = "ltr"; // numbers are written from left to right everywhere
   input.setAttribute("aria-describedby", `${id}-hint`);
-  const element = make("div", { className: "field" }, make("label", { htmlFor: id }, `Your ${name}`));
-  element.append(...helped(ranges[0], input, id), input);
+  const label = make("label", { htmlFor: id }, words.say("value.yours", { name: told.name }));
+  const element = make("div", { className: "field" }, label, ...helped(told, input, id), input);
+  const hint = words.say(countable ? "value.hint-part" : "value.hint", ways);
   element.append(make("span", { className: "hint", id: `${id}-hint` }, hint));
   const none = make("input", { type: "checkbox", autocomplete: "off" });
-  if (silent)
-    element.append(make("label", { className: "choice" }, none, make("span", {}, "Prefer not to say, or have none")));
+  if (silent) element.append(make("label", { className: "choice" }, none, make("span", {}, words.say("value.silent"))));
   none.onchange = () => (input.disabled = none.checked);
-  if (countable) element.append(counts(input, number));
+  if (countable) element.append(counts(words, input, number));
+  const complain = (key) => new Complaint(words.capital(words.say(key, { name: told.name, ...ways })));
   const read = () => {
     if (none.checked) return null;
-    const value = countable ? (percentage(input.value) ?? typed(input.value)) : typed(input.value);
-    if (countable && looksLikePercent(value)) {
-      throw new Error(`${name} must be a number from 0 to 1: for 83 in 100 write 0.83 or 83 %`);
+    const text = plainDigits(input.value);
+    const value = countable ? (percentage(text) ?? typed(text)) : typed(text);
+    if (countable && looksLikePercent(value)) throw complain("value.percent");
+    if (!countable && text.includes("%")) throw complain("value.no-percent");
+    try {
+      ranges.forEach((range) => position(range, value));
+    } catch {
+      throw complain("value.range"); // says what is wrong, without the value
     }
-    if (!countable && input.value.includes("%")) {
-      throw new Error(`${name} must be a number from ${low} to ${high}, written without %`);
-    }
-    ranges.forEach((range) => position(range, value)); // says what is wrong, without the value
     return value;
   };
   return { ...field(element, input, id, read), name };
 }
 
 /** Two counts that fill in the value as an exact fraction. */
-function counts(input, number) {
+function counts(words, input, number) {
   const [part, whole] = ["part", "whole"].map((name) =>
     make("input", { id: `${name}-${number}`, type: "text", inputMode: "numeric", autocomplete: "off", size: 6 }),
   );
@@ -140,27 +123,23 @@ function counts(input, number) {
       input.dispatchEvent(new Event("input", { bubbles: true }));
     }
   };
-  part.oninput = fill;
-  whole.oninput = fill;
-  return make(
-    "details",
-    { className: "counts" },
-    make("summary", {}, "Work it out from counts"),
-    make(
-      "div",
-      { className: "sum" },
-      make("label", { htmlFor: part.id }, "How many were right"),
-      part,
-      make("label", { htmlFor: whole.id }, "Out of how many"),
-      whole,
-    ),
-  );
+  const rows = [
+    [part, "value.part"],
+    [whole, "value.whole"],
+  ].flatMap(([count, key]) => {
+    Object.assign(count, { oninput: fill, dir: "ltr" });
+    return [make("label", { htmlFor: count.id }, words.say(key)), count];
+  });
+  const summary = make("summary", {}, words.say("value.counts"));
+  return make("details", { className: "counts" }, summary, make("div", { className: "sum" }, ...rows));
 }
 
 /** Return the exact ratio that a percentage such as "83 %" or "83,5%" is, or null. */
 function percentage(text) {
-  const [, whole, places = ""] = /^\s*(\d{1,3})(?:[.,](\d{1,30}))?\s*[%٪]\s*$/.exec(text) ?? [];
-  return whole === undefined ? null : ratio(whole + places, `100${"0".repeat(places.length)}`);
+  const [, before, whole, places = "", after] =
+    /^\s*(%?)\s*(\d{1,3})(?:[.,](\d{1,30}))?\s*(%?)\s*$/.exec(text) ?? [];
+  if (whole === undefined || Boolean(before) === Boolean(after)) return null; // some languages write it before
+  return ratio(whole + places, `100${"0".repeat(places.length)}`);
 }
 
 /** Tell whether a number that should be at most 1 was probably meant to be one in 100. */
@@ -177,39 +156,32 @@ function typed(text) {
 }
 
 /** A field for a limit, which may be lowered and not raised above the usual one. */
-export function limitField(name, label, now, most) {
-  const input = make("input", { id: `limit-${name}`, type: "text", inputMode: "decimal", autocomplete: "off", value: now });
-  const element = make("div", { className: "field" }, make("label", { htmlFor: input.id }, label), input);
+export function limitField(words, name, now) {
+  const most = LIMITS[name];
+  const input = make("input", { id: `limit-${name}`, type: "text", inputMode: "decimal", autocomplete: "off" });
+  Object.assign(input, { value: words.numeral(now), dir: "ltr" });
+  const label = make("label", { htmlFor: input.id }, words.say(`limits.${name}`));
   const read = () => {
-    const limit = typed(input.value.trim());
+    const limit = typed(plainDigits(input.value).trim());
     if (typeof limit !== "string" || !/^\d{1,2}(\.\d{1,20})?$/.test(limit) || !atMost(decimal(limit), most)) {
-      throw new Error(`A limit is a number from 0 to ${most}`);
+      throw new Complaint(words.say("limits.wrong", { most: words.numeral(most) }));
     }
     return limit;
   };
-  return { ...field(element, input, input.id, read), name };
+  return { ...field(make("div", { className: "field" }, label, input), input, input.id, read), name };
 }
 
 /** A field for a ticket, which may have come with the page's address. */
-export function ticketField(given) {
-  const input = make("input", {
-    id: "ticket",
-    type: "text",
-    autocomplete: "off",
-    spellcheck: false,
-    value: given ?? "",
-  });
-  const hint = make(
-    "span",
-    { className: "hint", id: "ticket-hint" },
-    "32 letters and digits, which you were given. It shows that you may answer, and counts once.",
-  );
+export function ticketField(words, given) {
+  const input = make("input", { id: "ticket", type: "text", autocomplete: "off", spellcheck: false, dir: "ltr" });
+  input.value = given ?? "";
+  const hint = make("span", { className: "hint", id: "ticket-hint" }, words.say("ticket.hint"));
   input.setAttribute("aria-describedby", hint.id);
-  const element = make("div", { className: "field" }, make("label", { htmlFor: input.id }, "Your ticket"), input, hint);
+  const label = make("label", { htmlFor: input.id }, words.say("ticket.yours"));
   const read = () => {
-    const ticket = input.value.trim().toLowerCase();
-    if (!/^[0-9a-f]{32}$/.test(ticket)) throw new Error("A ticket has 32 digits and letters from a to f");
+    const ticket = plainDigits(input.value).trim().toLowerCase();
+    if (!/^[0-9a-f]{32}$/.test(ticket)) throw new Complaint(words.say("ticket.wrong"));
     return ticket;
   };
-  return { ...field(element, input, "ticket", read), name: "ticket" };
+  return { ...field(make("div", { className: "field" }, label, input, hint), input, "ticket", read), name: "ticket" };
 }

@@ -1,117 +1,125 @@
 /** What the page says about a study, all of it from the study's own bytes: who asks, what, and what it can reveal. */
-import { factorsOf, roundedUp } from "./fairgauge-client.js";
-import { get, make, show } from "./take-part-fields.js";
+import { factorsOf, roundedUp, spoken } from "./fairgauge-client.js";
+import { make, unique } from "./take-part-visit.js";
 
 const MOST_LISTED = 6; // more groups than this are only counted
 
-function list(words) {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+/** A study's texts, in the first of the person's languages that it speaks. */
+export class Told {
+  constructor(study, wanted) {
+    const [tag, texts] = spoken(study, wanted);
+    const at = (place) => texts[place] ?? null;
+    this.language = tag ?? "";
+    this.title = at("title");
+    this.purpose = at("purpose");
+    const named = (place) => ({ name: at(`${place}.name`), help: at(`${place}.help`), language: this.language });
+    this.metrics = new Map(study.metrics.map(({ name }, i) => [name, named(`metrics[${i}]`)]));
+    this.attributes = new Map();
+    this.factors = new Map();
+    const grouped = (place, { groups }) => ({
+      ...named(place),
+      groups: groups.map((_, j) => at(`${place}.groups[${j}]`)),
+    });
+    study.attributes.forEach((attribute, i) => {
+      const place = `attributes[${i}]`;
+      const cross = (attribute.cross ?? []).map((factor, k) => [factor.name, grouped(`${place}.cross[${k}]`, factor)]);
+      const plain = cross.length ? [] : [[attribute.name, grouped(place, attribute)]];
+      for (const [name, told] of [...cross, ...plain]) this.factors.set(name, told);
+      const cells = cross.reduce((found, [, { groups }]) => found.flatMap((cell) => groups.map((g) => [...cell, g])), [[]]);
+      const groups = cross.length ? cells.map((cell) => cell.join(", ")) : plain[0][1].groups;
+      this.attributes.set(attribute.name, { ...named(place), groups });
+    });
+  }
 }
 
-const among = ({ name, groups }) => (groups.length > MOST_LISTED ? `${groups.length} groups by ${name}` : list(groups));
-export const unique = (items, key) => [...new Map(items.map((item) => [key(item), item])).values()];
-
 /** Say what is asked, by whom, and what it means for whoever answers. */
-export function describe(study) {
-  document.title = `Take part · ${study.title}`;
-  get("title").textContent = study.title;
-  const asked = study.questions.map(
-    ({ metric, attribute }) => `Does the model’s ${metric.name} differ between ${among(attribute)}?`,
-  );
-  get("asks").textContent = asked.length > 1 ? "" : asked[0];
+export function describe(visit, study, told) {
+  const { words } = visit;
+  Object.assign(visit.get("title"), { textContent: told.title, lang: told.language });
+  const asked = study.questions.map(({ metric, attribute }) => {
+    const { name, groups } = told.attributes.get(attribute.name);
+    const many = groups.length > MOST_LISTED;
+    const among = many ? visit.say("asks.groups", { count: groups.length, attribute: name }) : words.list(groups);
+    return visit.say("asks.question", { metric: told.metrics.get(metric.name).name, groups: among });
+  });
+  visit.get("asks").textContent = asked.length > 1 ? "" : asked[0];
   if (asked.length > 1)
-    get("asks").after(make("ul", { className: "asks" }, ...asked.map((text) => make("li", {}, text))));
-  const about = unique(
-    study.questions.flatMap(({ metric, attribute }) => [...factorsOf(attribute), metric].map(({ name }) => name)),
-    String,
+    visit.get("asks").after(make("ul", { className: "asks" }, ...asked.map((text) => make("li", {}, text))));
+  const about = study.questions.flatMap(({ metric, attribute }) => [
+    ...factorsOf(attribute).map(({ name }) => told.factors.get(name).name),
+    told.metrics.get(metric.name).name,
+  ]);
+  const factor = visit.say("privacy.factor", { number: words.numeral(roundedUp(study.loss, 2)) });
+  const yours = unique(about, String).map((name) => visit.say("privacy.your", { name }));
+  const promise = { about: words.list(yours), factor: make("strong", {}, factor) };
+  visit.get("promise").replaceChildren(...visit.rich("privacy.promise", promise));
+  visit.get("odds").replaceChildren(...odds(visit, study));
+  visit.get("checks").replaceChildren(
+    make("li", {}, ...visit.rich("checks.digest", { digest: make("code", { dir: "ltr" }, study.digest) })),
+    ...study.questions.map(({ metric, attribute, epsilon, channel }) => {
+      const parts = {
+        metric: told.metrics.get(metric.name).name,
+        attribute: told.attributes.get(attribute.name).name,
+        exact: words.numeral(roundedUp(channel.epsilon, 6)),
+        declared: words.numeral(epsilon),
+      };
+      return make("li", {}, visit.say("checks.epsilon", parts));
+    }),
+    make("li", {}, visit.say("checks.chance")),
   );
-  const factor = roundedUp(study.loss, 2);
-  get("promise").replaceChildren(
-    "Your group and your number stay on this device. What leaves it is one symbol, picked partly by chance. Whoever ",
-    "sees it, those who run the study included, can change their odds about ",
-    `${list(about.map((name) => `your ${name}`))} by at most `,
-    make("strong", {}, `a factor of ${factor}`),
-    ", whatever else they know about you.",
-  );
-  get("odds").replaceChildren(...odds(study));
-  get("checks").replaceChildren(
-    make(
-      "li",
-      {},
-      "The study is the one that this address names. Its digest, computed here, is ",
-      make("code", {}, study.digest),
-      ".",
-    ),
-    ...study.questions.map(({ metric, attribute, epsilon, channel }) =>
-      make(
-        "li",
-        {},
-        `${metric.name} by ${attribute.name}: the exact epsilon, computed here from the study’s table, is ` +
-          `${roundedUp(channel.epsilon, 6)}. The study declares ${epsilon}, so it keeps its word.`,
-      ),
-    ),
-    make("li", {}, "Chance comes from your browser’s secure source, and no rounded numbers are involved."),
-  );
-  show("privacy");
-  introduce(study);
+  visit.show("privacy");
+  introduce(visit, study, told);
 }
 
 /** A picture of someone's odds before and after, at worst: rounded up, so that nobody is told too little. */
-function odds({ loss }) {
+function odds({ words }, { loss }) {
   const percent = { n: 100n * loss.n, d: loss.n + loss.d };
   let places = 0;
   while (roundedUp(percent, places) === "100") places += 1; // it never is certain
   const after = roundedUp(percent, places);
   const rest = (100 - Number(after)).toFixed(places);
-  const spoken =
-    "Someone who thought 50 to 50 whether you belong to one group or the other thinks at most " +
-    `${after} to ${rest} after seeing your answer.`;
+  const text = words.say("privacy.odds", { after: words.numeral(after), rest: words.numeral(rest) });
   const rows = [
-    ["before", "50", "50"],
-    ["after, at most", after, rest],
+    ["privacy.before", "50", "50"],
+    ["privacy.after", after, rest],
   ];
-  const bars = rows.map(([name, one, other], i) => {
-    const most = make("span", { className: i ? "most" : "half" }, one);
+  const bars = rows.map(([key, one, other], i) => {
+    const most = make("span", { className: i ? "most" : "half" }, words.numeral(one));
     most.style.width = `${one}%`;
-    return [
-      make("span", {}, name),
-      make("div", { className: "bar" }, most, make("span", { className: "rest" }, other)),
-    ];
+    const bar = make("div", { className: "bar" }, most, make("span", { className: "rest" }, words.numeral(other)));
+    return [make("span", {}, words.say(key)), bar];
   });
-  const picture = make("div", { className: "bars", role: "img", "aria-label": spoken }, ...bars.flat());
-  return [make("figcaption", {}, spoken), picture];
+  const picture = make("div", { className: "bars", role: "img", "aria-label": text }, ...bars.flat());
+  return [make("figcaption", {}, text), picture];
 }
 
 // -------------------------------------------------------------------------------------------------- who asks
 /** Say who asks and why, what becomes of an answer, and whom to ask, as far as the study tells. */
-function introduce({ operator = null, purpose = null, retention = null, contact, model = null }) {
-  const told = [
-    ["Who asks", operator],
-    ["Why", purpose],
-    ["About", model && [model.name, model.version].filter(Boolean).join(", version ")],
-    ["For how long", retention === null ? null : kept(retention)],
-    ["Whom to ask", contact === null ? null : reachable(contact)],
+function introduce(visit, { operator = null, retention = null, contact, model = null }, { purpose, language }) {
+  const own = (text) => text && make("span", { lang: language, dir: "auto" }, text);
+  const known = [
+    ["operator", own(operator)],
+    ["purpose", own(purpose)],
+    ["model", model && own(model.version ? visit.say("who.version", model) : model.name)],
   ].filter(([, text]) => text !== null);
-  if (!told.length) return;
-  // Between why and for how long: it is true of every study, and an answer to what people ask next.
-  const after = told.findLastIndex(([name]) => ["Who asks", "Why", "About"].includes(name)) + 1;
-  told.splice(after, 0, ["What happens with it", BECOMES]);
-  get("who-list").replaceChildren(...told.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]));
-  show("who");
+  const after = [
+    ["retention", retention === null ? null : kept(visit, retention)],
+    ["contact", contact === null ? null : reachable(contact)],
+  ].filter(([, text]) => text !== null);
+  if (!known.length && !after.length) return;
+  // What happens with an answer is true of every study, and an answer to what people ask next.
+  const told = [...known, ["becomes", visit.say("who.counted")], ...after];
+  const lines = told.flatMap(([name, text]) => [make("dt", {}, visit.say(`who.${name}`)), make("dd", {}, text)]);
+  visit.get("who-list").replaceChildren(...lines);
+  visit.show("who");
 }
-
-const BECOMES =
-  "Your symbol is counted together with everyone’s. From the counts it is worked out how the groups compare.";
 
 /** The study's promise: nothing on this device can check it. */
-function kept(days) {
-  const later = days === 0n ? "when" : days === 1n ? "a day after" : `${days} days after`;
-  return `The study promises that single answers are deleted ${later} it closes. Only the counts stay.`;
-}
+const kept = (visit, days) => (days === 0 ? visit.say("who.at-once") : visit.say("who.days", { count: days }));
 
 /** Return an address as a link, and anything else as it is. */
 function reachable(contact) {
   if (/^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(contact)) return make("a", { href: `mailto:${contact}` }, contact);
   const page = /^https:\/\/[\w.-]+(\/[\w./~-]*)?$/.test(contact);
-  return page ? make("a", { href: contact, rel: "noreferrer" }, contact) : contact;
+  return page ? make("a", { href: contact, rel: "noreferrer" }, contact) : make("span", { dir: "auto" }, contact);
 }

@@ -1,10 +1,11 @@
 """Taking part in a browser: a page that randomises its visitor's answer on the visitor's own device.
 
-The page is the same for every study and every visitor.  What it says about a study comes from the study's own bytes,
-after the browser has checked their digest, so nothing that is shown rests on the collector's word.
+The page is the same for every study and every visitor, but for the language.  What it says about a study comes from the
+study's own bytes, after the browser has checked their digest, so nothing that is shown rests on the collector's word.
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,15 +13,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
+from fairgauge.collector.pages.html import templates
+from fairgauge.collector.pages.speaking import accepted, lookup, names, say, script
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
-_KINDS = {".css": "text/css", ".js": "text/javascript"}
-# What is served as /static/...: modules, which other sites may import, and what the page needs beside it.
-_SCRIPTS = tuple(f"take-part{part}.js" for part in ("", "-fields", "-study", "-answer"))
-_FILES = (*_SCRIPTS, "take-part.css")
+_KINDS = {"css": "text/css", "js": "text/javascript"}
+# What is served as /static/...: modules, which other sites may import, and what the page needs beside them.
+_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")
+_FILES = (*(f"take-part{part}.js" for part in _PARTS), "take-part.css")
 _MODULES = ("fairgauge-client.js", "fairgauge-crowd.js")
-ASSETS = {name: _STATIC / name for name in _MODULES} | {name: _PAGES / name for name in _FILES}
+ASSETS: dict[str, Callable[[], bytes]] = {
+    **{name: (_STATIC / name).read_bytes for name in _MODULES},
+    **{name: (_PAGES / name).read_bytes for name in _FILES},
+    "languages.js": script,
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -28,18 +35,28 @@ POLICY = (
 
 
 async def show(request: Request) -> Response:
-    """Show the page to anyone, for a study that there is."""
+    """Show the page to anyone, for a study that there is, in the language that they ask for."""
     await collector_of(request).document(request.path_params["digest"])
-    page = _read(_PAGES / "take_part.html")[0]
-    # Nothing of what a person types may be kept with the page.
-    headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY}
-    return Response(page, 200, headers, "text/html; charset=utf-8")
+    header = request.headers.get("accept-language", "")
+    tag = lookup([*request.query_params.getlist("lang")[:1], *accepted(header)])
+    headers = {
+        "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
+        "Content-Security-Policy": POLICY,
+        "Content-Language": tag,
+        "Vary": "Accept-Language",
+    }
+    return Response(_page(tag), 200, headers, "text/html; charset=utf-8")
+
+
+@cache
+def _page(tag: str) -> str:
+    return templates().get_template("take_part.html").render(tag=tag, say=partial(say, tag), languages=names())
 
 
 async def asset(request: Request) -> Response:
     """Give a script or a style sheet to anyone, on any site: they hold nothing private."""
-    path = ASSETS[request.url.path.rpartition("/")[2]]
-    data, digest = _read(path)
+    name = request.url.path.rpartition("/")[2]
+    data, digest = _read(name)
     headers = {
         "ETag": f'"{digest}"',
         "Cache-Control": "no-cache",
@@ -48,10 +65,10 @@ async def asset(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(None, 304, headers)
-    return Response(data, 200, headers, f"{_KINDS[path.suffix]}; charset=utf-8")
+    return Response(data, 200, headers, f"{_KINDS[name.rpartition('.')[2]]}; charset=utf-8")
 
 
 @cache
-def _read(path: Path) -> tuple[bytes, str]:
-    data = path.read_bytes()
+def _read(name: str) -> tuple[bytes, str]:
+    data = ASSETS[name]()
     return data, sha256(data).hexdigest()

@@ -45,7 +45,9 @@ async def estimate(request: Request, query: EstimateQuery) -> Response:
 async def export(request: Request, query: ExportQuery) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
     collector, entry = await _asked(request)
-    if (await collector.document(entry.digest)).dropped is not None:  # another process may have removed them
+    if entry.kept.batch is not None and not entry.kept.sealed:
+        raise NotSealed("A study in the crowd is exported when it is over: two exports would tell who came between.")
+    if entry.kept.dropped is not None:
         raise AnswersGone("They were removed after the study was sealed; the tally and the seal are kept.")
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
@@ -65,6 +67,8 @@ async def bundle(request: Request) -> Response:
         raise NotSealed("A study is sealed after it has closed.")
     kept = await collector.document(entry.digest)
     why_not = "removed" if kept.dropped is not None else None
+    if kept.batch is not None:
+        why_not = "crowd"  # a bundle is made to be passed on
     if role_of(request) is None and not await may_see(collector, entry.digest, ids=True):
         why_not = why_not or "readers"
     if name := who(request):
@@ -87,4 +91,4 @@ async def bundle(request: Request) -> Response:
 
 async def _asked(request: Request) -> tuple[Collector, Entry]:
     collector = collector_of(request)
-    return collector, await collector.entry(request.path_params["digest"])
+    return collector, await collector.current(request.path_params["digest"])

@@ -87,7 +87,7 @@ async def close(request: Request) -> Response:
 async def sealed(request: Request) -> Response:
     """Show the seal of a closed study."""
     collector = collector_of(request)
-    entry = await collector.entry(request.path_params["digest"])
+    entry = await collector.current(request.path_params["digest"])
     document = await collector.store.sealed(entry.number)
     if document is None:
         raise NotSealed("A study is sealed after it has closed.")

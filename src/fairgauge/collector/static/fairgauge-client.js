@@ -15,8 +15,18 @@
  */
 
 // ---------------------------------------------------------------------------------------------------- errors
-/** The root of everything that is thrown here on purpose. */
+/**
+ * The root of everything that is thrown here on purpose.
+ *
+ * Messages are in English, for whoever writes programs.  What can happen to a person has `said`, [name, parts], too: a
+ * page has words for it in the person's language.
+ */
 export class FairgaugeError extends Error {
+  constructor(message, said = null) {
+    super(message);
+    this.said = said;
+  }
+
   get name() {
     return this.constructor.name;
   }
@@ -24,8 +34,8 @@ export class FairgaugeError extends Error {
 
 /** An input breaks a rule: "epsilon=-1: must be above 0". */
 export class InvalidInput extends FairgaugeError {
-  constructor(field, value, rule) {
-    super(`${field}=${shown(value)}: ${rule}`);
+  constructor(field, value, rule, said = null) {
+    super(`${field}=${shown(value)}: ${rule}`, said);
     Object.assign(this, { field, value, rule });
   }
 }
@@ -436,7 +446,10 @@ function checkPrivacy(study) {
     if (question.channel.within(question.epsilon)) return;
     const { epsilon } = question.channel;
     const spent = epsilon ? `epsilon ${roundedUp(epsilon, 17)}` : "no finite epsilon";
-    throw new NotPrivate(`${called(question, index)} declares epsilon ${question.epsilon} but its table has ${spent}`);
+    throw new NotPrivate(
+      `${called(question, index)} declares epsilon ${question.epsilon} but its table has ${spent}`,
+      ["declares", { declared: question.epsilon }],
+    );
   });
 }
 
@@ -475,9 +488,12 @@ async function fetchStudy(url, timeout) {
     const admission = response.headers.get("Fairgauge-Admission");
     if (response.ok) return [await readUpTo(response, LONGEST_DOCUMENT + 1), admission]; // one more: parsing refuses it
   } catch {
-    throw new InvalidInput("study", url.origin, "cannot be read: it does not answer");
+    const said = ["no-answer", { place: url.origin }];
+    throw new InvalidInput("study", url.origin, "cannot be read: it does not answer", said);
   }
-  throw new InvalidInput("study", url.origin, `must give a study, but has HTTP status ${response.status}`);
+  const { status } = response;
+  const said = ["status", { place: url.origin, status }];
+  throw new InvalidInput("study", url.origin, `must give a study, but has HTTP status ${status}`, said);
 }
 
 const STATES = ["not open yet", "open", "closed", "sealed"];
@@ -498,7 +514,7 @@ export async function studyStatus({ digest }, url, { timeout = 20 } = {}) {
   } catch {
     // Said below: whatever it is, nobody knows whether the study is open.
   }
-  throw new CannotAnswer(`${base.origin} does not say whether the study is open`);
+  throw new CannotAnswer(`${base.origin} does not say whether the study is open`, ["not-said", { place: base.origin }]);
 }
 
 async function readUpTo(response, most) {
@@ -514,7 +530,7 @@ async function readUpTo(response, most) {
 
 async function digestOf(bytes) {
   if (!globalThis.crypto?.subtle) {
-    throw new CannotAnswer("this browser checks studies on secure pages only: open the page with https");
+    throw new CannotAnswer("this browser checks studies on secure pages only: open the page with https", ["https", {}]);
   }
   return hexadecimal(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
@@ -647,7 +663,7 @@ function at(path, read) {
     return read();
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    throw new error.constructor(error.field ? `${path}.${error.field}` : path, error.value, error.rule);
+    throw new error.constructor(error.field ? `${path}.${error.field}` : path, error.value, error.rule, error.said);
   }
 }
 
@@ -706,7 +722,7 @@ const INTEGERS = {
 };
 // What a study may say in this format only.
 const NEW = [
-  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway"],
+  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway", "order"],
   ...["model", "issuer", "release", "site", "translations"],
 ];
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
@@ -999,7 +1015,8 @@ function checkTerms(study) {
     study[field] = Number(study[field]);
   }
   if (study.aim !== null) checkPart("aim", study.aim);
-  const { admission, issuer, gateway } = study;
+  const { admission, issuer, gateway, order } = study;
+  if (order !== null && order !== "waves") throw new BadStudy("order", order, "must be waves, or left out");
   if (![null, "open", "tickets", "blind"].includes(admission)) {
     throw new BadStudy("admission", admission, "must be open, tickets or blind");
   }
@@ -1164,17 +1181,18 @@ export function answer(study, profile, { limits = {}, ticket = null, bits = secu
 /** Refuse a study that asks for what this page cannot do: it must not answer and leave that out. */
 export function checkAble(study, ticket) {
   if (study.site) {
-    throw new CannotAnswer("the study is for sites that hold many people, and this is a device of one person");
+    const text = "the study is for sites that hold many people, and this is a device of one person";
+    throw new CannotAnswer(text, ["sites", {}]);
   }
-  for (const [what, asked] of [
-    ["blind tickets", study.admission === "blind"],
-    ["a gateway that hides addresses", study.gateway],
-    ["answers that wait for an epoch", study.epoch],
-    ["a release in batches that devices check", study.release],
+  for (const [name, what, asked] of [
+    ["blind", "blind tickets", study.admission === "blind"],
+    ["gateway", "a gateway that hides addresses", study.gateway],
+    ["epoch", "answers that wait for an epoch", study.epoch],
+    ["release", "a release in batches that devices check", study.release],
   ])
-    if (asked) throw new CannotAnswer(`the study asks for ${what}, which this version cannot do yet`);
+    if (asked) throw new CannotAnswer(`the study asks for ${what}, which this version cannot do yet`, [name, {}]);
   if (study.admission === "tickets" && ticket === null) {
-    throw new CannotAnswer("the study takes answers with a ticket only");
+    throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   }
 }
 
@@ -1182,8 +1200,12 @@ export function checkAble(study, ticket) {
 function checkOpen({ opens, closes }) {
   const now = `${new Date().toISOString().slice(0, 19)}Z`; // as studies write moments, so that text compares as time
   const clock = `and this device's clock says ${now}`;
-  if (opens !== null && now < opens) throw new CannotAnswer(`the study opens at ${opens}, ${clock}`);
-  if (closes !== null && now >= closes) throw new CannotAnswer(`the study closed at ${closes}, ${clock}`);
+  if (opens !== null && now < opens) {
+    throw new CannotAnswer(`the study opens at ${opens}, ${clock}`, ["opens", { moment: opens, now }]);
+  }
+  if (closes !== null && now >= closes) {
+    throw new CannotAnswer(`the study closed at ${closes}, ${clock}`, ["closed", { moment: closes, now }]);
+  }
 }
 
 const own = (object, name) => (Object.hasOwn(object, name) ? (object[name] ?? null) : null);
@@ -1411,7 +1433,7 @@ export class Ledger {
 }
 
 // A browser that cannot remember would answer again on the next visit.
-const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer");
+const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer", ["forgetful", {}]);
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
 /** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
@@ -1450,7 +1472,10 @@ export function checkStudyLimit(study, limit = LIMITS.study) {
   study.questions.forEach((question, index) => {
     if (limit === null || question.channel.within(limit)) return;
     const spent = roundedUp(question.channel.epsilon, 6);
-    throw new NotPrivate(`${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`);
+    throw new NotPrivate(
+      `${called(question, index)} spends epsilon ${spent}, and this device allows ${limit} a study`,
+      ["study-limit", { spent, limit }],
+    );
   });
 }
 
@@ -1459,12 +1484,13 @@ export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
   if (limit === null) return;
   for (const [account, cost] of charges) {
     const met = past.filter(([name]) => account === "" || name === "" || name === account);
-    const before = total(met);
-    const after = add(before, decimal(cost));
-    if (!atMost(after, limit)) {
+    const sum = add(total(met), decimal(cost));
+    if (!atMost(sum, limit)) {
+      const [before, after] = [total(met), sum].map((amount) => roundedUp(amount, 6));
       throw new CannotAnswer(
-        `${account || "the group"} has cost epsilon ${roundedUp(before, 6)} on this device; an answer would ` +
-          `make it ${roundedUp(after, 6)}, and the limit is ${limit}`,
+        `${account || "the group"} has cost epsilon ${before} on this device; an answer would make it ${after}, ` +
+          `and the limit is ${limit}`,
+        ["lifetime", { before, after, limit }],
       );
     }
   }
@@ -1494,22 +1520,27 @@ export async function send(drawn, url, { tries = 8, first = 1, longest = 300, ti
   const target = `${base.href.replace(/\/$/, "")}/studies/${drawn.study}/answers`;
   const request = { ...DISCREET, method: "POST", body: answerBytes(drawn) };
   request.headers = { "Content-Type": "application/json", Accept: "application/json" };
+  const place = base.origin;
   for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
-    let [asked, problem] = [0, `${base.origin} does not answer`];
+    let [asked, problem] = [0, new CannotSend(`${place} does not answer`, ["no-answer", { place }])];
     try {
       const response = await fetch(target, { ...request, signal: AbortSignal.timeout(timeout * 1000) });
       const { status } = response;
       const receipt = [200, 201, 202].includes(status) ? (await response.json().catch(() => null))?.status : null;
       if (receipt === "accepted" || receipt === "duplicate") return receipt;
       if (status >= 400 && status < 500 && !TRY_AGAIN.includes(status)) {
-        throw new AnswerRefused(`${base.origin} ${NO[status] ?? "does not take the answer"} (HTTP status ${status})`);
+        throw new AnswerRefused(
+          `${place} ${NO[status] ?? "does not take the answer"} (HTTP status ${status})`,
+          [NO[status] ? `refused-${status}` : "refused", { place, status }],
+        );
       }
-      problem = `${base.origin} is not ready to take the answer (HTTP status ${status})`;
+      const text = `${place} is not ready to take the answer (HTTP status ${status})`;
+      problem = new CannotSend(text, ["busy", { place, status }]);
       asked = retryAfter(response.headers.get("Retry-After"));
     } catch (error) {
       if (error instanceof AnswerRefused) throw error;
     }
-    if (left <= 0) throw new CannotSend(problem);
+    if (left <= 0) throw problem;
     // Everyone was asked to wait equally long; pages that failed together must not come back together.
     const jitter = (Number(secureBits(ROW_BITS)) / 2 ** ROW_BITS) * Math.min(longest, most);
     await new Promise((resume) => setTimeout(resume, 1000 * (Math.min(longest, asked) + jitter)));

@@ -2,7 +2,8 @@
 
 Exactly once: a study and an answer id together are stored at most once, whatever is sent how often.
 Durable: what ``add`` has returned survives the death of the process, and of the machine if its disk is honest.
-One truth: the tally changes in the transaction that stores the answer, so it always equals the rows.
+One truth: counts change in the transaction that stores the answer, so they always equal the rows.
+In batches: what ``tally`` and ``looks`` show of a study in the crowd are sums of closed batches (see ``batches``).
 Final: once ``close_study`` has returned, no answer is added to that study by any process.
 
 Nothing in a store says when or in which order answers came, but for how many came in each time bucket, and how the
@@ -44,6 +45,7 @@ class Published:
     hourly: int | None = None  # how many answers it takes in an hour; any number if None
     key: str = ""  # the public key that signed it; empty for studies of before there was a second one
     dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
+    batch: int | None = None  # how many answers a batch has, if readers see closed batches only
 
     def state(self, now: float) -> State:
         """Return what a study is doing at a moment: the one place that says so.
@@ -117,7 +119,13 @@ class Store(Protocol):
         """Return for each row the symbol that this id has, or ``CLOSED``; store nothing."""
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent; symbols never sent may be missing."""
+        """Return how often each symbol was sent, as far as readers may see it; symbols never sent may be missing.
+
+        Of a study in the crowd these are closed batches only.
+        """
+
+    async def counts(self, number: int) -> dict[int, int]:
+        """Return how often each symbol was sent, whether readers may see it or not: to check, never to show."""
 
     async def looks(self, number: int) -> list[dict[int, int]]:
         """Return the tally as it was when the number of answers passed certain powers, the oldest first."""
@@ -125,15 +133,15 @@ class Store(Protocol):
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""
 
-    def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
-        """Yield all answers sorted by id, in pages.
+    def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+        """Yield all answers sorted by id, in pages; those whose ids are not below ``start``.
 
         Pages are read one by one and not from one snapshot: a reader that is slow must not hold up the writer.
         After ``close_study`` nothing changes, so then what is yielded is complete.
         """
 
     async def close_study(self, number: int, bucket: int) -> None:
-        """Take no more answers to this study; again is fine."""
+        """Take no more answers to this study, and let its batches go unless all are fewer than one; again is fine."""
 
     async def latest(self) -> int:
         """Return the latest time bucket in which anything is known to have happened, or 0."""

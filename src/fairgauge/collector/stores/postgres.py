@@ -14,27 +14,15 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from fairgauge.collector.stores.base import (
-    CLOSED,
-    FRESH,
-    PAGE,
-    Event,
-    Published,
-    Row,
-    check_version,
-    migrations,
-    need_version,
-)
+from fairgauge.collector.stores import postgres_batches as batches
+from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.collector.stores.postgres_schema import LONG_SECONDS, SECONDS, check_durable, check_read, migrate
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
-# For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
-# own, and devices give up after 20 seconds of silence: both must have ended by then.
-SECONDS = 8
-MIGRATION_SECONDS = 86_400  # a large table takes as long as it takes
+MOST_KNOWN = 10_000  # studies of which it is remembered whether they have batches
 TRIES = 5
-_MIGRATING = 0x46474155  # the key of the advisory lock
 
 _ADD = """
 WITH open AS (
@@ -64,7 +52,7 @@ FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (stud
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped, batch FROM studies"
 )
 
 _RECORD = "INSERT INTO events (bucket, who, did, about) VALUES ($1, $2, $3, $4)"
@@ -80,16 +68,17 @@ class PostgresStore:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
         self._pace = Pace()
+        self._batched: dict[int, bool] = {}
 
     @classmethod
     async def open(cls, address: str) -> "PostgresStore":
         """Connect, and bring the schema up to date."""
-        return await cls._connected(address, _migrate)
+        return await cls._connected(address, migrate)
 
     @classmethod
     async def open_to_read(cls, address: str) -> "PostgresStore":
         """Connect to a database as it is; nothing can be changed."""
-        return await cls._connected(address, _check_read, {"default_transaction_read_only": "on"})
+        return await cls._connected(address, check_read, {"default_transaction_read_only": "on"})
 
     @classmethod
     async def _connected(
@@ -110,7 +99,7 @@ class PostgresStore:
         store = cls(pool)
         try:
             async with pool.acquire() as connection:
-                await _check_durable(connection)
+                await check_durable(connection)
                 await prepare(connection)
         except BaseException:
             await pool.close()
@@ -140,13 +129,15 @@ class PostgresStore:
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
         sql = (
-            "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, "
-            "opens, hourly, key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING "
-            "RETURNING number"
+            "WITH made AS (INSERT INTO studies (digest, document, admission, signature, published, closes, title, "
+            "public, aim, opens, hourly, key, batch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
+            "ON CONFLICT DO NOTHING RETURNING number, batch), "
+            "filled AS (INSERT INTO fills SELECT number, 0 FROM made WHERE batch IS NOT NULL) "
+            "SELECT number FROM made"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-            study.public, study.aim, study.opens, study.hourly, study.key,
+            study.public, study.aim, study.opens, study.hourly, study.key, study.batch,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 
@@ -167,17 +158,43 @@ class PostgresStore:
         return [digest for (digest,) in await self._ask(lambda: self._pool.fetch(sql, now))]
 
     async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
-        """Store answers, and count those that are new, in one transaction."""
-        studies, ids, symbols = zip(*rows, strict=True)
-        numbers = list(set(studies))
-        fresh = await self._ask(lambda: self._pool.fetch(_ADD, numbers, studies, ids, symbols, bucket))
-        await self._look((study, id_, 0) for study, id_ in fresh)
+        """Store answers, and count those that are new: in one transaction, or two if only some have batches."""
+        await self._know({row[0] for row in rows} - self._batched.keys())
+        in_batches = [row for row in rows if self._batched.get(row[0])]
+        at_once = rows if not in_batches else [row for row in rows if not self._batched.get(row[0])]
+        fresh: set[tuple[int, bytes]] = set()
+        if in_batches:
+            fresh |= await self._ask(lambda: self._alone(batches.add, in_batches, bucket))
+        if at_once:
+            fresh |= await self._add_at_once(at_once, bucket)
         if len(fresh) == len(rows):
             return [FRESH] * len(rows)
-        new = {(study, id_) for study, id_ in fresh}
         # A second statement: the first one cannot see what another collector committed while it ran.
-        old = iter(await self.find([row for row in rows if row[:2] not in new]))
-        return [FRESH if row[:2] in new else next(old) for row in rows]
+        old = iter(await self.find([row for row in rows if row[:2] not in fresh]))
+        return [FRESH if row[:2] in fresh else next(old) for row in rows]
+
+    async def _add_at_once(self, rows: Sequence[Row], bucket: int) -> set[tuple[int, bytes]]:
+        studies, ids, symbols = zip(*rows, strict=True)
+        numbers = list(set(studies))
+        found = await self._ask(lambda: self._pool.fetch(_ADD, numbers, studies, ids, symbols, bucket))
+        fresh = {(study, id_) for study, id_ in found}
+        await self._look((study, id_, 0) for study, id_ in fresh)
+        return fresh
+
+    async def _know(self, numbers: set[int]) -> None:
+        """Learn which studies have batches: that never changes, and numbers are not used again."""
+        if not numbers:
+            return
+        if len(self._batched) > MOST_KNOWN:
+            self._batched.clear()
+        sql = "SELECT number, batch IS NOT NULL FROM studies WHERE number = ANY($1::int[])"
+        found = await self._ask(lambda: self._pool.fetch(sql, list(numbers)))
+        self._batched |= {row[0]: row[1] for row in found}
+
+    async def _alone(self, change: Callable[..., Awaitable[T]], *values: object) -> T:
+        """Make a change of several statements in a transaction of its own."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            return await change(connection, *values)
 
     async def find(self, rows: Sequence[Row]) -> list[int]:
         """Return for each row the symbol that this id has, or ``CLOSED``."""
@@ -187,8 +204,15 @@ class PostgresStore:
         return [symbols.get(row[:2], CLOSED) for row in rows]
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent."""
-        sql = "SELECT symbol, sum(count)::bigint FROM tallies WHERE study = $1 GROUP BY symbol"
+        """Return how often each symbol was sent, in closed batches if the study has batches."""
+        return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(batches.TALLY, number))}
+
+    async def counts(self, number: int) -> dict[int, int]:
+        """Return how often each symbol was sent, in batches that nobody may see yet too."""
+        sql = (
+            "SELECT symbol, sum(count)::bigint FROM (SELECT symbol, count FROM tallies WHERE study = $1 UNION ALL "
+            "SELECT symbol, count FROM waiting WHERE study = $1) AS every GROUP BY symbol"
+        )
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
     async def _look(self, fresh: Iterable[Row]) -> None:
@@ -213,27 +237,24 @@ class PostgresStore:
         sql = "SELECT bucket, sum(count)::bigint FROM arrivals WHERE study = $1 GROUP BY bucket ORDER BY bucket"
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
-    async def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
-        """Yield all answers sorted by id, in pages."""
-        sql = "SELECT id, symbol FROM answers WHERE study = $1 AND id > $2 ORDER BY id LIMIT $3"
-        last = b""
+    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+        """Yield answers sorted by id, in pages, from one id on."""
+        sql = "SELECT id, symbol FROM answers WHERE study = $1 AND id >= $2 ORDER BY id LIMIT $3"
         while True:
-            key = (number, last, PAGE)
+            key = (number, start, PAGE)
             page = await self._ask(lambda key=key: self._pool.fetch(sql, *key))  # type: ignore[misc]
             if not page:
                 return
             yield [(id_, symbol) for id_, symbol in page]
-            last = page[-1][0]
+            start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
 
     async def close_study(self, number: int, bucket: int) -> None:
-        """Take no more answers to this study; waits for groups that are being committed."""
-        sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
-        await self._ask(lambda: self._pool.execute(sql, bucket, number))
+        """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
+        await self._ask(lambda: self._alone(batches.close_study, number, bucket))
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
-        sql = "UPDATE studies SET seal = $1 WHERE number = $2 AND closed IS NOT NULL AND seal IS NULL"
-        return await self._ask(lambda: self._pool.execute(sql, document, number)) == "UPDATE 1"
+        return await self._ask(lambda: self._alone(batches.seal, number, document))
 
     async def sealed(self, number: int) -> bytes | None:
         """Return the seal of a study."""
@@ -253,31 +274,29 @@ class PostgresStore:
         """Remove the answers of a sealed study; tally and seal stay."""
         sql = "UPDATE studies SET dropped = $1 WHERE number = $2 AND seal IS NOT NULL AND dropped IS NULL"
 
-        async def drop() -> bool:
-            async with self._pool.acquire() as connection, connection.transaction():
-                found = await connection.execute(sql, event.bucket, number) == "UPDATE 1"
-                if found:
-                    await connection.execute("DELETE FROM answers WHERE study = $1", number, timeout=MIGRATION_SECONDS)
-                    await connection.execute(_RECORD, *_values(event))
-                return found
+        async def drop(connection: Any) -> bool:
+            found: bool = await connection.execute(sql, event.bucket, number) == "UPDATE 1"
+            if found:
+                await connection.execute("DELETE FROM answers WHERE study = $1", number, timeout=LONG_SECONDS)
+                await connection.execute(_RECORD, *_values(event))
+            return found
 
-        return await self._ask(drop)
+        return await self._ask(lambda: self._alone(drop))
 
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it."""
 
-        async def delete() -> bool:
-            async with self._pool.acquire() as connection, connection.transaction():
-                sql = "DELETE FROM studies WHERE number = $1 AND closed IS NOT NULL"
-                found = await connection.execute(sql, number) == "DELETE 1"
-                if found:
-                    for table in ("answers", "tallies", "arrivals", "looks"):
-                        sql = f"DELETE FROM {table} WHERE study = $1"  # noqa: S608 - names of our own
-                        await connection.execute(sql, number, timeout=MIGRATION_SECONDS)
-                    await connection.execute(_RECORD, *_values(event))
-                return found
+        async def delete(connection: Any) -> bool:
+            sql = "DELETE FROM studies WHERE number = $1 AND closed IS NOT NULL"
+            found: bool = await connection.execute(sql, number) == "DELETE 1"
+            if found:
+                for table in ("answers", "tallies", "arrivals", "looks", "waiting", "fills"):
+                    sql = f"DELETE FROM {table} WHERE study = $1"  # noqa: S608 - names of our own
+                    await connection.execute(sql, number, timeout=LONG_SECONDS)
+                await connection.execute(_RECORD, *_values(event))
+            return found
 
-        return await self._ask(delete)
+        return await self._ask(lambda: self._alone(delete))
 
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
@@ -328,51 +347,3 @@ class PostgresStore:
 
 def _values(event: Event) -> tuple[int, str, str, str]:
     return event.bucket, event.who, event.did, event.about
-
-
-async def _check_durable(connection: Any) -> None:
-    """Refuse a server that would forget what it has acknowledged."""
-    for setting in ("fsync", "full_page_writes"):
-        if await connection.fetchval(f"SHOW {setting}") != "on":
-            raise StoreError(f"PostgreSQL runs with {setting}=off and could lose answers: turn it on")
-
-
-async def version_at(address: str) -> int:
-    """Return the schema version of the database at an address, and change nothing.
-
-    Raises:
-        StoreError: If it cannot be reached, or has a later version than this program knows.
-    """
-    try:
-        connection = await asyncpg.connect(address, timeout=SECONDS, command_timeout=SECONDS)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
-        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
-    try:
-        return await _schema_version(connection)
-    finally:
-        await connection.close()
-
-
-async def _schema_version(connection: Any) -> int:
-    """Return the schema version of a database; 0 for one that has none."""
-    if await connection.fetchval("SELECT to_regclass('fairgauge_schema')") is None:
-        return 0
-    found = int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema"))
-    check_version(found, len(migrations("postgres")), "this PostgreSQL database")
-    return found
-
-
-async def _check_read(connection: Any) -> None:
-    need_version(await _schema_version(connection), "postgres", "this PostgreSQL database")
-
-
-async def _migrate(connection: Any) -> None:
-    known = migrations("postgres")
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING, timeout=MIGRATION_SECONDS)
-        await connection.execute("CREATE TABLE IF NOT EXISTS fairgauge_schema (version integer NOT NULL)")
-        found = await connection.fetchval("SELECT coalesce(max(version), 0) FROM fairgauge_schema")
-        check_version(found, len(known), "this PostgreSQL database")
-        for version, sql in enumerate(known[found:], start=found + 1):
-            await connection.execute(sql, timeout=MIGRATION_SECONDS)
-            await connection.execute("INSERT INTO fairgauge_schema VALUES ($1)", version)

@@ -8,16 +8,15 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, need_version
+from fairgauge.collector.stores import sqlite_changes as changes
+from fairgauge.collector.stores.base import PAGE, Event, Published, Row, need_version
 from fairgauge.collector.stores.file import (
     check_pages,
     connect,
@@ -28,14 +27,14 @@ from fairgauge.collector.stores.file import (
     schema_version,
     tidy,
 )
-from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.collector.stores.looks import Pace, from_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 READERS = 2
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
-    "public, aim, opens, hourly, key, dropped "
+    "public, aim, opens, hourly, key, dropped, batch "
     "FROM studies"
 )
 
@@ -113,7 +112,7 @@ class SqliteStore:
 
     async def commit_something(self) -> None:
         """Raise unless the file can be written."""
-        await self._write(_change, "UPDATE pulse SET beat = beat + 1", ())
+        await self._write(changes.change, "UPDATE pulse SET beat = beat + 1", ())
 
     async def check_pages(self, seconds: float) -> bool:
         """Look for damaged pages; False if there was not enough time to look everywhere."""
@@ -121,7 +120,7 @@ class SqliteStore:
 
     async def publish(self, study: Published) -> bool:
         """Keep a study; False if it is there already."""
-        return await self._write(_publish, study)
+        return await self._write(changes.publish, study)
 
     async def study(self, digest: str) -> Published | None:
         """Return a study, or None."""
@@ -141,16 +140,24 @@ class SqliteStore:
 
     async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
         """Store answers, and count those that are new, in one transaction."""
-        return await self._write(_add, rows, bucket, self._pace)
+        return await self._write(changes.add, rows, bucket, self._pace)
 
     async def find(self, rows: Sequence[Row]) -> list[int]:
         """Return for each row the symbol that this id has, or ``CLOSED``."""
-        return await self._read(lambda c: [_symbol(c, row) for row in rows])
+        return await self._read(lambda c: [changes.symbol_of(c, row) for row in rows])
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent."""
+        """Return how often each symbol was sent, in closed batches if the study has batches."""
         sql = "SELECT symbol, count FROM tallies WHERE study = ?"
         return dict(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
+
+    async def counts(self, number: int) -> dict[int, int]:
+        """Return how often each symbol was sent, in batches that nobody may see yet too."""
+        sql = (
+            "SELECT symbol, sum(count) FROM (SELECT symbol, count FROM tallies WHERE study = ? UNION ALL "
+            "SELECT symbol, count FROM waiting WHERE study = ?) GROUP BY symbol"
+        )
+        return dict(await self._read(lambda c: c.execute(sql, (number, number)).fetchall()))
 
     async def looks(self, number: int) -> list[dict[int, int]]:
         """Return the tally as it was at certain numbers of answers, the oldest first."""
@@ -162,27 +169,25 @@ class SqliteStore:
         sql = "SELECT bucket, count FROM arrivals WHERE study = ? ORDER BY bucket"
         return dict(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
 
-    async def answers(self, number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
-        """Yield all answers sorted by id, in pages."""
-        sql = "SELECT id, symbol FROM answers WHERE study = ? AND id > ? ORDER BY id LIMIT ?"
-        last = b""
+    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+        """Yield answers sorted by id, in pages, from one id on."""
+        sql = "SELECT id, symbol FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
         while True:
-            key = (number, last, PAGE)
+            key = (number, start, PAGE)
             page = await self._read(lambda c, key=key: c.execute(sql, key).fetchall())  # type: ignore[misc]
             if not page:
                 return
             yield page
-            last = page[-1][0]
+            start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
 
     async def close_study(self, number: int, bucket: int) -> None:
-        """Take no more answers to this study."""
-        sql = "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL"
-        await self._write(_change, sql, (bucket, number))
+        """Take no more answers to this study, and let its batches go."""
+        await self._write(changes.close_study, number, bucket)
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
         sql = "UPDATE studies SET seal = ? WHERE number = ? AND closed IS NOT NULL AND seal IS NULL"
-        return await self._write(_change, sql, (document, number)) == 1
+        return await self._write(changes.change, sql, (document, number)) == 1
 
     async def sealed(self, number: int) -> bytes | None:
         """Return the seal of a study."""
@@ -202,11 +207,11 @@ class SqliteStore:
 
     async def drop_answers(self, number: int, event: Event) -> bool:
         """Remove the answers of a sealed study; tally and seal stay."""
-        return await self._write(_drop_answers, number, event)
+        return await self._write(changes.drop_answers, number, event)
 
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it."""
-        return await self._write(_delete, number, event)
+        return await self._write(changes.delete, number, event)
 
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
@@ -216,11 +221,11 @@ class SqliteStore:
     async def remember_key(self, purpose: str, fingerprint: str, bucket: int) -> None:
         """Let the store belong to one more key."""
         sql = "INSERT INTO keys VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        await self._write(_change, sql, (purpose, fingerprint, bucket))
+        await self._write(changes.change, sql, (purpose, fingerprint, bucket))
 
     async def record(self, event: Event) -> None:
         """Add a line to the audit log."""
-        await self._write(_record, event)
+        await self._write(changes.record, event)
 
     async def events(self, most: int) -> list[Event]:
         """Return the latest lines of the audit log, the newest first."""
@@ -229,9 +234,11 @@ class SqliteStore:
 
     async def sign_out(self, session: str, until: int) -> None:
         """Remember that a session is over."""
-        await self._write(_change, "INSERT INTO signed_out VALUES (?, ?) ON CONFLICT DO NOTHING", (session, until))
+        await self._write(
+            changes.change, "INSERT INTO signed_out VALUES (?, ?) ON CONFLICT DO NOTHING", (session, until)
+        )
         # Those that would have ended a session's length before this one are over by any clock.
-        await self._write(_change, "DELETE FROM signed_out WHERE until < ?", (until - 86_400,))
+        await self._write(changes.change, "DELETE FROM signed_out WHERE until < ?", (until - 86_400,))
 
     async def ended_sessions(self, now: int) -> dict[str, int]:
         """Return the sessions that were ended before their time."""
@@ -297,108 +304,6 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
 
-def _change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> int:
-    return connection.execute(sql, values).rowcount
-
-
-def _publish(connection: sqlite3.Connection, study: Published) -> bool:
-    sql = (
-        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
-        "hourly, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-    )
-    values = (
-        study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-        study.public, study.aim, study.opens, study.hourly, study.key,
-    )  # fmt: skip
-    return connection.execute(sql, values).rowcount == 1
-
-
 def _published(row: tuple[Any, ...]) -> Published:
     found = Published(*row)
     return replace(found, sealed=bool(found.sealed), public=bool(found.public))
-
-
-def _record(connection: sqlite3.Connection, event: Event) -> None:
-    sql = "INSERT INTO events (bucket, who, did, about) VALUES (?, ?, ?, ?)"
-    connection.execute(sql, (event.bucket, event.who, event.did, event.about))
-
-
-def _drop_answers(connection: sqlite3.Connection, number: int, event: Event) -> bool:
-    connection.execute("BEGIN IMMEDIATE")
-    sql = "UPDATE studies SET dropped = ? WHERE number = ? AND seal IS NOT NULL AND dropped IS NULL"
-    found = connection.execute(sql, (event.bucket, number)).rowcount == 1
-    if found:
-        connection.execute("DELETE FROM answers WHERE study = ?", (number,))
-        _record(connection, event)
-    connection.execute("COMMIT")
-    return found
-
-
-def _delete(connection: sqlite3.Connection, number: int, event: Event) -> bool:
-    connection.execute("BEGIN IMMEDIATE")
-    found = connection.execute("DELETE FROM studies WHERE number = ? AND closed IS NOT NULL", (number,)).rowcount == 1
-    if found:
-        for table in ("answers", "tallies", "arrivals", "looks"):
-            connection.execute(f"DELETE FROM {table} WHERE study = ?", (number,))  # noqa: S608 - names of our own
-        _record(connection, event)
-    connection.execute("COMMIT")
-    return found
-
-
-def _add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:
-    connection.execute("BEGIN IMMEDIATE")
-    closed = _closed(connection, {row[0] for row in rows})
-    wanted = [row for row in rows if row[0] not in closed] if closed else rows
-    insert = "INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    before = connection.total_changes
-    connection.execute("SAVEPOINT fast")
-    connection.executemany(insert, sorted(wanted))  # neighbours in the tree one after the other
-    fresh: Iterable[Row] = rows
-    if not closed and connection.total_changes - before == len(rows):
-        result = [FRESH] * len(rows)
-    else:  # some were there before: which?
-        connection.execute("ROLLBACK TO fast")
-        result = [
-            FRESH if row[0] not in closed and connection.execute(insert, row).rowcount else _symbol(connection, row)
-            for row in rows
-        ]
-        fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH]
-    _count(connection, fresh, bucket)
-    for study in pace.due(fresh):
-        _look(connection, study, pace)
-    connection.execute("COMMIT")
-    return result
-
-
-def _count(connection: sqlite3.Connection, fresh: Iterable[Row], bucket: int) -> None:
-    tally = Counter(map(itemgetter(0, 2), fresh))
-    arrivals: Counter[int] = Counter()
-    for (study, _), count in tally.items():
-        arrivals[study] += count
-    connection.executemany(
-        "INSERT INTO tallies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        [(study, symbol, count) for (study, symbol), count in tally.items()],
-    )
-    connection.executemany(
-        "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        [(study, bucket, count) for study, count in arrivals.items()],
-    )
-
-
-def _look(connection: sqlite3.Connection, study: int, pace: Pace) -> None:
-    tally = dict(connection.execute("SELECT symbol, count FROM tallies WHERE study = ?", (study,)).fetchall())
-    total = sum(tally.values())
-    step = step_of(total)
-    if step is not None:
-        connection.execute("INSERT INTO looks VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (study, step, to_text(tally)))
-    pace.looked(study, total)
-
-
-def _closed(connection: sqlite3.Connection, numbers: Iterable[int]) -> set[int]:
-    sql = "SELECT 1 FROM studies WHERE number = ? AND closed IS NULL"
-    return {number for number in numbers if connection.execute(sql, (number,)).fetchone() is None}
-
-
-def _symbol(connection: sqlite3.Connection, row: Row) -> int:
-    found = connection.execute("SELECT symbol FROM answers WHERE study = ? AND id = ?", row[:2]).fetchone()
-    return CLOSED if found is None else int(found[0])

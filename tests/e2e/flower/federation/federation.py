@@ -13,7 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 from fairgauge.client import load_study
 from fairgauge.flower import AnswerCounter, PrivateMetrics, private_metrics
 
-MODES = ("honest", "raising", "failing", "leaving")
+MODES = ("honest", "raising", "failing", "leaving", "interrupting")
 
 
 class Marks(NamedTuple):
@@ -30,13 +30,15 @@ class Marks(NamedTuple):
 
 
 def mode(context: Context) -> str:
-    """What a device does: as it is told in deployment, in turns in simulation."""
-    return str(context.node_config.get("mode", MODES[int(context.node_config.get("partition-id", 0)) % len(MODES)]))
+    """What a device does: as it is told in deployment, in turns in simulation; a bad one as the run says."""
+    turn = MODES[int(context.node_config.get("partition-id", 0)) % len(MODES)]
+    own = str(context.node_config.get("mode", turn))
+    return str(context.run_config["bad"]) if own == "bad" else own
 
 
 def ledger(context: Context) -> Path:
-    device = context.node_config.get("partition-id", mode(context))
-    return Path(here(context)) / f"{device}.ledger"
+    device = context.node_config.get("partition-id", context.node_config.get("mode"))
+    return Path(here(context)) / "ledgers" / f"{device}.sqlite3"  # a folder that nobody made
 
 
 def here(context: Context) -> str:
@@ -47,7 +49,6 @@ private = private_metrics(
     study=lambda context: f"{here(context)}/study.json",
     group={"animal": lambda context: Marks.of(context).group},
     ledger=ledger,
-    limit=4,
 )
 
 
@@ -73,6 +74,8 @@ def evaluate(message: Message, context: Context) -> Message:
             return Message(Error(code=examples, reason=said), reply_to=message)
         case "leaving":
             raise SystemExit(said)
+        case "interrupting":
+            raise KeyboardInterrupt(said)
     return Message(
         RecordDict(
             {

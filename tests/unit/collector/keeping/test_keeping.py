@@ -263,11 +263,11 @@ def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_store_as_it_was(version: 
 
 FROZEN = """
 import asyncio, sys
-from fairgauge.collector.stores import postgres
-steps = postgres.migrations("postgres")
+from fairgauge.collector.stores import postgres, postgres_schema
+steps = postgres_schema.migrations("postgres")
 at = int(sys.argv[2])
 steps[at] = steps[at] + "; SELECT pg_sleep(60)"
-postgres.migrations = lambda kind: steps
+postgres_schema.migrations = lambda kind: steps
 asyncio.run(postgres.PostgresStore.open(sys.argv[1]))
 """
 
@@ -279,7 +279,7 @@ def test_a_kill_in_the_middle_of_an_upgrade_of_postgresql_leaves_it_as_it_was(at
 
     async def first_version() -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("fairgauge.collector.stores.postgres.migrations", lambda _: known[:1])
+            patch.setattr("fairgauge.collector.stores.postgres_schema.migrations", lambda _: known[:1])
             await (await open_store(address)).close()
 
     async def asleep() -> int:

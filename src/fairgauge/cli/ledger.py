@@ -1,0 +1,125 @@
+"""``fairgauge ledger``: what a device remembers of its answers, and whether they were counted."""
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.show import out, show_json
+from fairgauge.client import Ledger
+from fairgauge.client.command import default_ledger
+from fairgauge.client.inclusion import PURPOSE, bucket_of, check_included, depth_of, signed_bytes
+from fairgauge.client.limits import LIFETIME_LIMIT
+from fairgauge.client.web import check_url, place, request
+from fairgauge.crowd.words import shown, shown_delta
+from fairgauge.errors import CannotSend, InvalidInput, MissingExtra, SealBroken
+
+ledger = typer.Typer(
+    help="Show what a device has spent, and check that an answer was counted.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+File = Annotated[Path | None, typer.Option("--ledger", help="The ledger; the usual one unless given.")]
+TIMEOUT, LONGEST = 20.0, 2**26
+
+
+@ledger.callback()
+def group() -> None:
+    """Show what a device has spent, and check that an answer was counted."""
+
+
+@ledger.command()
+def spent(file: File = None, json: options.Json = False) -> None:
+    """Show both sums: towards those who run studies, and towards those who read them."""
+    found = _existing(file)
+    local, readers = found.spent(), found.spent_towards_readers()
+    if json:
+        show_json(
+            {
+                name: {
+                    "local": float(cost),
+                    "crowd": {"epsilon": float(readers[name].epsilon), "delta": float(readers[name].delta)},
+                }
+                for name, cost in sorted(local.items())
+            }
+        )
+        return
+    if not local:
+        out.print("Nothing was answered, so nothing is spent.")
+    for name, cost in sorted(local.items()):
+        towards = readers[name]
+        delta = f" and delta {shown_delta(towards.delta)}" if towards.delta else ""
+        out.print(f"{name or 'groups without a name'}:")
+        out.print(f"  towards those who run studies: epsilon {shown(cost, 4)}; the usual limit is {LIFETIME_LIMIT}")
+        out.print(f"  towards everyone who reads them: epsilon {shown(towards.epsilon, 4)}{delta}")
+
+
+@ledger.command()
+def check(
+    study: Annotated[str, typer.Argument(help="The address of the study at its collector.")],
+    file: File = None,
+    root: Annotated[str | None, typer.Option(help="The root that the study's seal names, from elsewhere.")] = None,
+    key: Annotated[str | None, typer.Option(help="The collector's public key, to check its signature with.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Check that this device's answer is among those that a study in the crowd was sealed with.
+
+    The collector learns the first bits of the answer's id, which hundreds of answers share, and nothing else that it
+    did not know.
+    """
+    check_url("study", study)
+    address, digest = study.rstrip("/"), study.rstrip("/").rpartition("/")[2]
+    answer = _existing(file).find(digest) if len(digest) == 64 else None
+    if answer is None:
+        raise InvalidInput("study", place(study), "must be the address of a study that this ledger has answered")
+    head = _read(f"{address}/inclusion")
+    try:
+        bucket = bucket_of(bytes.fromhex(answer.id), depth_of(int(head["answers"])))
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput("study", place(study), "must give a proof, and gives something else") from None
+    proof = _read(f"{address}/inclusion?bucket={bucket}")
+    check_included(answer, proof, root=root)
+    if key is not None:
+        _check_signature(proof, key)
+    told = {"study": digest, "included": True, "answers": proof["answers"], "root": proof["root"]}
+    if json:
+        show_json(told | {"bucket": bucket, "shared_with": len(proof["leaves"]) - 1, "signed": key is not None})
+        return
+    signed = "It is signed with that key." if key is not None else "Its signature is not checked: give the --key."
+    out.print(f"Your answer is among the {proof['answers']:,} that were sealed, under the root {proof['root']}.")
+    out.print(signed)
+    others = len(proof["leaves"]) - 1
+    out.print(f"The collector was asked about your answer and {others:,} others at once, not which of them is yours.")
+
+
+def _existing(file: Path | None) -> Ledger:
+    path = default_ledger() if file is None else file
+    if not path.exists():
+        raise InvalidInput("ledger", path, "is not there")
+    return Ledger(path)
+
+
+def _read(url: str) -> dict[str, Any]:
+    response = request(url, timeout=TIMEOUT, most=LONGEST)
+    if response.status in (404, 410):
+        rule = "it is not sealed, not in the crowd, or its answers were removed"
+        raise CannotSend(f"{place(url)} has no proof for this study: {rule}")
+    try:
+        found = json_module.loads(response.body)
+    except (ValueError, RecursionError):
+        found = None
+    if response.status != 200 or not isinstance(found, dict):
+        raise CannotSend(f"{place(url)} gives no proof now (HTTP status {response.status})")
+    return found
+
+
+def _check_signature(proof: dict[str, Any], key: str) -> None:
+    try:
+        from fairgauge.collector.signing import signature_is_good
+    except ImportError:
+        raise MissingExtra("checking a signature needs cryptography", "collector") from None
+    signed = signed_bytes(proof["study"], proof["answers"], proof["root"])
+    if not signature_is_good(key, PURPOSE, signed, str(proof.get("signature"))):
+        raise SealBroken("the signature of the root is not by the holder of this key")

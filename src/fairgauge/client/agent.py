@@ -1,0 +1,144 @@
+"""The agent: it holds a person's profile and ledger, and gives out answers to whoever asks, once for each study.
+
+An app that a server ships asks the agent and never sees group or value.  What the agent says is one line for each line
+that it hears (``docs/agent.md``)::
+
+    hello                 ok fairgauge-agent 1
+    check DOCUMENT        ok ready | ok answered | ok values ["recall"]
+    value recall=0.83     ok
+    answer DOCUMENT       ok {"id":"...","study":"...","symbol":2}
+    anything else         no line
+
+and ``no CODE`` where it gives no answer, with a code of :mod:`fairgauge.client.refusals`.
+"""
+
+import json
+import logging
+
+from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.answer import Answer
+from fairgauge.client.disk import make_folder
+from fairgauge.client.ledger import Ledger
+from fairgauge.client.numbers import is_number
+from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.errors import FairgaugeError
+from fairgauge.study import Study
+
+VERSION = 1
+MOST_VALUES = 64
+
+_logger = logging.getLogger(__name__)
+
+
+class Agent:
+    """What answers for one person.
+
+    Guarantee: exact; over the ledger's lifetime each study gets one randomisation, every answer is
+    epsilon-differentially private for the study's exact epsilon, and their sum for an attribute is within the limit of
+    the agent's own file, whoever asks and whatever they say.  A refusal depends on the profile in one way only: there
+    is no answer.
+
+    Args:
+        settings: The agent's own.
+    """
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self.settings = settings
+        self._ledger = Ledger(settings.ledger)
+
+    def conversation(self) -> "Conversation":
+        """Begin with someone who connected."""
+        return Conversation(self)
+
+    def check(self, document: bytes) -> Study | Refusal:
+        """Return the study, or why it is refused whatever the profile says."""
+        try:
+            study = Study.from_bytes(document)
+        except FairgaugeError as problem:
+            return Refusal("study", str(problem))
+        if self.settings.studies is not None and study.digest not in self.settings.studies:
+            return Refusal("settings", f"study {study.digest} is not on the agent's list")
+        try:
+            make_folder(self.settings.ledger)
+            if self._ledger.state(study.digest) is not None:
+                return study
+        except (FairgaugeError, OSError) as problem:
+            return Refusal("ledger", str(problem))
+        return check_whoever(study, self._ledger, self.settings.limits) or study
+
+    def answered(self, study: Study) -> bool:
+        """Tell whether the study has its answer."""
+        return self._ledger.state(study.digest) is not None
+
+    def wanted(self, study: Study) -> list[str]:
+        """Return the metrics of a study whose values come from whoever asks."""
+        return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
+
+    def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
+        """Answer a study that was checked, or repeat its answer."""
+        try:
+            if self.answered(study):
+                return self._ledger.answer(study, {"group": None, "values": {}})
+            profile = self.settings.read_profile()
+            values = {name: value for name, value in profile["values"].items() if name not in self.settings.askers_give}
+            values |= {name: given[name] for name in self.wanted(study) if name in given}
+            held = {"group": profile["group"], "values": values}
+            return self._ledger.answer(study, held, limit=self.settings.limits)
+        except FairgaugeError as problem:
+            return Refusal(UNTOLD, str(problem))
+
+
+class Conversation:
+    """What one who connected said, and what to say to the next line."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._given: dict[str, str] = {}
+
+    def reply(self, line: bytes) -> bytes:
+        """Return the reply to one line, both without the end of the line; it never raises."""
+        try:
+            found = self._reply(line)
+        except Exception as problem:  # noqa: BLE001 - its text might hold what a person gave
+            _logger.error("a mistake in fairgauge: %s", type(problem).__name__)
+            found = Refusal(UNTOLD)
+        if isinstance(found, Refusal):
+            _logger.warning("no %s: %s", found.code, found.detail or found.text)
+            return f"no {found.code}".encode()
+        return f"ok {found}".rstrip().encode()
+
+    def _reply(self, line: bytes) -> str | Refusal:
+        verb, _, rest = line.partition(b" ")
+        match verb:
+            case b"hello" if not rest:
+                return f"fairgauge-agent {VERSION}"
+            case b"value":
+                return self._take(rest)
+            case b"check" | b"answer":
+                study = self._agent.check(rest)
+                if isinstance(study, Refusal):
+                    return study
+                return self._check(study) if verb == b"check" else self._answer(study)
+        return Refusal("line", "the line is no request")
+
+    def _check(self, study: Study) -> str:
+        if self._agent.answered(study):
+            return "answered"
+        wanted = self._agent.wanted(study)
+        return f"values {json.dumps(wanted, ensure_ascii=False)}" if wanted else "ready"
+
+    def _answer(self, study: Study) -> str | Refusal:
+        given, self._given = self._given, {}
+        found = self._agent.answer(study, given)
+        if isinstance(found, Refusal):
+            return found
+        _logger.info("study %s: answered", study.digest)
+        return found.to_bytes().decode()
+
+    def _take(self, rest: bytes) -> str | Refusal:
+        """Keep a value for the next answer; the text of a refusal never holds it."""
+        name, mark, number = rest.decode(errors="replace").rpartition("=")
+        if not mark or not is_number(number) or len(self._given) >= MOST_VALUES:
+            return Refusal("line", "a value must be METRIC=X")
+        self._given[name] = number
+        return ""

@@ -1,0 +1,105 @@
+"""The agent's own file: where profile, ledger and socket are, and how far it goes.  Who asks has no say in that."""
+
+import json
+import os
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fairgauge.canonical import decode, read_file
+from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
+from fairgauge.errors import CannotAnswer, InvalidInput
+
+LONGEST_PROFILE = 2**20
+_FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "studies", "askers_give", "mode"}
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """What an agent may do.
+
+    Args:
+        socket: Where it listens.
+        profile: The file with the person's group and values; read anew for every answer.
+        ledger: The file that remembers what was answered.
+        limits: The most that it spends.
+        studies: Digests of the studies that it answers; None for any within its limits.
+        askers_give: Metrics whose values come from whoever asks, because the profile cannot have them.
+        mode: Who may connect, as permissions of the socket.
+    """
+
+    socket: Path
+    profile: Path
+    ledger: Path
+    limits: Limits
+    studies: frozenset[str] | None = None
+    askers_give: frozenset[str] = frozenset()
+    mode: int = 0o600
+
+    @classmethod
+    def load(cls, path: str | Path) -> "AgentSettings":
+        """Read the settings; relative paths in them begin at the file's own folder.
+
+        Raises:
+            InvalidInput: Naming the field.
+        """
+        document = decode(read_file(path, field="settings"), error=InvalidInput)
+        for name in document:
+            if name not in _FIELDS:
+                raise InvalidInput(name, document[name], f"must be one of {', '.join(sorted(_FIELDS))}")
+        home = Path(path).absolute().parent
+        studies = document.get("studies")
+        return cls(
+            socket=home / _text(document, "socket", "agent.sock"),
+            profile=home / _text(document, "profile", "profile.json"),
+            ledger=home / _text(document, "ledger", "ledger.sqlite3"),
+            limits=Limits(
+                read_limit("limit", _text(document, "limit", str(LIFETIME_LIMIT))),
+                read_limit("study_limit", _text(document, "study_limit", str(STUDY_LIMIT))),
+            ),
+            studies=None if studies is None else frozenset(_texts(document, "studies")),
+            askers_give=frozenset(_texts(document, "askers_give")),
+            mode=_mode(_text(document, "mode", "600")),
+        )
+
+    def read_profile(self) -> dict[str, Any]:
+        """Read the person's group and values.
+
+        Raises:
+            CannotAnswer: If it is no profile, or everyone on this computer may read it.  The text holds nothing of it.
+        """
+        try:
+            with self.profile.open("rb") as file:
+                if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o007:
+                    raise CannotAnswer(f"the profile {self.profile} must be closed to others: chmod o= FILE")
+                profile = json.loads(file.read(LONGEST_PROFILE), parse_float=Decimal, parse_int=Decimal)
+        except (OSError, ValueError, RecursionError):
+            profile = None
+        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
+            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
+        return profile
+
+
+def _are_objects(profile: dict[str, Any]) -> bool:
+    return all(isinstance(part, dict) for part in profile.values())
+
+
+def _text(document: dict[str, Any], name: str, default: str) -> str:
+    found = document.get(name, default)
+    if not isinstance(found, str) or not found:
+        raise InvalidInput(name, found, "must be text")
+    return found
+
+
+def _texts(document: dict[str, Any], name: str) -> list[str]:
+    found = document.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise InvalidInput(name, found, "must be a list of texts")
+    return found
+
+
+def _mode(typed: str) -> int:
+    if typed not in ("600", "660", "666"):
+        raise InvalidInput("mode", typed, "must be 600 (its own user), 660 (its group as well) or 666 (everyone)")
+    return int(typed, 8)

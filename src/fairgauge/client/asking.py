@@ -1,0 +1,77 @@
+"""Ask the agent on the other side of a Unix socket: what an app does that must not see group or value."""
+
+import json
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fairgauge.client.answer import Answer
+from fairgauge.client.numbers import is_number
+from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Study
+
+PATIENCE = 60.0
+LONGEST_REPLY = 2**16
+
+
+def ask_agent(
+    path: str | Path, study: Study, values: Callable[[], Mapping[str, Any]] | None = None
+) -> Answer | Refusal:
+    """Ask an agent to answer a study.
+
+    Args:
+        path: The agent's socket.
+        study: The study.
+        values: Gives the values of those metrics that the agent takes from whoever asks; not called where it takes
+            none, or has answered before.
+
+    Returns:
+        The answer, or a refusal: ``agent`` if it cannot be reached or says what is no reply.
+    """
+    document = study.to_bytes()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        try:
+            line.settimeout(PATIENCE)
+            line.connect(str(path))
+            with line.makefile("rwb") as talk:
+                first = _say(talk, b"check " + document)
+                if isinstance(first, Refusal):
+                    return first
+                if first.startswith("values ") and values is not None:
+                    _give(talk, first, values())
+                said = _say(talk, b"answer " + document)
+        except OSError as problem:
+            return Refusal("agent", f"the agent at {path} does not answer: {problem.strerror or problem}")
+    if isinstance(said, Refusal):
+        return said
+    try:
+        answer = Answer.from_bytes(said.encode())
+    except InvalidInput:
+        return Refusal("agent", f"the agent at {path} gave no answer that could be read")
+    if answer.study != study.digest:
+        return Refusal("agent", f"the agent at {path} answered another study")
+    return answer
+
+
+def _give(talk: Any, said: str, values: Mapping[str, Any]) -> None:
+    with suppress(ValueError):
+        for name in json.loads(said.removeprefix("values ")):
+            number = str(values.get(name))
+            if is_number(number):  # what is none counts as nothing to measure
+                _say(talk, f"value {name}={number}".encode())
+
+
+def _say(talk: Any, line: bytes) -> str | Refusal:
+    """Say a line and return what comes after ``ok``."""
+    talk.write(line + b"\n")
+    talk.flush()
+    reply: str = talk.readline(LONGEST_REPLY).decode(errors="replace")
+    if not reply.endswith("\n"):
+        return Refusal("agent", "the agent hung up")
+    head, _, rest = reply.rstrip("\n").partition(" ")
+    if head == "ok":
+        return rest
+    return Refusal(rest if rest in TOLD else UNTOLD, f"the agent said {reply[:60]!a}")

@@ -1,0 +1,98 @@
+"""Why a device gives no answer, as far as a server may know.
+
+What a study asks and what a device allows is no secret of a person, and an operator who reads it can help.  Whatever
+comes after that, when the group and the values are read, may depend on them: then there is one text for everything.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.client.answer import check_able, check_time
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+
+if TYPE_CHECKING:
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.limits import Limits
+    from fairgauge.study import Study
+
+TEXT = "fairgauge: this device gives no answer"
+
+# The text of a refusal is one of these and nothing else: no path, no number, no name.
+TOLD = {
+    "study": "the study cannot be read, or is not private",
+    "limit": "the study costs more than this device allows",
+    "time": "the study is not open by this device's clock",
+    "unable": "the study asks for what this device cannot do",
+    "ledger": "the device's ledger cannot be used",
+    "settings": "the device's own settings cannot be used",
+    "agent": "the device's agent does not answer",
+}
+# What is the same for everything that might depend on a person's group or values.
+UNTOLD = "device"
+
+
+def refusal_text(code: str) -> str:
+    """Return what a server may read.
+
+    >>> refusal_text("ledger")
+    "fairgauge: this device gives no answer: the device's ledger cannot be used"
+    >>> refusal_text(UNTOLD) == TEXT
+    True
+    """
+    return f"{TEXT}: {TOLD[code]}" if code in TOLD else TEXT
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No answer: why, as far as a server may know, and what the device's own log may say besides."""
+
+    code: str
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """What a server may read."""
+        return refusal_text(self.code)
+
+
+def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
+    """Return why a study would be refused whatever the group and the values are; None if it would not."""
+    checks: list[tuple[str, Callable[[], None]]] = [
+        ("unable", lambda: check_able(study, None)),
+        ("time", lambda: check_time(study)),
+        ("study", study.check_privacy),
+        ("limit", lambda: ledger.check(study, limit=limits)),
+    ]
+    for code, run in checks:
+        try:
+            run()
+        except InvalidInput as problem:
+            return Refusal("ledger" if code == "limit" else code, str(problem))
+        except (CannotAnswer, NotPrivate) as problem:
+            return Refusal(code, str(problem))
+    return None
+
+
+def refusal_code(text: str) -> str | None:
+    """Return the code of a text; None for one that is not ours, which may hold anything."""
+    known = {refusal_text(code): code for code in (*TOLD, UNTOLD)}
+    return known.get(text)
+
+
+def summarise(texts: Iterable[str]) -> str:
+    """Say in words how many refused or failed, and the most common reason that may be told; "" if nobody did.
+
+    >>> summarise([refusal_text("ledger"), refusal_text("ledger"), "KeyError: 'female'"])
+    "3 gave none; most often: the device's ledger cannot be used (2)"
+    """
+    found = [refusal_code(text) for text in texts]
+    if not found:
+        return ""
+    code, often = Counter(found).most_common(1)[0]
+    if code is None:
+        words = "an error that is not fairgauge's, whose text is not repeated here"
+    else:
+        words = TOLD.get(code, "a reason that only the device's own log may tell")
+    return f"{len(found)} gave none; most often: {words} ({often})"

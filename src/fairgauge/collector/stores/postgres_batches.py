@@ -1,0 +1,107 @@
+"""Batches in PostgreSQL: several collectors fill them together, one group of answers at a time.
+
+Whoever adds to a study in the crowd holds the row that says how many answers it has taken, until its commit is on the
+disk.  So every answer has one place in one order, whichever collector stored it, and batches neither split nor mix.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from fairgauge.collector.stores.base import Row
+from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.looks import step_of, to_text
+from fairgauge.collector.stores.postgres_schema import LONG_SECONDS
+
+TALLY = "SELECT symbol, sum(count)::bigint FROM tallies WHERE study = $1 GROUP BY symbol"
+_LINE = """
+SELECT number, batch, taken FROM studies JOIN fills ON study = number
+WHERE number = ANY($1::int[]) AND closed IS NULL ORDER BY number FOR SHARE OF studies FOR UPDATE OF fills
+"""
+_INSERT = """
+INSERT INTO answers (study, id, symbol)
+SELECT study, id, symbol FROM unnest($1::int[], $2::bytea[], $3::int[]) AS sent (study, id, symbol) ORDER BY 1, 2
+ON CONFLICT DO NOTHING RETURNING study, id
+"""
+_WAIT = """
+INSERT INTO waiting AS w (study, batch, symbol, count)
+SELECT $1::int, batch, symbol, count
+FROM unnest($2::bigint[], $3::int[], $4::bigint[]) AS sent (batch, symbol, count)
+ON CONFLICT (study, batch, symbol) DO UPDATE SET count = w.count + excluded.count
+"""
+_ARRIVE = """
+INSERT INTO arrivals AS a (study, bucket, slot, count) VALUES ($1, $2, 0, $3)
+ON CONFLICT (study, bucket, slot) DO UPDATE SET count = a.count + excluded.count
+"""
+_RELEASE = """
+WITH gone AS (DELETE FROM waiting WHERE study = $1 AND batch < $2 RETURNING symbol, count)
+INSERT INTO tallies AS t (study, symbol, slot, count)
+SELECT $1, symbol, 0, sum(count) FROM gone GROUP BY symbol
+ON CONFLICT (study, symbol, slot) DO UPDATE SET count = t.count + excluded.count
+"""
+# Rows lie in a table in the order in which they came.  These are written once more in the order of their random ids, in
+# one transaction, so that neither their place nor the number of their transaction says who came first.
+_MIX = """
+WITH gone AS (DELETE FROM answers WHERE study = $1 RETURNING study, id, symbol)
+INSERT INTO answers (study, id, symbol) SELECT study, id, symbol FROM gone ORDER BY id
+"""
+
+
+async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[int, bytes]]:
+    """Store answers to studies with batches, and return the studies and ids of those that are new."""
+    numbers = list({row[0] for row in rows})
+    line = {number: (size, taken) for number, size, taken in await connection.fetch(_LINE, numbers)}
+    wanted = [row for row in rows if row[0] in line]
+    if not wanted:
+        return set()
+    found = await connection.fetch(_INSERT, *zip(*wanted, strict=True))
+    fresh = {(study, id_) for study, id_ in found}
+    symbols = defaultdict(list)
+    for study, id_, symbol in wanted:
+        if (study, id_) in fresh:
+            symbols[study].append(symbol)
+    for study in sorted(symbols):
+        await _wait(connection, study, placed(symbols[study], line[study][1], line[study][0]))
+        await connection.execute(_ARRIVE, study, bucket, len(symbols[study]))
+        await _grow(connection, study, *line[study], len(symbols[study]))
+    return fresh
+
+
+async def _wait(connection: Any, study: int, counts: Counter[tuple[int, int]]) -> None:
+    batches, symbols = zip(*counts, strict=True)
+    await connection.execute(_WAIT, study, batches, symbols, list(counts.values()))
+
+
+async def _grow(connection: Any, study: int, size: int, taken: int, more: int) -> None:
+    await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, more)
+    closed = closed_batches(taken + more, size)
+    if closed > closed_batches(taken, size):
+        await _release(connection, study, closed)
+
+
+async def _release(connection: Any, study: int, batches: int) -> None:
+    """Let the first so many batches of a study be seen, as one sum, and look at that."""
+    await connection.execute(_RELEASE, study, batches)
+    tally = {row[0]: row[1] for row in await connection.fetch(TALLY, study)}
+    if (step := step_of(sum(tally.values()))) is not None:
+        sql = "INSERT INTO looks VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+        await connection.execute(sql, study, step, to_text(tally))
+
+
+async def close_study(connection: Any, number: int, bucket: int) -> None:
+    """Take no more answers to a study; what waits leaves with that, if it is enough."""
+    sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
+    if await connection.execute(sql, bucket, number) == "UPDATE 1":
+        sql = "SELECT taken, batch FROM fills JOIN studies ON study = number WHERE study = $1 FOR UPDATE OF fills"
+        fill = await connection.fetchrow(sql, number)
+        if fill is not None and may_leave(*fill):
+            await _release(connection, number, fill[0] // fill[1] + 1)
+
+
+async def seal(connection: Any, number: int, document: bytes) -> bool:
+    """Keep the seal of a closed study, False if it has one already; in the crowd, let nothing tell who came first."""
+    sql = "UPDATE studies SET seal = $1 WHERE number = $2 AND closed IS NOT NULL AND seal IS NULL RETURNING batch"
+    found = await connection.fetchrow(sql, document, number)
+    if found is not None and found[0] is not None:
+        await connection.execute(_MIX, number, timeout=LONG_SECONDS)
+    return found is not None

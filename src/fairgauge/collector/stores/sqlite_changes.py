@@ -1,0 +1,177 @@
+"""What a SQLite store writes: each change is one transaction, whole or not at all."""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+
+from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row
+from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.looks import Pace, step_of, to_text
+
+_EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills")
+
+
+def change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> int:
+    """Run one statement; return how many rows it changed."""
+    return connection.execute(sql, values).rowcount
+
+
+def publish(connection: sqlite3.Connection, study: Published) -> bool:
+    """Keep a study; False if it is there already."""
+    sql = (
+        "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
+        "hourly, key, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    )
+    values = (
+        study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
+        study.public, study.aim, study.opens, study.hourly, study.key, study.batch,
+    )  # fmt: skip
+    connection.execute("BEGIN IMMEDIATE")
+    made = connection.execute(sql, values)
+    found = made.rowcount == 1
+    if found and study.batch is not None:
+        connection.execute("INSERT INTO fills VALUES (?, 0)", (made.lastrowid,))
+    connection.execute("COMMIT")
+    return found
+
+
+def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> None:
+    """Take no more answers to a study; what waits leaves with that, if it is enough."""
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL"
+    if connection.execute(sql, (bucket, number)).rowcount == 1:
+        sql = "SELECT taken, batch FROM fills JOIN studies ON study = number WHERE study = ?"
+        fill = connection.execute(sql, (number,)).fetchone()
+        if fill is not None and may_leave(*fill):
+            _release(connection, number, fill[0] // fill[1] + 1)
+    connection.execute("COMMIT")
+
+
+def record(connection: sqlite3.Connection, event: Event) -> None:
+    """Add a line to the audit log."""
+    sql = "INSERT INTO events (bucket, who, did, about) VALUES (?, ?, ?, ?)"
+    connection.execute(sql, (event.bucket, event.who, event.did, event.about))
+
+
+def drop_answers(connection: sqlite3.Connection, number: int, event: Event) -> bool:
+    """Remove the answers of a sealed study, and say so; False unless there are any to remove."""
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "UPDATE studies SET dropped = ? WHERE number = ? AND seal IS NOT NULL AND dropped IS NULL"
+    found = connection.execute(sql, (event.bucket, number)).rowcount == 1
+    if found:
+        connection.execute("DELETE FROM answers WHERE study = ?", (number,))
+        record(connection, event)
+    connection.execute("COMMIT")
+    return found
+
+
+def delete(connection: sqlite3.Connection, number: int, event: Event) -> bool:
+    """Remove a closed study with all that belongs to it, and say so; False unless it is closed."""
+    connection.execute("BEGIN IMMEDIATE")
+    found = connection.execute("DELETE FROM studies WHERE number = ? AND closed IS NOT NULL", (number,)).rowcount == 1
+    if found:
+        for table in _EVERYTHING:
+            connection.execute(f"DELETE FROM {table} WHERE study = ?", (number,))  # noqa: S608 - names of our own
+        record(connection, event)
+    connection.execute("COMMIT")
+    return found
+
+
+def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:
+    """Store answers whose studies are open, and count those that are new."""
+    connection.execute("BEGIN IMMEDIATE")
+    numbers = {row[0] for row in rows}
+    sizes = _open(connection, numbers)
+    wanted = rows if len(sizes) == len(numbers) else [row for row in rows if row[0] in sizes]
+    insert = "INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    before = connection.total_changes
+    connection.execute("SAVEPOINT fast")
+    connection.executemany(insert, sorted(wanted))  # neighbours in the tree one after the other
+    fresh: Iterable[Row] = rows
+    if connection.total_changes - before == len(rows):
+        result = [FRESH] * len(rows)
+    else:  # some were there before: which?
+        connection.execute("ROLLBACK TO fast")
+        result = [
+            FRESH if row[0] in sizes and connection.execute(insert, row).rowcount else symbol_of(connection, row)
+            for row in rows
+        ]
+        fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH]
+    _count_arrivals(connection, fresh, bucket)
+    at_once = fresh
+    if any(sizes.values()):
+        at_once = [row for row in fresh if sizes[row[0]] is None]
+        _wait(connection, [row for row in fresh if sizes[row[0]] is not None], sizes)
+    _count(connection, at_once)
+    for study in pace.due(at_once):
+        pace.looked(study, _look(connection, study))
+    connection.execute("COMMIT")
+    return result
+
+
+def _open(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, int | None]:
+    """Return those studies that take answers, with the size of their batches."""
+    sql = "SELECT batch FROM studies WHERE number = ? AND closed IS NULL"
+    found = {number: connection.execute(sql, (number,)).fetchone() for number in numbers}
+    return {number: row[0] for number, row in found.items() if row is not None}
+
+
+def _count(connection: sqlite3.Connection, fresh: Iterable[Row]) -> None:
+    tally = Counter(map(itemgetter(0, 2), fresh))
+    connection.executemany(
+        "INSERT INTO tallies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        [(study, symbol, count) for (study, symbol), count in tally.items()],
+    )
+
+
+def _count_arrivals(connection: sqlite3.Connection, fresh: Iterable[Row], bucket: int) -> None:
+    connection.executemany(
+        "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        [(study, bucket, count) for study, count in Counter(map(itemgetter(0), fresh)).items()],
+    )
+
+
+def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int, int | None]) -> None:
+    """Put answers into batches, and let those go that are closed by that."""
+    symbols = defaultdict(list)
+    for study, _, symbol in fresh:
+        symbols[study].append(symbol)
+    for study, own in symbols.items():
+        size = sizes[study] or 1
+        (taken,) = connection.execute("SELECT taken FROM fills WHERE study = ?", (study,)).fetchone()
+        connection.executemany(
+            "INSERT INTO waiting VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(study, batch, symbol, count) for (batch, symbol), count in placed(own, taken, size).items()],
+        )
+        connection.execute("UPDATE fills SET taken = taken + ? WHERE study = ?", (len(own), study))
+        closed = closed_batches(taken + len(own), size)
+        if closed > closed_batches(taken, size):
+            _release(connection, study, closed)
+
+
+def _release(connection: sqlite3.Connection, study: int, batches: int) -> None:
+    """Let the first so many batches of a study be seen, as one sum, and look at that."""
+    connection.execute(
+        "INSERT INTO tallies SELECT study, symbol, sum(count) FROM waiting WHERE study = ? AND batch < ? "
+        "GROUP BY symbol ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        (study, batches),
+    )
+    connection.execute("DELETE FROM waiting WHERE study = ? AND batch < ?", (study, batches))
+    _look(connection, study)
+
+
+def _look(connection: sqlite3.Connection, study: int) -> int:
+    """Keep the tally as it is, if it has passed a step; return how many answers it has."""
+    tally = dict(connection.execute("SELECT symbol, count FROM tallies WHERE study = ?", (study,)).fetchall())
+    total = sum(tally.values())
+    step = step_of(total)
+    if step is not None:
+        connection.execute("INSERT INTO looks VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (study, step, to_text(tally)))
+    return total
+
+
+def symbol_of(connection: sqlite3.Connection, row: Row) -> int:
+    """Return the symbol that an answer's id has, or ``CLOSED``."""
+    found = connection.execute("SELECT symbol FROM answers WHERE study = ? AND id = ?", row[:2]).fetchone()
+    return CLOSED if found is None else int(found[0])

@@ -1,0 +1,143 @@
+"""The server's part of a federation: count each answer once and each node once, and say what they tell so far."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fairgauge.client import Answer, send
+from fairgauge.client.answer_file import append_all
+from fairgauge.client.disk import make_folder
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
+from fairgauge.estimation.kinds import LIVE
+from fairgauge.federation.nodes import NodeList
+from fairgauge.study import Study
+from fairgauge.tallies import Tally
+
+
+class NodeCounter:
+    """What the nodes of a federation answered, each counted once, over all rounds and runs.
+
+    An answer counts once by its id.  Where the node that it came from is known, that node counts once as well: one that
+    lost its ledger, or pretends to, cannot answer again under a new id.
+
+    Args:
+        study: The study that the nodes answer.
+        confidence: How often all intervals of all rounds are to hold the truth together.
+        path: A file that keeps the answers, one a line, and beside it ``.nodes`` with the nodes that gave one.  A later
+            run that is given the same file goes on from there.
+
+    Raises:
+        InvalidInput: If the file holds answers to another study.
+    """
+
+    def __init__(self, study: Study, *, confidence: float = 0.99, path: str | Path | None = None) -> None:
+        self.study = study
+        self.confidence = confidence
+        self.path = None if path is None else Path(path).absolute()
+        self._symbols: dict[str, int] = {}
+        self._read: tuple[int, list[tuple[str, Interval | None]]] | None = None
+        self._nodes = NodeList(None if self.path is None else self.path.with_name(f"{self.path.name}.nodes"))
+        if self.path is not None and self.path.exists():
+            self._go_on(self.path)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Every answer, in the order in which they came."""
+        return tuple(Answer(self.study.digest, name, symbol) for name, symbol in self._symbols.items())
+
+    @property
+    def tally(self) -> Tally:
+        """The count of every symbol."""
+        return Tally.of(self.study, self.answers)
+
+    def add(self, answers: Iterable[tuple[str | None, Answer]]) -> int:
+        """Count answers, each with the node that it came from or None, and return how many are new.
+
+        What is no answer to this study is left out, and so is a second answer with the same id or of the same node.
+        """
+        new, seen = [], []
+        for node, answer in answers:
+            if answer.study != self.study.digest or answer.symbol >= self.study.symbols:
+                continue
+            if answer.id not in self._symbols:
+                if node is not None and node in self._nodes:
+                    continue
+                self._symbols[answer.id] = answer.symbol
+                new.append(answer)
+            if node is not None and self._nodes.add(node):
+                seen.append(node)
+        if self.path is not None and (new or seen):
+            make_folder(self.path)
+            append_all(new, self.path)
+            # After the answers: a crash in between leaves a node that sends the same answer again, and is seen then.
+            self._nodes.keep(seen)
+        return len(new)
+
+    def estimate(self) -> Estimate:
+        """Return what the answers say so far, with intervals that hold at every look together."""
+        return estimate(self.study, self.tally, confidence=self.confidence, interval=LIVE)
+
+    def numbers(self) -> dict[str, float]:
+        """Return what is known so far.
+
+        ``answers`` is how many there are.  For each metric and pair of groups, ``recall female - male`` is the gap,
+        with ``... low`` and ``... high`` around it.  Where the answers do not tell yet, these three are missing.
+        """
+        found: dict[str, float] = {"answers": len(self._symbols)}
+        for name, gap in self._gaps():
+            if gap is not None:
+                found[name], found[f"{name} low"], found[f"{name} high"] = _numbers(gap)
+        return found
+
+    def report(self) -> str:
+        """Return what is known so far in words, one line for each gap."""
+        lines = []
+        for name, gap in self._gaps():
+            known = "not yet" if gap is None else "{:.4f} [{:.4f}, {:.4f}]".format(*_numbers(gap))
+            lines.append(f"{name}: {known}")
+        return "\n".join([f"{len(self._symbols):,} answers", *lines])
+
+    def forward(self, url: str) -> None:
+        """Send every answer to a collector, which counts each once, however often it is sent."""
+        for answer in self.answers:
+            send(answer, url)
+
+    def _go_on(self, path: Path) -> None:
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break  # cut off by a crash
+                answer = Answer.from_bytes(line)
+                if answer.study != self.study.digest:
+                    rule = f"holds answers to another study, {answer.study[:16]}...; give each study a file of its own"
+                    raise InvalidInput("path", path, rule)
+                self._symbols.setdefault(answer.id, answer.symbol)
+
+    def _gaps(self) -> list[tuple[str, Interval | None]]:
+        """Return every gap's name with the gap, or with None where the answers do not tell yet.
+
+        Reading them is what takes time, so a round without new answers does not do it again.
+        """
+        if self._read is None or self._read[0] != len(self._symbols):
+            self._read = len(self._symbols), list(self._read_gaps())
+        return self._read[1]
+
+    def _read_gaps(self) -> Iterable[tuple[str, Interval | None]]:
+        metrics = [question.metric.name for question in self.study.questions]
+        for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
+            name = question.metric.name
+            if metrics.count(name) > 1:
+                name = f"{name} by {question.attribute.name}"
+            groups = question.attribute.groups
+            for pair in ((a, b) for i, a in enumerate(groups) for b in groups[i + 1 :]):
+                yield f"{name} {pair[0]} - {pair[1]}", _told(found, pair, 2 * question.metric.scale)
+
+
+def _told(found: QuestionEstimate, pair: tuple[str, str], largest: float) -> Interval | None:
+    """Return a gap whose interval is within what any two groups could have; a wider one says nothing."""
+    gap = found.gaps.get(pair)
+    return gap if gap is not None and -largest <= gap.low and gap.high <= largest else None
+
+
+def _numbers(gap: Interval) -> tuple[float, float, float]:
+    return gap.estimate, gap.low, gap.high

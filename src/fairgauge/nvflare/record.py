@@ -1,0 +1,104 @@
+"""How a study and an answer travel in NVFlare: as text, in a ``Shareable`` that holds nothing else."""
+
+from typing import Any
+
+import numpy as np
+from nvflare.apis.dxo import DXO, DataKind, MetaKey, from_shareable
+from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.shareable import Shareable, make_reply
+
+from fairgauge.client import Answer
+from fairgauge.client.refusals import UNTOLD, Refusal, refusal_code
+from fairgauge.errors import CannotAnswer, InvalidInput
+
+STUDY = "fairgauge.study"
+ANSWER = "fairgauge.answer"
+REFUSAL = "fairgauge.refusal"
+
+# What a model is made of; everything else that training returns is dropped.
+_WEIGHTS = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
+
+
+def to_result(found: Answer | Refusal) -> Shareable:
+    """Return the whole result of a task: the answer or the refusal, and nothing else.
+
+    A refusal is a result like any other: an error would end some workflows.
+    """
+    result = make_reply(ReturnCode.OK)
+    if isinstance(found, Refusal):
+        result[REFUSAL] = found.text
+    else:
+        result[ANSWER] = found.to_bytes().decode()
+    return result
+
+
+def from_result(result: Shareable) -> Answer | str:
+    """Read an answer, or the text of a refusal that is one of ours, from what may come from anyone.
+
+    Raises:
+        InvalidInput: If it is neither.
+    """
+    text = result.get(REFUSAL)
+    if isinstance(text, str) and refusal_code(text) is not None:
+        return text
+    answer = result.get(ANSWER)
+    if not isinstance(answer, str):
+        raise InvalidInput(ANSWER, type(answer).__name__, "must be text")
+    return Answer.from_bytes(answer.encode())
+
+
+def settle(result: Shareable, *, asked: bool) -> None:
+    """Make a result, in place, exactly what may leave: whatever handled it since it was made, and whatever it is.
+
+    Args:
+        result: What is about to be sent.
+        asked: Whether the task asked a study; the result of one that did not is a model's arrays.
+    """
+    clean: Shareable
+    if not asked:
+        clean = only_weights(result)
+    else:
+        try:
+            found = from_result(result)
+        except InvalidInput:
+            clean = to_result(Refusal(UNTOLD))
+        else:
+            clean = to_result(found if isinstance(found, Answer) else Refusal(refusal_code(found) or UNTOLD))
+    result.clear()
+    result.update(clean)
+
+
+def measured(result: Shareable) -> dict[str, Any]:
+    """Return the metrics that a job's code measured; a NaN is how many say that there was nothing to measure.
+
+    Raises:
+        CannotAnswer: If there are none.
+    """
+    try:
+        kind, data = (dxo := from_shareable(result)).data_kind, dxo.data
+        metrics = data if kind == DataKind.METRICS else dxo.get_meta_prop("initial_metrics", None)
+    except Exception:  # noqa: BLE001 - a job's code may return anything
+        metrics = None
+    if not isinstance(metrics, dict) or result.get_return_code() != ReturnCode.OK:
+        raise CannotAnswer("the job's code returned no metrics")
+    numbers = {str(name): _plain(value) for name, value in metrics.items()}
+    return {name: value for name, value in numbers.items() if value is not None}
+
+
+def only_weights(result: Shareable) -> Shareable:
+    """Return a training's result with the model's arrays alone: no metric, no count of examples, no other word."""
+    try:
+        dxo = from_shareable(result)
+        arrays = {str(name): np.asarray(array, dtype=float) for name, array in dxo.data.items()}
+        kept = DXO(dxo.data_kind, data=arrays, meta={MetaKey.NUM_STEPS_CURRENT_ROUND: 1}).to_shareable()
+        fine = dxo.data_kind in _WEIGHTS and result.get_return_code() == ReturnCode.OK
+    except Exception:  # noqa: BLE001 - whatever it was, it does not leave
+        fine = False
+    return kept if fine else make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
+
+
+def _plain(value: Any) -> float | int | None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124 - NaN
+    return value if usable else None

@@ -1,0 +1,115 @@
+"""The site's part: what its own ``privacy.json`` names, and a job cannot leave out.
+
+NVFlare runs a site's filters before those of a job.  So the guard comes again after all of them, when a result is about
+to be sent, and it also stands before the widget that sends events to the server.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nvflare.apis.event_type import EventType
+from nvflare.apis.filter import Filter
+from nvflare.apis.fl_component import FLComponent
+from nvflare.apis.fl_constant import EventScope, FedEventHeader, FLContextKey
+from nvflare.apis.fl_context import FLContext
+from nvflare.apis.shareable import Shareable
+
+from fairgauge.client import Answer, load_study
+from fairgauge.client.agent import Agent
+from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.asking import ask_agent
+from fairgauge.client.refusals import Refusal
+from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.federation.guard import guarded
+from fairgauge.nvflare.record import STUDY, measured, only_weights, settle, to_result
+
+SITE = "{site}"
+
+
+class StudyFilter(Filter):
+    """Notes which study a task asks; goes into ``task_data_filters``."""
+
+    def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
+        """Keep the study for the filter of the result, and pass the task on."""
+        document = shareable.get(STUDY)
+        asked = document if isinstance(document, str) else None
+        fl_ctx.set_prop(STUDY, asked, private=True, sticky=False)
+        return shareable
+
+
+class AnswerFilter(Filter):
+    """Replaces a task's result by one answer to the study that it asked; goes into ``task_result_filters``.
+
+    The result of a task that asked no study, such as training, is reduced to the model's arrays.
+
+    Guarantee: exact; whatever the job's code returns, the result of a task that asks a study is
+    epsilon-differentially private for the study's exact epsilon, but for whether there is an answer at all.
+
+    Args:
+        agent: The socket of the site's agent.
+        settings: Or an agent's settings, for an agent within this process: then code of a job runs beside the profile.
+            In either path, ``{site}`` stands for the site's name: the simulator has one ``privacy.json`` for all.
+    """
+
+    def __init__(self, agent: str | None = None, settings: str | None = None) -> None:
+        super().__init__()
+        if (agent is None) == (settings is None):
+            raise InvalidInput("agent", agent, "or settings must be given, and not both")
+        self._agent = agent
+        self._settings = settings
+
+    def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
+        """Return what may leave."""
+        document = fl_ctx.get_prop(STUDY)
+        if document is None:
+            return only_weights(shareable)
+        site, values = str(fl_ctx.get_identity_name()), partial(measured, shareable)
+        return to_result(guarded(lambda: self._answer(document.encode(), site, values)))
+
+    def _answer(self, document: bytes, site: str, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
+        if self._settings is not None:
+            return _answer_within(self._settings.replace(SITE, site), document, values)
+        try:
+            study = load_study(document)
+        except FairgaugeError as problem:
+            return Refusal("study", str(problem))
+        return ask_agent(str(self._agent).replace(SITE, site), study, values)
+
+
+def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
+    """Answer by an agent within this process."""
+    try:
+        agent = Agent(AgentSettings.load(settings))
+    except FairgaugeError as problem:
+        return Refusal("settings", str(problem))
+    checked = agent.check(document)
+    if isinstance(checked, Refusal):
+        return checked
+    wanted = [] if agent.answered(checked) else agent.wanted(checked)
+    found = values() if wanted else {}
+    return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
+
+
+class SiteGuard(FLComponent):
+    """Lets nothing past the filters; goes into ``components`` of ``privacy.json``.
+
+    A job's own filters come after the site's, so a result is made clean once more when they are done.  Events that a
+    job sends to the server, which is how metrics are streamed, are emptied and marked so that they are not sent.
+    """
+
+    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
+        """Look at what is about to leave."""
+        if event_type == EventType.AFTER_TASK_RESULT_FILTER:
+            result = fl_ctx.get_prop(FLContextKey.TASK_RESULT)
+            if isinstance(result, Shareable):
+                settle(result, asked=fl_ctx.get_prop(STUDY) is not None)
+        elif fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
+            self._empty(fl_ctx)
+
+    def _empty(self, fl_ctx: FLContext) -> None:
+        data = fl_ctx.get_prop(FLContextKey.EVENT_DATA)
+        if isinstance(data, Shareable) and data.get_header(FedEventHeader.DIRECTION, "out") == "out":
+            data.clear()
+            # What came in is not sent out again: NVFlare's own way to know an event that is not to be sent.
+            data.set_header(FedEventHeader.DIRECTION, "in")

@@ -1,0 +1,179 @@
+"""Which epsilon, for so many people: what each of some epsilons gives and costs, and which of them we would take."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from fairgauge.designs import make_channel
+from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Metric
+
+EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4"))
+# As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.
+GOOD, NO_STUDY = 0.02, 0.1
+# From here on one answer tells much about one person, and we recommend it to nobody.
+_LARGE = 2.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one epsilon gives and costs.
+
+    Args:
+        epsilon: The privacy loss of one answer.
+        design: The best design at it.
+        error: The half-width of the interval, in the metric's units.
+        odds: By which factor whoever sees an answer can change their odds at most.
+        guess: How often somebody who must guess between two groups, 50 to 50 before, is right at most.
+        clients: How many clients a good error takes.
+    """
+
+    epsilon: float
+    design: str
+    error: float
+    odds: float
+    guess: float
+    clients: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        names = ("epsilon", "design", "error", "odds", "guess", "clients")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A row for each epsilon, and a recommendation."""
+
+    clients: int
+    confidence: float
+    interval: str
+    target: str
+    metric: Metric
+    rows: tuple[Choice, ...]
+
+    @property
+    def good(self) -> float:
+        """An error that is small enough for most questions, in the metric's units."""
+        return 2 * GOOD * self.metric.scale
+
+    @property
+    def recommended(self) -> float | None:
+        """The smallest epsilon that gives a good error without telling much about one person; None if none does."""
+        fine = [row.epsilon for row in self.rows if row.error <= self.good and row.epsilon <= _LARGE]
+        return min(fine, default=None)
+
+    def sentences(self) -> list[str]:
+        """Return the recommendation in words."""
+        what = "the gap" if self.target == "gap" else "each group's mean"
+        last, good = self.rows[-1], f"±{self.good:.3g}"
+        if self.recommended is not None:
+            row = next(row for row in self.rows if row.epsilon == self.recommended)
+            reason = f"the most private of these that gives {what} to {good} or better, here ±{row.error:.3g}"
+            return [
+                f"We would take epsilon {row.epsilon:g}: {reason}.",
+                f"For one person: {person_sentence(row.epsilon)}",
+            ]
+        one = next(row for row in self.rows if row.epsilon == 1)
+        more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients."
+        if last.error >= 2 * NO_STUDY * self.metric.scale:
+            even = f"even at epsilon {last.epsilon:g} so few clients give {what} to ±{last.error:.3g}"
+            return [f"This is no study: {even} only, and no smaller gap would show.", more]
+        fine = [row for row in self.rows if row.error <= self.good]
+        if fine:
+            person = f"one answer tells much about a person: {person_sentence(fine[0].epsilon)}"
+            only = f"Only epsilon {fine[0].epsilon:g} gives {what} to {good}, and there {person}"
+            return [f"{only} Better ask more people. {more}"]
+        larger = f"Epsilon 1 gives ±{one.error:.3g}: take it if larger gaps are what you look for."
+        return [f"None of these gives {what} to {good}. {larger} {more}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        names = ("clients", "confidence", "interval", "target")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "recommended": self.recommended,
+            "sentences": self.sentences(),
+            "epsilons": [row.to_dict() for row in self.rows],
+        }
+
+
+def choices(  # noqa: PLR0913 - the rest have defaults
+    goal: Goal,
+    metric: Metric,
+    clients: int,
+    *,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    epsilons: Sequence[Decimal] = EPSILONS,
+    progress: Callable[[str], object] = str,
+) -> Choices:
+    """Return what so many clients tell at each epsilon, with the best design.
+
+    Args:
+        goal: What is to be estimated.
+        metric: The metric, whose units errors are in.
+        clients: How many will answer.
+        confidence: How often the interval is to hold the truth.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        epsilons: From the most private on.
+        progress: Called with each epsilon before it is worked out.
+    """
+    kind, alpha, rows = kind_of(interval), check_confidence(confidence), []
+    good = 2 * GOOD * metric.scale
+    for epsilon in epsilons:
+        progress(str(epsilon))
+        design, channel = make_channel(goal, epsilon)
+        error = metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
+        rows.append(
+            Choice(
+                float(epsilon),
+                design,
+                error,
+                math.ceil(100 * math.exp(epsilon)) / 100,
+                1 / (1 + math.exp(-epsilon)),
+                enough(clients, error, good),
+            )
+        )
+    return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
+
+
+def enough(clients: int, error: float, wanted: float) -> int:
+    """Return about how many clients an error takes, if so many have another: widths fall with the square root.
+
+    >>> enough(200, 0.476, 0.02)
+    120000
+    """
+    exact = max(1, math.ceil(clients * (error / wanted) ** 2))
+    step: int = 10 ** max(0, len(str(exact)) - 2)
+    return -(-exact // step) * step
+
+
+def person_sentence(epsilon: float) -> str:
+    """Return what an epsilon means for one person.
+
+    >>> person_sentence(1)[-63:]
+    'is right at most 73.2 % of the time after seeing the answer.'
+    """
+    sure = math.ceil(1000 / (1 + math.exp(-epsilon))) / 10
+    return (
+        f"somebody who must guess between two groups, 50 to 50 before, is right at most {sure:g} % of the time after "
+        "seeing the answer."
+    )
+
+
+def no_study_sentence(clients: int, error: float, metric: Metric) -> str | None:
+    """Return what to change where so few clients tell next to nothing; None where they tell something."""
+    reach = 2 * metric.scale
+    if error < NO_STUDY * reach:
+        return None
+    good = GOOD * reach
+    if error >= reach:
+        tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
+    else:
+        tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
+    return f"{tells} For ±{good:.3g} it takes about {enough(clients, error, good):,} clients, or a larger epsilon."

@@ -1,0 +1,58 @@
+"""Jobs and sites of NVFlare on one machine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nvflare.app_common.logging.job_log_streamer import JobLogStreamer
+from nvflare.app_common.widgets.convert_to_fed_event import ConvertToFedEvent
+from nvflare.app_common.workflows.broadcast_and_process import BroadcastAndProcess
+from nvflare.job_config.api import FedJob
+from nvflare.job_config.defs import FilterType
+
+from fairgauge.study import Attribute
+from tests.frameworks.nvflare.leaking import EXAMPLES, GROUP, VALUE, LeakingExecutor, LeakingFilter
+from tests.frameworks.nvflare.recording import Listening, Recording
+from tests.samples import sample_question, sample_study
+
+STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+MARKS = {"group": GROUP, "value": str(VALUE), "examples": str(EXAMPLES)}
+
+
+def privacy(**how: str) -> dict[str, Any]:
+    """What a site writes into its privacy.json; the directions keep it to clients where a server shares the file."""
+    room = "fairgauge.nvflare.site"
+    scope = {
+        "name": "fairgauge",
+        "task_data_filters": [{"path": f"{room}.StudyFilter", "direction": "in"}],
+        "task_result_filters": [{"path": f"{room}.AnswerFilter", "args": how, "direction": "out"}],
+    }
+    components = [{"id": "fairgauge_guard", "path": f"{room}.SiteGuard"}]
+    return {"scopes": [scope], "default_scope": "fairgauge", "components": components}
+
+
+def settle_site(folder: Path) -> Path:
+    """Write a site's own profile and settings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "profile.json").touch(mode=0o600)
+    (folder / "profile.json").write_text(json.dumps({"group": {"animal": GROUP}, "values": {}}))
+    (folder / "agent.json").write_text(json.dumps({"askers_give": ["recall"]}))
+    return folder / "agent.json"
+
+
+def leaking_job(here: Path, *, clients: int) -> FedJob:
+    """A job that lets marked values out by result, by a filter of its own, as metrics, and as logs."""
+    job = FedJob(name="leaking", min_clients=clients)
+    record = str(here / "received")
+    job.to_server(Recording(STUDY.to_bytes().decode(), str(here / "answers.ndjson"), record), id="answers")
+    job.to_server(Listening(record), id="listening")
+    job.to_server(BroadcastAndProcess(processor="answers", task_name="validate", timeout=300))
+    job.to_clients(LeakingExecutor(), tasks=["validate"])
+    job.to_clients(LeakingFilter(), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
+    job.to_clients(ConvertToFedEvent(events_to_convert=["analytix_log_stats"]), id="to_server")
+    job.to_clients(JobLogStreamer(log_file_name="log.txt"), id="logs")
+    return job
+
+
+def marks_in(text: str) -> list[str]:
+    return [name for name, mark in MARKS.items() if mark in text]

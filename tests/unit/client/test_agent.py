@@ -1,0 +1,150 @@
+"""What the agent says, by the test vectors that any language may use, and what no asker gets out of it.
+
+Covers: fairgauge.client.agent_settings.
+"""
+
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairgauge.client import Answer, Ledger, load_study
+from fairgauge.client.agent import Agent
+from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.study import Study
+from tests.samples import sample_question, sample_study, two_questions
+
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "agent.json").read_text(encoding="utf-8"))
+STUDY = sample_study()
+PROFILE = {"group": {"sex": "female"}, "values": {"recall": 0.8125390625}}
+
+
+def agent(here: Path, profile: Any = PROFILE, **settings: Any) -> Agent:
+    (here / "agent.json").write_text(json.dumps(settings))
+    file = here / "profile.json"
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(profile))
+    return Agent(AgentSettings.load(here / "agent.json"))
+
+
+def test_the_vectors(tmp_path: Path) -> None:
+    talk = agent(tmp_path, VECTORS["profile"], **VECTORS["settings"]).conversation()
+    given: dict[str, str] = {}
+    for send, expected in VECTORS["lines"]:
+        line = re.sub(r"\{(\w+)\}", lambda found: VECTORS["studies"][found[1]], send)
+        reply = talk.reply(line.encode()).decode()
+        name = re.fullmatch(r"ok \{answer (\w+)\}", expected)
+        if name is None:
+            assert reply == expected, send
+        else:
+            answer = Answer.from_bytes(reply.removeprefix("ok ").encode())
+            assert answer.study == load_study(VECTORS["studies"][name[1]].encode()).digest
+            assert given.setdefault(name[1], reply) == reply
+            assert 125 <= len(reply) <= 135
+    assert len(Ledger(tmp_path / "ledger.sqlite3").pending()) == len(given) == 2
+
+
+def ask(agent: Agent, study: Study, *values: str) -> str:
+    talk = agent.conversation()
+    for value in values:
+        talk.reply(f"value {value}".encode())
+    return talk.reply(b"answer " + study.to_bytes()).decode()
+
+
+def test_an_asker_gives_only_the_values_that_the_agents_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def watch(study: Any, profile: Any, **_: Any) -> Answer:
+        seen.append(profile)
+        return Answer(study.digest, "0" * 32, 0)
+
+    monkeypatch.setattr("fairgauge.client.ledger.answer", watch)
+    for name, settings in (("own", {}), ("asked", {"askers_give": ["recall"]})):
+        here = tmp_path / name
+        here.mkdir()
+        assert ask(agent(here, **settings), STUDY, "recall=0.25", "error=1").startswith("ok {")
+    (own, asked) = (str(profile["values"]["recall"]) for profile in seen)
+    assert (own, asked) == ("0.8125390625", "0.25")
+    assert all(set(profile["values"]) == {"recall"} for profile in seen)
+
+
+def test_limits_and_the_list_are_the_agents_own(tmp_path: Path) -> None:
+    assert ask(agent(tmp_path, limit="1"), STUDY) == "no limit"
+    assert ask(agent(tmp_path, study_limit="1"), STUDY) == "no limit"
+    assert ask(agent(tmp_path, studies=["0" * 64]), STUDY) == "no settings"
+    assert not (tmp_path / "ledger.sqlite3").exists() or Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+    assert ask(agent(tmp_path, studies=[STUDY.digest]), STUDY).startswith("ok {")
+    # The lifetime: a second study about the sex would bring it to 2.2.
+    again = sample_study(sample_question(epsilon="1.2"))
+    assert ask(agent(tmp_path, limit="2"), again) == "no limit"
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"group": {"sex": "platypus"}, "values": {"recall": 0.8125390625}},
+        {"group": {"sex": "female"}, "values": {"recall": 8125390625}},
+        {"group": {"sex": "female"}, "values": {}},
+        {"group": {}, "values": {"recall": 0.8125390625}},
+        {"group": "platypus", "values": {}},
+        ["platypus"],
+        {"group": {"sex": ["platypus"]}, "values": {"recall": {"a": 8125390625}}},
+    ],
+)
+def test_whatever_is_wrong_with_a_profile_is_one_refusal_that_says_nothing(
+    profile: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        assert ask(agent(tmp_path, profile), STUDY) == "no device"
+    assert "platypus" not in caplog.text
+    assert "8125390625" not in caplog.text
+
+
+def test_a_profile_that_everyone_may_read_is_refused(tmp_path: Path) -> None:
+    open_to_all = agent(tmp_path)
+    (tmp_path / "profile.json").chmod(0o644)
+    assert ask(open_to_all, STUDY) == "no device"
+    with pytest.raises(CannotAnswer, match="must be closed to others"):
+        open_to_all.settings.read_profile()
+    (tmp_path / "profile.json").chmod(0o640)
+    assert ask(open_to_all, STUDY).startswith("ok {")
+
+
+def test_a_mistake_of_our_own_ends_neither_the_talk_nor_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mistake(*_: Any) -> Any:
+        raise RuntimeError("female 0.75")
+
+    talk = agent(tmp_path).conversation()
+    monkeypatch.setattr(Agent, "answer", mistake)
+    assert talk.reply(b"answer " + STUDY.to_bytes()) == b"no device"
+    assert talk.reply(b"hello") == b"ok fairgauge-agent 1"
+    assert "female" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"limits": "4"}, "limits=4: must be one of"),
+        ({"limit": 4}, "limit=4: must be text"),
+        ({"limit": "-1"}, "limit=-1: must be"),
+        ({"studies": "all"}, "studies=all: must be a list"),
+        ({"mode": "777"}, "mode=777: must be 600"),
+    ],
+)
+def test_settings_are_read_strictly(settings: Any, told: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        agent(tmp_path, **settings)
+
+
+def test_two_attributes_each_have_their_account(tmp_path: Path) -> None:
+    profile = {"group": {"sex": "male", "age": None}, "values": {"recall": 1, "error": None}}
+    assert ask(agent(tmp_path, profile), two_questions()).startswith("ok {")
+    assert sorted(Ledger(tmp_path / "ledger.sqlite3").spent()) == ["age", "sex"]

@@ -1,0 +1,163 @@
+"""Batches on both stores: never split, never mixed, never below their size, through restarts and races.
+
+Covers: fairgauge.collector.stores.sqlite_changes, fairgauge.collector.stores.postgres_batches,
+fairgauge.collector.stores.postgres_schema.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import FRESH, Published, Row, Store
+from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from tests.collecting.servers import new_database, new_store
+
+KINDS = ["sqlite", "postgresql"]
+SIZE = 10
+
+
+async def with_study(store: Store, batch: int | None = SIZE, digest: str = "a" * 64) -> int:
+    assert await store.publish(Published(digest, b"document", "open", "signature", 0, batch=batch))
+    kept = await store.study(digest)
+    assert kept is not None
+    assert kept.batch == batch
+    return kept.number
+
+
+def rows_from(study: int, first: int, count: int) -> list[Row]:
+    return [(study, random.Random(n).randbytes(16), n % 4) for n in range(first, first + count)]
+
+
+def counted(rows: list[Row]) -> dict[int, int]:
+    return dict(Counter(symbol for _, _, symbol in rows))
+
+
+def test_places_are_taken_in_order_whatever_the_symbols_are():
+    assert placed([1] * 25, taken=0, size=10) == {(0, 1): 10, (1, 1): 10, (2, 1): 5}
+    assert placed([3, 1, 3], taken=19, size=10) == {(1, 3): 1, (2, 1): 1, (2, 3): 1}
+    assert [closed_batches(n, 1) for n in range(4)] == [0, 0, 1, 2]
+    assert (may_leave(0, 1), may_leave(1, 1)) == (False, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_closed_batches_are_seen_also_after_a_restart(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        study, other = await with_study(store), await with_study(store, None, "b" * 64)
+        sent: list[Row] = []
+        for group in (3, 16, 1, 9, 1, 45, 12):
+            rows = rows_from(study, len(sent), group)
+            assert await store.add([*rows, (other, rows[0][1], 0)], 0) == [FRESH] * (group + 1)
+            assert (await store.add(rows, 0))[0] == rows[0][2]  # again: counted once
+            sent += rows
+            seen = closed_batches(len(sent), SIZE) * SIZE
+            assert await store.tally(study) == counted(sent[:seen])
+            assert await store.counts(study) == counted(sent)
+            assert await store.arrivals(study) == {0: len(sent)}
+            await store.close()
+            store = await open_store(address)
+        assert await store.tally(other) == {0: 7}
+        await store.close_study(study, 3600)
+        await store.close_study(study, 7200)
+        assert await store.tally(study) == await store.counts(study) == counted(sent)
+        await store.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fewer_answers_than_a_batch_are_never_seen(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        study = await with_study(store)
+        await store.add(rows_from(study, 0, SIZE - 1), 0)
+        await store.close_study(study, 0)
+        assert await store.seal(study, b"seal")
+        assert await store.tally(study) == {}
+        assert sum((await store.counts(study)).values()) == SIZE - 1
+        await store.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_looks_back_are_at_closed_batches_only(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        study = await with_study(store, 150)
+        for first in range(0, 900, 90):
+            await store.add(rows_from(study, first, 90), 0)
+        looks = [sum(look.values()) for look in await store.looks(study)]
+        assert looks == [150, 300, 450, 600, 750]  # one for each power of the square root of 2 that was passed
+        await store.close()
+
+    asyncio.run(play())
+
+
+def test_collectors_that_race_fill_the_same_batches():
+    address = new_database()
+
+    async def play() -> None:
+        stores = [await open_store(address) for _ in range(3)]
+        study = await with_study(stores[0], 50)
+        rows = rows_from(study, 0, 1111)
+        groups = [rows[at : at + 37] for at in range(0, len(rows), 37)]
+        seen = set()
+
+        async def watch() -> None:
+            while True:
+                seen.add(sum((await stores[2].tally(study)).values()))
+                await asyncio.sleep(0)
+
+        watching = asyncio.create_task(watch())
+        found = await asyncio.gather(*(stores[k % 2].add(group[:: 1 - 2 * (k % 2)], 0) for k, group in
+                                       enumerate([*groups, *groups])))  # fmt: skip
+        watching.cancel()
+        assert sum(result.count(FRESH) for result in found) == 1111
+        assert sum((await stores[0].tally(study)).values()) == 1050  # 22 batches are full, and the last one waits
+        assert await stores[1].counts(study) == counted(rows)
+        assert all(total % 50 == 0 for total in seen)
+        await asyncio.gather(*(store.close_study(study, 0) for store in stores))
+        assert await stores[2].tally(study) == counted(rows)
+        for store in stores:
+            await store.close()
+
+    asyncio.run(play())
+
+
+def test_a_sealed_study_lies_in_postgresql_without_the_order_in_which_it_came():
+    address = new_database()
+
+    async def play() -> None:
+        store = await open_store(address)
+        study, other = await with_study(store), await with_study(store, None, "b" * 64)
+        for first in range(0, 200, 20):
+            rows = rows_from(study, first, 20)
+            await store.add([*rows, *((other, id_, symbol) for _, id_, symbol in rows)], 0)
+        for number in (study, other):
+            await store.close_study(number, 0)
+            assert await store.seal(number, b"seal")
+        await store.close()
+        connection = await asyncpg.connect(address)
+        sql = "SELECT xmin::text::bigint AS made, id FROM answers WHERE study = $1 ORDER BY tableoid, ctid"
+        mixed, as_it_came = [await connection.fetch(sql, number) for number in (study, other)]
+        sql = "SELECT id FROM answers WHERE study = $1 ORDER BY tableoid, id"
+        sorted_ids = [row["id"] for row in await connection.fetch(sql, study)]
+        await connection.close()
+        assert len({row["made"] for row in as_it_came}) == 10  # a mutant: what other studies show
+        assert [row["id"] for row in as_it_came] != sorted_ids
+        assert len({row["made"] for row in mixed}) == 1
+        assert [row["id"] for row in mixed] == sorted_ids
+
+    asyncio.run(play())

@@ -1,0 +1,220 @@
+"""A study in the crowd, from its publication to the check that an answer is in: readers see closed batches only.
+
+Covers: fairgauge.cli.ledger, fairgauge.collector.pages.crowd, fairgauge.collector.routes.inclusion.
+"""
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from fairgauge.cli import ledger as command
+from fairgauge.cli import make_app
+from fairgauge.client import Ledger
+from fairgauge.client.inclusion import check_included
+from fairgauge.collector.keeping.check import check_store
+from fairgauge.collector.pages.crowd import crowd_view, release_sentence
+from fairgauge.collector.seal import Export, check_sealed, read_sealed
+from fairgauge.collector.stores.base import Event
+from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.study import Release
+from tests.collecting.desk import Desk, open_desk
+from tests.collecting.servers import new_database
+from tests.collecting.wire import answer_bytes
+from tests.samples import sample_study
+
+SIZE = 30
+STUDY = replace(sample_study(), title="In the crowd", release=Release(SIZE, "0.0001", "0"))
+ONE = f"/studies/{STUDY.digest}"
+PROFILE = {"group": {"sex": "female"}, "values": {"recall": 0.5}}
+Ask = Callable[..., None]
+
+
+async def page(desk: Desk, token: str = "") -> str:
+    headers = {"accept": "text/html"} | ({"authorization": f"Bearer {token}"} if token else {})
+    return (await desk.client.get(ONE, headers=headers)).text
+
+
+async def send(desk: Desk, count: int) -> None:
+    lines = [answer_bytes(STUDY.digest, secrets.token_bytes(16), 1) for _ in range(count)]
+    assert (await desk.batch(STUDY, lines)).json()["accepted"] == count
+
+
+async def publish(desk: Desk) -> None:
+    assert (await desk.post("/studies?results=public", STUDY.to_bytes())).status_code == 201
+
+
+def test_everything_that_readers_see_is_of_closed_batches(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for sent, shown in ((SIZE, 0), (SIZE - 1, 0), (1, SIZE), (SIZE - 1, SIZE), (SIZE, 2 * SIZE)):
+            await send(desk, sent)
+            for token in ("", desk.reader, desk.operator):
+                assert (await desk.get(f"{ONE}/tally", token=token)).json()["counts"] == [0, shown, 0, 0]
+                told = (await desk.get(f"{ONE}/estimate", token=token)).json()["questions"][0]["answers"]
+                assert told == shown
+                report = (await desk.get(f"{ONE}/report", token=token)).text  # may be some seconds old
+                assert re.findall(r"(\d+) answers ·", report)[0] in {"0", f"{SIZE}", f"{2 * SIZE}"}
+            metrics = (await desk.get("/metrics")).text
+            assert "symbol" not in metrics
+        text = await page(desk)
+        assert ">119 answers<" in text
+        assert re.search("The counts of (30|60) answers are shown. The others wait", text)
+
+    ask(scene, drafts=True)
+
+
+def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        await send(desk, SIZE + 1)
+        text = await page(desk)
+        assert ">31 answers<" in text
+        assert "No counts are shown yet. They leave in batches of at least 30 answers: when 60 wait, or" in text
+        assert "Towards everyone who reads the study" in text
+        assert "They see counts of at least 30 answers at a time" in text
+        assert "They see every answer by itself, and can link it to the connection that it came over." in text
+        found = crowd_view(STUDY)
+        assert found is not None
+        assert f"a crowd epsilon of {found.epsilon} at delta 1e-4" in text
+        assert "if a reader knows none of the others" in text
+        assert "All answers" not in text
+        await desk.post(f"{ONE}/close")
+        assert "Counts left in batches of at least 30 answers, and all of them are shown now." in await page(desk)
+        assert "answers.ndjson" not in await page(desk)
+
+    ask(scene, drafts=True)
+
+
+def test_too_few_answers_are_never_shown_and_the_seal_says_so(ask: Ask, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        await send(desk, SIZE - 1)
+        await desk.post(f"{ONE}/close")
+        assert (await desk.get(f"{ONE}/tally", token=desk.operator)).json()["counts"] == [0, 0, 0, 0]
+        assert "Fewer than 30 answers came, too few to hide one person among" in await page(desk)
+        sealed = read_sealed((await desk.get(f"{ONE}/sealed", token="")).content)
+        assert (sealed.seal.answers, sealed.seal.tally) == (SIZE - 1, (0, 0, 0, 0))
+        check_sealed(STUDY, sealed, None)
+        (tmp_path / "answers").write_bytes((await desk.get(f"{ONE}/export", token=desk.operator)).content)
+        check_sealed(STUDY, sealed, Export(tmp_path / "answers", STUDY.digest))
+        assert (await check_store(desk.collector.store)).faults == ()
+        shown = replace(sealed, seal=replace(sealed.seal, tally=(0, SIZE - 1, 0, 0)))
+        with pytest.raises(SealBroken, match="to show"):
+            check_sealed(STUDY, shown, None)
+
+    ask(scene, drafts=True)
+
+
+def test_ids_are_for_operators_and_only_when_the_study_is_over(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        await send(desk, 3 * SIZE)
+        over = ((False, {"": 401, desk.reader: 403, desk.operator: 404}),
+                (True, {"": 401, desk.reader: 403, desk.operator: 200}))  # fmt: skip
+        for closed, expected in over:
+            if closed:
+                await desk.post(f"{ONE}/close")
+            for token, status in expected.items():
+                assert (await desk.get(f"{ONE}/export", token=token)).status_code == status
+
+    ask(scene, drafts=True)
+
+
+def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "ledger"
+    mine = Ledger(file).answer(STUDY, PROFILE)
+    proofs: dict[str, Any] = {}
+    key = ""
+
+    async def scene(desk: Desk) -> None:
+        nonlocal key
+        await publish(desk)
+        await desk.answer(STUDY, bytes.fromhex(mine.id), mine.symbol)
+        assert (await desk.get(f"{ONE}/inclusion", token="")).status_code == 404
+        await send(desk, 600)
+        await desk.post(f"{ONE}/close")
+        for query in ("", "?bucket=0", "?bucket=1"):
+            proofs[query] = (await desk.get(f"{ONE}/inclusion{query}", token="")).json()
+        assert (await desk.get(f"{ONE}/inclusion?bucket=2", token="")).status_code == 400
+        seal = (await desk.get(f"{ONE}/sealed", token="")).json()["seal"]
+        assert {proof["root"] for proof in proofs.values()} == {seal["root"]}
+        key = (await desk.get("/key", token="")).json()["key"]
+
+    ask(scene, drafts=True)
+    own = proofs["?bucket=0" if mine.id < "8" else "?bucket=1"]
+    assert proofs[""]["leaves"] is None
+    assert mine.id not in json.dumps(proofs)
+    check_included(mine, own)
+    monkeypatch.setattr(command, "_read", lambda url: proofs[url.partition("/inclusion")[2]])
+
+    def run(*more: str) -> str:
+        address = f"https://collector.example{ONE}"
+        typed = ["ledger", "check", address, "--ledger", str(file), *more]
+        return CliRunner().invoke(make_app(["ledger"]), typed, catch_exceptions=False).output
+
+    assert "Your answer is among the 601 that were sealed" in run()
+    assert json.loads(run("--key", key, "--json"))["signed"]
+    with pytest.raises(SealBroken, match="not by the holder of this key"):
+        run("--key", "A" * 43 + "=")
+    with pytest.raises(SealBroken, match="and the seal has"):
+        run("--root", "b" * 64)
+    with pytest.raises(InvalidInput, match="is not there"):
+        run("--ledger", str(tmp_path / "other"))
+
+
+def test_the_ledger_shows_both_sums(tmp_path: Path):
+    file = tmp_path / "ledger"
+    Ledger(file).answer(STUDY, PROFILE)
+    run = CliRunner().invoke(make_app(["ledger"]), ["ledger", "spent", "--ledger", str(file)], catch_exceptions=False)
+    found = crowd_view(STUDY)
+    assert found is not None
+    assert run.output.splitlines() == [
+        "sex:",
+        "  towards those who run studies: epsilon 1.099; the usual limit is 8",
+        f"  towards everyone who reads them: epsilon {Decimal(found.epsilon)} and delta 1e-4",
+    ]
+    typed = ["ledger", "spent", "--ledger", str(file), "--json"]
+    told = json.loads(CliRunner().invoke(make_app(["ledger"]), typed, catch_exceptions=False).output)
+    assert told["sex"]["crowd"]["delta"] == 1e-4
+
+
+def test_a_study_that_another_process_deleted_is_gone():
+    address = new_database()
+
+    async def play(folder: Path) -> None:
+        async with open_desk(address, folder, drafts=True) as desk:
+            await publish(desk)
+            await desk.post(f"{ONE}/close")
+            assert (await desk.get(f"{ONE}/tally")).status_code == 200
+            kept = await desk.collector.document(STUDY.digest)
+            await desk.collector.store.delete(kept.number, Event(0, "command line", "deleted", STUDY.digest))
+            for path in ("tally", "estimate", "sealed", "export", "report", "inclusion"):
+                assert (await desk.get(f"{ONE}/{path}", token=desk.operator)).status_code == 404
+            assert (await desk.answer(STUDY, b"\1" * 16, 0)).status_code == 404
+
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(play(Path(folder)))
+
+
+@pytest.mark.parametrize(
+    ("shown", "over", "text"),
+    [
+        (0, False, "No counts are shown yet."),
+        (2000, False, "The counts of 2,000 answers are shown."),
+        (2000, True, "all of them are shown now."),
+        (0, True, "Fewer than 1,000 answers came"),
+    ],
+)
+def test_what_is_shown_is_said(shown: int, over: bool, text: str):
+    assert text in release_sentence(1000, shown=shown, over=over)

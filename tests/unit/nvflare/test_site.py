@@ -1,0 +1,174 @@
+"""A site's filters and guard, without a network.
+
+Covers: fairgauge.nvflare.record, fairgauge.nvflare.server, fairgauge.nvflare.recipe.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nvflare.apis.client import Client
+from nvflare.apis.dxo import DXO, DataKind, from_shareable
+from nvflare.apis.event_type import EventType
+from nvflare.apis.fl_constant import EventScope, FLContextKey, ReturnCode
+from nvflare.apis.fl_context import FLContext
+from nvflare.apis.shareable import Shareable, make_reply
+from nvflare.app_common.abstract.fl_model import FLModel
+from nvflare.app_common.utils.fl_model_utils import FLModelUtils
+
+import fairgauge.nvflare
+from fairgauge.client import Answer, Ledger
+from fairgauge.client.refusals import refusal_text
+from fairgauge.errors import InvalidInput
+from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
+from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result
+from tests.samples import sample_study
+from tests.unit.client.test_agent_socket import serving, settle
+
+STUDY_ASKED = sample_study()
+DOCUMENT = STUDY_ASKED.to_bytes().decode()
+
+
+def metrics(**found: Any) -> Shareable:
+    return FLModelUtils.to_shareable(FLModel(metrics=found or {"recall": 0.8125390625, "loss": 4711.0}))
+
+
+def at_the_site(filters: AnswerFilter, result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
+    """What a site makes of a task and its result."""
+    context, task = FLContext(), Shareable()
+    if asked is not None:
+        task[STUDY] = asked
+    assert StudyFilter().process(task, context) is task
+    return filters.process(result, context)
+
+
+def test_the_public_names() -> None:
+    names = ["AnswerCollector", "AnswerFilter", "PrivateMetricsRecipe", "SiteGuard", "StudyFilter"]
+    assert fairgauge.nvflare.__all__ == dir(fairgauge.nvflare) == names
+
+
+@pytest.mark.parametrize("way", ["settings", "agent"])
+def test_a_result_holds_the_answer_and_nothing_else(way: str, tmp_path: Path) -> None:
+    settings = settle(tmp_path, askers_give=["recall"])
+    arguments = {"settings": str(settings)} if way == "settings" else {"agent": str(tmp_path / "agent.sock")}
+    with serving(settings):
+        filters = AnswerFilter(**arguments)
+        first = at_the_site(filters, metrics())
+        again = at_the_site(filters, metrics(recall=0.1))
+    (answer,) = Ledger(tmp_path / "ledger.sqlite3").pending()
+    assert from_result(first) == answer
+    assert first == again
+    assert set(first) == {ANSWER, "__headers__"}
+    assert "8125390625" not in repr(first)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        metrics(recall=75.75),
+        metrics(recall=[0.75]),
+        metrics(recall=float("nan")),
+        metrics(accuracy=0.75),
+        make_reply(ReturnCode.EXECUTION_EXCEPTION),
+        Shareable({"recall": 0.75, "said": "female 0.75"}),
+        DXO(DataKind.WEIGHTS, data={"w": np.full(3, 0.75)}).to_shareable(),
+    ],
+)
+def test_every_failure_looks_the_same(result: Shareable, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    refused = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
+    assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
+    assert "75" not in caplog.text
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+
+
+def test_what_is_wrong_with_a_study_is_told(tmp_path: Path) -> None:
+    filters = AnswerFilter(settings=str(settle(tmp_path, limit="1")))
+    assert at_the_site(filters, metrics())[REFUSAL] == refusal_text("limit")
+    assert at_the_site(filters, metrics(), asked="{}")[REFUSAL] == refusal_text("study")
+    away = AnswerFilter(agent=str(tmp_path / "nobody.sock"))
+    assert at_the_site(away, metrics())[REFUSAL] == refusal_text("agent")
+    assert at_the_site(away, metrics(), asked="{}")[REFUSAL] == refusal_text("study")
+    with pytest.raises(InvalidInput, match="or settings must be given"):
+        AnswerFilter()
+
+
+def test_training_is_reduced_to_the_models_arrays(tmp_path: Path) -> None:
+    filters = AnswerFilter(settings=str(settle(tmp_path)))
+    trained = FLModelUtils.to_shareable(
+        FLModel(params={"w": np.ones(2)}, metrics={"loss": 0.8125390625}, meta={"NUM_STEPS_CURRENT_ROUND": 4711})
+    )
+    trained["said"] = trained.get("__headers__", {})["said"] = "female 0.8125390625"
+    kept = at_the_site(filters, trained, asked=None)
+    assert from_shareable(kept).data["w"].tolist() == [1.0, 1.0]
+    for private in ("8125390625", "4711", "female"):
+        assert private not in repr(kept)
+    assert at_the_site(filters, metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
+
+
+def sent(result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
+    """What is sent after a job's own filters."""
+    context = FLContext()
+    context.set_prop(STUDY, asked, private=True, sticky=False)
+    context.set_prop(FLContextKey.TASK_RESULT, result, private=True, sticky=False)
+    SiteGuard().handle_event(EventType.AFTER_TASK_RESULT_FILTER, context)
+    return result
+
+
+def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) -> None:
+    result = at_the_site(AnswerFilter(settings=str(settle(tmp_path))), metrics())
+    answer = from_result(result)
+    result["recall"] = 0.8125390625
+    result.set_header("recall", 0.8125390625)
+    assert sent(result) == make_reply(ReturnCode.OK) | {ANSWER: result[ANSWER]}
+    assert from_result(result) == answer
+    assert sent(metrics()) == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
+    assert sent(Shareable({REFUSAL: "female 0.75"}))[REFUSAL] == refusal_text("device")
+    assert sent(metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
+
+
+def test_events_for_the_server_are_emptied_and_others_are_not() -> None:
+    for scope, left in ((EventScope.FEDERATION, False), (EventScope.LOCAL, True)):
+        context, data = FLContext(), metrics()
+        context.set_prop(FLContextKey.EVENT_SCOPE, scope, private=True, sticky=False)
+        context.set_prop(FLContextKey.EVENT_DATA, data, private=True, sticky=False)
+        SiteGuard().handle_event("fed.analytix_log_stats", context)
+        assert ("8125390625" in repr(data)) is left
+        assert (data.get_header("_direction", "out") == "out") is left or data.get_header("__direction__") != "out"
+
+
+def test_the_server_counts_each_site_once_and_says_why_others_did_not(tmp_path: Path) -> None:
+    collector = AnswerCollector(DOCUMENT, str(tmp_path / "new" / "answers.ndjson"))
+    said: list[str] = []
+    collector.log_info = lambda _, line: said.append(line)
+    context = FLContext()
+    assert collector.create_task_data("validate", context)[STUDY] == DOCUMENT
+    for number, (site, result) in enumerate(
+        [
+            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "0" * 32, 0).to_bytes().decode()})),
+            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "1" * 32, 1).to_bytes().decode()})),
+            ("site-2", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "2" * 32, 2).to_bytes().decode()})),
+            ("site-3", Shareable({REFUSAL: refusal_text("limit")})),
+            ("site-4", Shareable({REFUSAL: "female 0.75"})),
+            ("site-5", make_reply(ReturnCode.EXECUTION_EXCEPTION)),
+            ("site-6", Shareable({ANSWER: 7})),
+        ]
+    ):
+        assert collector.process_client_response(Client(site, str(number)), "validate", result, context)
+    assert collector.final_process(context)
+    assert json.loads((tmp_path / "new" / "numbers.json").read_text()) == {"answers": 2}
+    assert said[0] == "private metrics: 7 replies"
+    assert said[1].startswith("4 gave none; most often: an error that is not fairgauge's")
+    assert "female 0.75" not in " ".join(said)
+
+
+def test_a_recipe_holds_the_study_the_script_and_where_answers_go(tmp_path: Path) -> None:
+    (tmp_path / "measure.py").write_text("")
+    recipe = PrivateMetricsRecipe(STUDY_ASKED, tmp_path / "measure.py", answers="answers.ndjson")
+    recipe.export(str(tmp_path / "job"))
+    (server,) = tmp_path.glob("job/**/config_fed_server.json")
+    (held,) = json.loads(server.read_text())["components"]
+    assert held["path"] == "fairgauge.nvflare.server.AnswerCollector"
+    assert held["args"]["study"] == DOCUMENT
+    assert held["args"]["answers"] == "answers.ndjson"

@@ -1,0 +1,52 @@
+"""Which epsilon for so many people: through the command that people type."""
+
+from decimal import Decimal
+
+import pytest
+
+from fairgauge.goals.goal import Goal
+from fairgauge.planning.choosing import choices, enough, no_study_sentence
+from fairgauge.study import Metric
+
+RECALL = Metric("recall", 0, 1)
+TWO = [Decimal(1), Decimal(4)]
+
+
+@pytest.mark.parametrize(
+    ("clients", "recommended", "said"),
+    [
+        (10**6, 1.0, "We would take epsilon 1: the most private of these that gives the gap to ±0.02 or better"),
+        (30_000, None, "Only epsilon 4 gives the gap to ±0.02, and there one answer tells much about a person"),
+        (10_000, None, "None of these gives the gap to ±0.02. Epsilon 1 gives ±0.0"),
+        (200, None, "This is no study: even at epsilon 4 so few clients give the gap to ±0.2"),
+    ],
+)
+def test_there_is_a_recommendation_in_words(clients: int, recommended: float | None, said: str):
+    found = choices(Goal((0.5, 0.5)), RECALL, clients, epsilons=TWO)
+    assert found.recommended == recommended
+    assert found.sentences()[0].startswith(said)
+    if recommended is None:
+        assert "For ±0.02 at epsilon 1 it takes about" in " ".join(found.sentences())
+    document = found.to_dict()
+    assert document["epsilons"][0]["odds"] == 2.72
+    assert document["sentences"] == found.sentences()
+
+
+def test_what_is_said_to_be_enough_is():
+    goal = Goal((0.5, 0.5))
+    (few,) = choices(goal, RECALL, 20_000, epsilons=[Decimal(1)]).rows
+    (many,) = choices(goal, RECALL, few.clients, epsilons=[Decimal(1)]).rows
+    assert 0.95 * 0.02 < many.error < 1.02 * 0.02
+    assert enough(1000, 0.02, 0.02) == 1000
+
+
+def test_an_error_that_tells_nothing_is_called_that():
+    assert no_study_sentence(200_000, 0.0126, RECALL) is None
+    said = no_study_sentence(200, 0.476, RECALL)
+    assert said == (
+        "This is no study: with an error of ±0.476 no smaller gap would show. "
+        "For ±0.02 it takes about 120,000 clients, or a larger epsilon."
+    )
+    said = no_study_sentence(10, 5.0, RECALL)
+    assert said is not None
+    assert said.startswith("10 clients tell nothing at this epsilon: the error is larger than any gap can be.")
