@@ -25,6 +25,7 @@ from fairgauge.planning.crowd import plan_in_crowd
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
+from fairgauge.planning.several import plan_several, share_sentence
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
 from fairgauge.study import Metric
 
@@ -36,7 +37,10 @@ def plan(
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
-    metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
+    ] = None,
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
@@ -62,11 +66,27 @@ def plan(
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     form = form_of(json=json, csv=csv, markdown=markdown)
-    read = read_metric(metric)
+    read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
     goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
     count = None if clients is None else as_count("clients", clients)
+    if more:
+        if plot is not None or crowd_epsilon is not None:
+            field, value = ("plot", str(plot)) if plot is not None else ("crowd-epsilon", crowd_epsilon)
+            raise InvalidInput(field, value, "takes one --metric")
+        wishes = [Wish(each, groups, target, abstain, expect, spread) for each in (read, *more)]
+        _plan_several(
+            form,
+            wishes,
+            epsilon=None if epsilon is None else as_epsilon(epsilon),
+            clients=count,
+            error=None if error is None else as_number("error", error),
+            confidence=confidence,
+            interval=interval,
+            detect=detect,
+        )
+        return
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
     if plot is not None:
@@ -111,6 +131,23 @@ def plan(
     else:
         _show(found, goal, read)
     if found.best is None:
+        raise typer.Exit(1)
+
+
+def _plan_several(form: Form, wishes: list[Wish], **asked: Any) -> None:
+    with err.status("Designing channels ...") as status:
+        plans = plan_several(wishes, **asked, progress=lambda design: status.update(f"Working out {design} ..."))
+    named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
+    if form != "people":
+        document = {"questions": [{"metric": name, **found.to_dict()} for name, found in named]}
+        rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
+        show_as(form, document, rows)
+    else:
+        out.print(share_sentence(wishes, plans))
+        for name, found in named:
+            out.print(Text.assemble("\n", (name, "bold")))
+            show_plan(found)
+    if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
 

@@ -25,10 +25,6 @@ def check_takes(study: Study, *, drafts: bool) -> None:
     ):
         if asked:
             raise BadStudy(field, "something", "is what this version of the collector cannot keep to yet")
-    for index, table in enumerate(study.tables):
-        if len(table) > 1:
-            rule = "must answer one question: this version of the collector cannot estimate several at once yet"
-            raise BadStudy(f"tables[{index}]", f"{len(table)} questions", rule)
 
 
 def terms_of(study: Study, given: Terms) -> Terms:

@@ -53,8 +53,13 @@ class Prices(NamedTuple):
 
     def towards(self, other: "Prices", part: float) -> "Prices":
         """Return prices between these and others."""
-        value, *rest = ((1 - part) * a + part * b for a, b in zip(self, other, strict=True))
-        return Prices(float(value), *map(np.asarray, rest))
+        ours, theirs = 1 - part, part
+        return Prices(
+            ours * self.value + theirs * other.value,
+            ours * self.ones + theirs * other.ones,
+            ours * self.means + theirs * other.means,
+            ours * self.seconds + theirs * other.seconds,
+        )
 
     def of(self, scores: Matrix) -> Matrix:
         """Return the price of every entry of a pattern, for each pair of scores in a row."""
