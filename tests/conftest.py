@@ -1,6 +1,7 @@
 """What all tests share: how Hypothesis looks for examples."""
 
 import os
+import shutil
 import sys
 
 from hypothesis import settings
@@ -10,6 +11,13 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 # HYPOTHESIS_PROFILE=explore looks for new examples, ten times as many.
 settings.register_profile("explore", max_examples=1000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_report_header() -> str:
+    """Say which browsers there are: tests in those that are missing are skipped."""
+    programs = {"Chromium": "chromium", "Firefox": "firefox-esr", "WebKit": "WebKitWebDriver"}
+    here = [name for name, program in programs.items() if shutil.which(program)]
+    return f"browsers: {', '.join(here) or 'none'}"
 
 
 def pytest_sessionfinish() -> None:

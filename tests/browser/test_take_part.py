@@ -132,7 +132,10 @@ class TestDrafts:
         ("study", "text"),
         [
             (site_study(), "The study is for sites that hold many people, and this is a device of one person."),
-            (unlinked_study(), "The study asks for blind tickets, which this version cannot do yet."),
+            (
+                unlinked_study(),
+                "The study asks for a release in batches that devices check, which this version cannot do",
+            ),
         ],
     )
     def test_what_the_page_cannot_do_it_says_before_it_asks(

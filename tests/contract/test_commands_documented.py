@@ -15,12 +15,13 @@ from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "agent", "answer", "audit", "design", "estimate", "key", "ledger", "paper", "plan", "report", "serve", "simulate",
-    "store", "tally", "ticket", "token", "verify",
+    "agent", "answer", "audit", "design", "estimate", "issuer", "key", "ledger", "paper", "plan", "relay", "report",
+    "serve", "simulate", "store", "tally", "terms", "ticket", "token", "verify",
 ]  # fmt: skip
 BARE = {"agent": agent_command.make_parser, "answer": make_parser}
 GROUPS = {
-    "key": ["show", "rotate", "adopt"],
+    "issuer": ["key", "ticket", "serve"],
+    "key": ["show", "rotate", "gateway", "adopt"],
     "ledger": ["spent", "check"],
     "store": ["check", "backup", "restore", "migrate", "forget", "log"],
     "ticket": ["new"],

@@ -3,7 +3,8 @@
     python -m tests.e2e.crash_driver PLAN
 
 PLAN is a JSON object: ``url``, ``study`` (a file), ``folder``, ``how`` ("send" or "file"), ``points`` ("calls",
-"lines" or "instructions"), ``stride`` and ``client`` ("ours", or the name of a broken one below).
+"lines" or "instructions"), ``stride`` and ``client`` ("ours", or the name of a broken one below); where a study wants
+them ``more`` arguments, and ``tickets``, one for each child.
 
 Child n kills itself with SIGKILL right before its n-th point: a call of any Python function whatever its module, or
 a line, or a bytecode instruction, of ``fairgauge/client``.  It uses its own ledger, and its own address, which ends
@@ -97,11 +98,14 @@ BROKEN: dict[str, dict[str, Any]] = {
 def child(plan: dict[str, Any], number: int, *, killed: bool) -> NoReturn:
     ledger = f"{plan['folder']}/{number}"
     target = ["--send", f"{plan['url']}/{number}"] if plan["how"] == "send" else ["--to-file", f"{ledger}.out"]
+    more = [*plan.get("more", []), *(["--ticket", plan["tickets"][number]] if "tickets" in plan else [])]
+    # A collector behind a gateway is one for all: the path that tells children apart is not part of its own.
+    target[1:] = [plan["url"]] if more else target[1:]
     arguments = [plan["study"], "--group", "female", "--value", "recall=0.83", "--limit", "1.1", "--ledger", ledger]
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     if killed:
         sys.settrace(trace_to(number * plan["stride"], plan["points"]))
-    status = command.main([*arguments, *target], patience=AT_ONCE)
+    status = command.main([*arguments, *target, *more], patience=AT_ONCE)
     sys.settrace(None)
     os._exit(status)
 

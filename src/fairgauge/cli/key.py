@@ -10,6 +10,7 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.collector.buckets import bucket_of
+from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.keeping.addresses import open_existing
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.notes import leave_note
@@ -51,6 +52,16 @@ def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> No
     out.print(f"now     {new}")
     out.print(f"before  {old}")
     out.print("Restart the collector, and tell people the new key.")
+
+
+@key.command()
+def gateway(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+    """Show the key configuration of the gateway (RFC 9458), for a study to name; it is made if there is none."""
+    text = Gateway.in_folder(secrets).config.to_text()
+    if json:
+        show_json({"gateway": text})
+    else:
+        out.print(text)
 
 
 @key.command()

@@ -7,6 +7,7 @@ who asks for help, or has the base package only, waits for none of it.  A test c
 COMMANDS = {
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
+    "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",
     "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
     "agent": "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket.",
@@ -20,6 +21,8 @@ COMMANDS = {
     "key": "Show, rotate and adopt the keys that a collector signs with.",
     "token": "Make, list and revoke the tokens of operators and readers.",
     "ticket": "Make tickets, each of which lets one device answer a study once.",
+    "issuer": "Give out blind tickets, which nobody can recognise when they are spent.",
+    "relay": "Carry envelopes to a collector's gateway, so that it does not see who sends them.",
     "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
     "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
 }

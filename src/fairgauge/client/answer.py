@@ -119,14 +119,7 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.site is not None:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
-    for what, asked in (
-        ("blind tickets", study.admission == "blind"),
-        ("a gateway that hides addresses", study.gateway is not None),
-        ("answers that wait for an epoch", study.epoch is not None),
-    ):
-        if asked:
-            raise CannotAnswer(f"the study asks for {what}, which this version cannot do yet")
-    if study.admission == "tickets" and ticket is None:
+    if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
 
 

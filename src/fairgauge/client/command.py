@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +23,16 @@ if TYPE_CHECKING:
     from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
+    from fairgauge.client.relaying import Relay
     from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
+    Way = tuple[str | None, Relay | None, Patience | None]
+
+AT_ONCE = (
+    "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
+    "Without --now it would wait for a random moment.\n"
+)
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
@@ -37,6 +45,9 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "relay": "Send through this relay, so that the collector does not see this device's address.",
+    "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
+    "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
     "json": "Print JSON for programs.",
@@ -59,8 +70,11 @@ class Request:
     limit: str | None = None
     study_limit: str | None = None
     ticket: str | None = field(default=None, repr=False)
+    relay: str | None = None
+    issuer: str | None = None
     digest: str | None = None
     again: bool = False
+    now: bool = False
     json: bool = False
 
 
@@ -83,10 +97,12 @@ def make_parser() -> argparse.ArgumentParser:
         ("limit", "EPSILON"),
         ("study_limit", "EPSILON"),
         ("ticket", "TICKET"),
+        ("relay", "URL"),
+        ("issuer", "URL"),
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    for name in ("again", "json"):
+    for name in ("again", "now", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
@@ -123,18 +139,25 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     )
     study = load_study(request.study, digest=request.digest)
     ticket, profile = read_private(request, study, sys.stdin)
-    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
-    if request.send is not None and ledger.state(study.digest) is None:
-        from fairgauge.client.delivery import check_open
-
-        check_open(study.digest, request.send, patience=patience)
+    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
+    relay = _relay(request, study)
+    if ledger.state(study.digest) is None:
+        ticket = _prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
-    if not known:
-        _deliver(ledger, answer, request, patience)
+    moment = ledger.moment(study.digest)
+    waits = moment is not None and time.time() < moment and request.to_file is None
+    if not known and not waits:
+        if request.now and study.epoch is not None:
+            sys.stderr.write(AT_ONCE)
+        _deliver(ledger, answer, request, (relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
-    if request.json:
+    if waits and moment is not None and not request.json:
+        from fairgauge.client.moments import shown
+
+        text = f"{study.title}: answered, waits until {shown(moment)}: the same command sends it from then on"
+    elif request.json:
         told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
         if crowd is not None:
             told |= {
@@ -166,7 +189,38 @@ def _promised(study: "Study") -> "Crowd | None":
     return promised(study)
 
 
-def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Patience | None") -> None:
+def _relay(request: Request, study: "Study") -> "Relay | None":
+    """Return the relay to send through; a study that names a gateway wants one."""
+    if request.relay is not None:
+        from fairgauge.client.relaying import Relay
+
+        return Relay.of(study, request.relay)
+    if study.gateway is not None and request.send is not None:
+        rule = "must be given: the study has answers sent through a relay, so that the collector sees no addresses"
+        raise InvalidInput("relay", "nothing", rule)
+    return None
+
+
+def _prepare(ledger: "Ledger", study: "Study", request: Request, how: "Way") -> str | None:
+    """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
+    ticket, relay, patience = how
+    if request.send is not None:
+        from fairgauge.client.delivery import check_open
+
+        check_open(study.digest, request.send, patience=patience, relay=relay)
+    if study.admission != "blind":
+        return ticket
+    if request.to_file is not None:
+        rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
+        raise InvalidInput("to-file", request.to_file, rule)
+    from fairgauge.client.exchange import fetch_token
+    from fairgauge.passes import answer_id
+
+    return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
+
+
+def _deliver(ledger: "Ledger", answer: "Answer", request: Request, how: "tuple[Relay | None, Patience | None]") -> None:
+    relay, patience = how
     if request.to_file is not None:
         from fairgauge.client.answer_file import append
 
@@ -176,7 +230,7 @@ def _deliver(ledger: "Ledger", answer: "Answer", request: Request, patience: "Pa
         from fairgauge.client.delivery import deliver
 
         try:
-            deliver(ledger, answer, request.send, patience=patience)
+            deliver(ledger, answer, request.send, patience=patience, relay=relay)
         except AnswerRefused:
             raise
         except CannotSend as problem:

@@ -2,17 +2,22 @@
 
 import json
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from secrets import SystemRandom
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
+from fairgauge.client.moments import shown
 from fairgauge.client.web import Response, check_url, place, request
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
+
+if TYPE_CHECKING:  # what sends through a relay needs an extra
+    from fairgauge.client.relaying import Relay
 
 Receipt = Literal["accepted", "duplicate"]
 
@@ -59,13 +64,22 @@ class Patience:
             yield SystemRandom().uniform(0, min(self.longest, self.first * 2 ** min(doublings, 60)))
 
 
-def send(answer: Answer, url: str, *, patience: Patience | None = None) -> Receipt:
+def send(
+    answer: Answer,
+    url: str,
+    *,
+    patience: Patience | None = None,
+    token: bytes | None = None,
+    relay: "Relay | None" = None,
+) -> Receipt:
     """Post an answer to ``{url}/studies/{digest}/answers`` until the collector has it.
 
     Args:
         answer: What to send; every try sends the same bytes.
         url: The collector's address.
         patience: How long to try.
+        token: The blind ticket, where the study wants one.
+        relay: What to send through, so that the collector does not see this device's address.
 
     Raises:
         AnswerRefused: If the collector refuses it for good.
@@ -74,11 +88,13 @@ def send(answer: Answer, url: str, *, patience: Patience | None = None) -> Recei
     check_url("send", url)
     patience = patience or Patience()
     target, body = f"{url.rstrip('/')}/studies/{answer.study}/answers", answer.to_bytes()
+    shows = {} if token is None else {"Authorization": f'PrivateToken token="{urlsafe_b64encode(token).decode()}"'}
+    ask = request if relay is None else relay.request
     waits = patience.waits()
     while True:
         asked = 0.0
         try:
-            response = request(target, body=body, timeout=patience.timeout, most=LONGEST_REPLY)
+            response = ask(target, body=body, headers=shows, timeout=patience.timeout, most=LONGEST_REPLY)
             receipt = _receipt(response)
             if receipt is not None:
                 return receipt
@@ -98,7 +114,7 @@ def send(answer: Answer, url: str, *, patience: Patience | None = None) -> Recei
         time.sleep(min(patience.longest, asked) + wait)
 
 
-def check_open(study: str, url: str, *, patience: Patience | None = None) -> None:
+def check_open(study: str, url: str, *, patience: Patience | None = None, relay: "Relay | None" = None) -> None:
     """Ask the collector, before anything is drawn, whether it takes answers to a study.
 
     An answer to a study that its operator closed early would cost privacy for nothing.  A collector that does not
@@ -108,6 +124,7 @@ def check_open(study: str, url: str, *, patience: Patience | None = None) -> Non
         study: The study's digest.
         url: The collector's address.
         patience: How long the collector may be silent; it is asked once.
+        relay: What to ask through.
 
     Raises:
         AnswerRefused: If the collector says that the study is over.
@@ -116,7 +133,7 @@ def check_open(study: str, url: str, *, patience: Patience | None = None) -> Non
     check_url("send", url)
     target, timeout = f"{url.rstrip('/')}/studies/{study}/status", (patience or Patience()).timeout
     try:
-        response = request(target, timeout=timeout, most=LONGEST_REPLY)
+        response = (request if relay is None else relay.request)(target, timeout=timeout, most=LONGEST_REPLY)
     except CannotSend:
         return
     status = _said(response, study)
@@ -126,15 +143,20 @@ def check_open(study: str, url: str, *, patience: Patience | None = None) -> Non
         raise CannotSend(f"{place(url)} does not take answers to the study yet; nothing was drawn: come again later")
 
 
-def deliver(ledger: Ledger, answer: Answer, url: str, *, patience: Patience | None = None) -> Receipt:
+def deliver(
+    ledger: Ledger, answer: Answer, url: str, *, patience: Patience | None = None, relay: "Relay | None" = None
+) -> Receipt:
     """Send an answer of a ledger, and remember there what became of it.
 
     Raises:
         AnswerRefused: If the collector refuses it for good; the ledger remembers that, too.
-        CannotSend: If the collector cannot be reached in time; the answer stays pending.
+        CannotSend: If the collector cannot be reached in time, or the answer waits for its moment; it stays pending.
     """
+    moment = ledger.moment(answer.study)
+    if moment is not None and time.time() < moment:
+        raise CannotSend(f"the answer waits until {shown(moment)}, so that its moment tells nothing")
     try:
-        receipt = send(answer, url, patience=patience)
+        receipt = send(answer, url, patience=patience, token=ledger.token(answer.study), relay=relay)
     except AnswerRefused:
         ledger.mark_refused(answer)
         raise

@@ -6,11 +6,13 @@ what is sent then are the same bytes.  So each study gets one randomisation, wha
 
 The file is SQLite.  It holds the study's digest, the answer's id and symbol, whether it was delivered, and what it
 cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
-no address and no time.
+no address and no time, but for an answer that waits the moment at which it will be sent, and for a study with blind
+tickets what :mod:`fairgauge.client.held` says.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -18,9 +20,11 @@ from secrets import token_hex
 from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
+from fairgauge.client import held
 from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
+from fairgauge.client.moments import next_moment
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
@@ -64,14 +68,16 @@ class Ledger:
 
     Args:
         path: The file.  One that is missing becomes a new ledger, readable by its owner only.
+        at_once: Whether answers are sent at once, also where the study has them wait for an epoch.
 
     Raises:
         BadLedger: From every method, if the file is empty, damaged, of another program or version, or out of reach.
             It is then left as it is.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, at_once: bool = False) -> None:
         self.path = Path(path)
+        self._at_once = at_once
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -111,6 +117,7 @@ class Ledger:
                 limits.check_study(study)
                 costs = charges(study, profile)
                 limits.check_lifetime(costs, self._charges(connection))
+                moment = self._moment_for(study)
                 found = answer(study, profile, limit=limits, ticket=ticket)
                 connection.execute(
                     "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
@@ -123,6 +130,8 @@ class Ledger:
                         for name, cost in costs.items()
                     ],
                 )
+                if moment is not None:
+                    held.wait_until(connection, found.study, moment)
         # Someone else may have been killed between removing the journal and making that last: a power cut could
         # still undo the answer that we found.  Not after this.
         self._sync_folder()
@@ -160,6 +169,30 @@ class Ledger:
         state: State = row[0]
         return state
 
+    def moment(self, study: str) -> int | None:
+        """Return the second at which the answer to the study with this digest is to be sent; None for at once."""
+        if self._at_once:
+            return None
+        with self._transaction() as connection:
+            return held.moment(connection, study)
+
+    def begin_pass(self, study: str, ticket: str, make: Callable[[], bytes]) -> bytes:
+        """Return what was begun for a blind ticket with this ordinary one, or begin: it is on the disk first."""
+        with self._transaction() as connection:
+            found = held.begin(connection, study, ticket, make)
+        self._sync_folder()
+        return found
+
+    def keep_token(self, study: str, token: bytes) -> None:
+        """Keep the token for a study, and forget what would tie it to its ticket."""
+        with self._transaction() as connection:
+            held.keep_token(connection, study, token)
+
+    def token(self, study: str) -> bytes | None:
+        """Return the token for a study, or None if there is none."""
+        with self._transaction() as connection:
+            return held.token(connection, study)
+
     def spent(self) -> dict[str, Decimal]:
         """Return what the answers cost each attribute in sum; "" is for groups that were given without a name."""
         with self._transaction() as connection:
@@ -194,10 +227,17 @@ class Ledger:
         """Remember that the collector refused the answer for good; the study still counts as answered."""
         self._mark(answer, "refused")
 
+    def _moment_for(self, study: Study) -> int | None:
+        """Draw the moment at which an answer that is drawn now is sent; None for at once."""
+        if study.epoch is None or self._at_once:
+            return None
+        return next_moment(time.time(), study.epoch, study.closes)
+
     def _mark(self, answer: Answer, state: State) -> None:
         with self._transaction() as connection:
             if self._find(connection, answer.study) != answer:
                 raise InvalidInput("answer", answer.id, "is not in this ledger")
+            held.forget_moment(connection, answer.study)
             # What was delivered stays delivered, whatever a second sender heard.
             connection.execute(
                 "UPDATE answers SET state = ? WHERE study = ? AND state <> 'delivered'", (state, answer.study)

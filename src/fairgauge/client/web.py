@@ -1,6 +1,7 @@
 """One request over HTTP or HTTPS that says nothing about the device, and gives up in time."""
 
 import time
+from collections.abc import Mapping
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
 from io import BufferedReader, RawIOBase
@@ -14,6 +15,7 @@ from fairgauge.errors import CannotSend, InvalidInput
 
 # The operating system's and the library's names and versions would tell devices apart.
 HEADERS = {"User-Agent": "fairgauge", "Accept": "application/json"}
+NO_HEADERS: Mapping[str, str] = {}
 # How many timeouts a request may take as a whole.
 TIMEOUTS = 3
 
@@ -92,12 +94,15 @@ def check_url(field: str, url: str) -> None:
         raise InvalidInput(field, place(url), "must be an address such as https://example.org")
 
 
-def request(url: str, *, body: bytes | None = None, timeout: float, most: int) -> Response:
+def request(
+    url: str, *, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS, timeout: float, most: int
+) -> Response:
     """Ask once: GET, or POST if there is a body.
 
     Args:
         url: The address.
-        body: JSON to post.
+        body: What to post: JSON, unless the headers say otherwise.
+        headers: More headers.
         timeout: Seconds that the other side may be silent; a reply must be here as a whole three times as long after
             the start, however it drips.
         most: How many bytes are read; what comes after them is left.
@@ -105,7 +110,7 @@ def request(url: str, *, body: bytes | None = None, timeout: float, most: int) -
     Raises:
         CannotSend: If nothing came back.  A status such as 404 is something.
     """
-    headers = HEADERS if body is None else {**HEADERS, "Content-Type": "application/json"}
+    headers = {**HEADERS, **({} if body is None else {"Content-Type": "application/json"}), **headers}
     opener = build_opener(_NoRedirects, _Http, _Https)
     opener.addheaders = []
     problem: Exception

@@ -138,6 +138,10 @@ async def _device(request: Request) -> None:
     collector_of(request).turnstile.enter("answers")
 
 
+async def _envelope(request: Request) -> None:
+    collector_of(request).turnstile.enter("envelopes")
+
+
 async def _browser(request: Request) -> None:
     turnstile = collector_of(request).turnstile
     if role_of(request) is None:
@@ -158,6 +162,7 @@ _TOKEN = ("no-token", "too-many")
 
 FREE = Access(_free)
 DEVICE = Access(_device, "Anyone may ask.", ("too-many",))
+ENVELOPE = Access(_envelope, "Anyone may send one.", ("too-many",))
 VISITOR = Access(_browser, "Anyone may ask.", ("too-many",))
 BROWSER = Access(_browser, problems=("too-many",))
 READER = Access(_reader, _READER, _TOKEN, token=True)

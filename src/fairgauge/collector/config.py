@@ -32,6 +32,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers: float = 50_000.0  # all answers, good or bad; of each, batches have half as much for themselves
     open: float = 20_000.0  # answers to studies that everyone may answer
     tickets: float = 50_000.0  # answers to studies that take tickets
+    envelopes: float = 5_000.0  # envelopes that are opened; what is in them is counted again
     readers: float = 50.0  # requests for results
     visitors: float = 50.0  # requests for results and pages that everyone may see; beyond, they wait in line
     operators: float = 20.0  # requests that change something

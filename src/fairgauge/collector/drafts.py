@@ -2,14 +2,20 @@
 
 from msgspec.structs import replace
 
+from fairgauge.collector.gates import Gate
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
 from fairgauge.errors import BadStudy
 from fairgauge.study import DRAFT, Study
 
 
-def check_takes(study: Study, *, drafts: bool) -> None:
+def check_takes(study: Study, *, drafts: bool, gateway: str) -> None:
     """Refuse a study that this collector must not publish.
+
+    Args:
+        study: The study.
+        drafts: Whether drafts are taken.
+        gateway: The key configuration of this collector's gateway.
 
     Raises:
         BadStudy: If it is a draft and drafts are not taken, or if it promises what this collector cannot keep.
@@ -17,19 +23,19 @@ def check_takes(study: Study, *, drafts: bool) -> None:
     if study.format == DRAFT and not drafts:
         rule = "is a draft that may still change: this collector takes drafts only if it is set to (drafts = true)"
         raise BadStudy("format", study.format, rule)
-    for field, asked in (
-        ("site", study.site is not None),
-        ("admission", study.admission == "blind"),
-        ("gateway", study.gateway is not None),
-        ("epoch", study.epoch is not None),
-    ):
-        if asked:
-            raise BadStudy(field, "something", "is what this version of the collector cannot keep to yet")
+    if study.site is not None:
+        raise BadStudy("site", "something", "is what this version of the collector cannot keep to yet")
+    if study.gateway not in (None, gateway):
+        rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
+        raise BadStudy("gateway", study.gateway, rule)
+    Gate.of(study)  # refuses an issuer's key that is none
 
 
 def terms_of(study: Study, given: Terms) -> Terms:
     """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
-    said = {"admission": study.admission, "aim": study.aim, "hourly": study.hourly}
+    # What the store keeps is whether a ticket is needed; that it is a blind one stands in the document.
+    admission = "tickets" if study.admission == "blind" else study.admission
+    said = {"admission": admission, "aim": study.aim, "hourly": study.hourly}
     return replace(given, **{name: value for name, value in said.items() if value is not None})
 
 

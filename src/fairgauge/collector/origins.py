@@ -32,7 +32,7 @@ def preflight(method: str) -> Response:
     """Answer a browser that asks, before a page makes a request, whether it may."""
     headers = {
         "Access-Control-Allow-Methods": method,
-        "Access-Control-Allow-Headers": "Content-Type",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type",
         "Access-Control-Max-Age": "86400",
     }
     return Response(None, 204, headers)

@@ -57,7 +57,7 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
     log_to(bucket_seconds=config.bucket_seconds)
     most = _allow_connections(config.limits.connections)
     config = msgspec.structs.replace(config, limits=msgspec.structs.replace(config.limits, connections=most))
-    listener = _listen(config)
+    listener = listen(config)
     try:
         import uvloop
     except ImportError:
@@ -93,7 +93,7 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
         ssl_certfile=config.tls_cert,
         ssl_keyfile=config.tls_key,
     )
-    _load(settings)
+    load(settings)
     # What was loaded until here stays for ever: looking through it for garbage would hold up answers for 40 ms.
     gc.collect()
     gc.freeze()
@@ -104,7 +104,7 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
     log("stopped")
 
 
-def _load(settings: uvicorn.Config) -> None:
+def load(settings: uvicorn.Config) -> None:
     """Read the certificate before anyone is told that we serve.
 
     Raises:
@@ -117,7 +117,12 @@ def _load(settings: uvicorn.Config) -> None:
         raise InvalidInput("tls_cert", settings.ssl_certfile, f"cannot be used with its key: {reason}") from None
 
 
-def _listen(config: Config) -> socket.socket:
+def listen(config: Config) -> socket.socket:
+    """Return the socket to listen on.
+
+    Raises:
+        InvalidInput: If the address cannot be used.
+    """
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:
         return socket.create_server(

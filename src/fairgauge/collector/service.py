@@ -14,6 +14,8 @@ import msgspec
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.drafts import check_takes, kept_terms, terms_of
+from fairgauge.collector.gates import Gate
+from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
@@ -49,6 +51,7 @@ class Entry:
 
     kept: Published
     symbols: int
+    gate: Gate | None = None
 
     @property
     def number(self) -> int:
@@ -74,6 +77,7 @@ class Collector:
         self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
+        self.gateway = Gateway.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
         self.hourly = Hourly(store, clock)
@@ -134,7 +138,7 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        check_takes(study, drafts=self.config.drafts)
+        check_takes(study, drafts=self.config.drafts, gateway=self.gateway.config.to_text())
         terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
@@ -188,7 +192,7 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        entry = Entry(replace(kept, document=b""), study.symbols)
+        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study))
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)

@@ -3,16 +3,17 @@
 import msgspec
 
 from fairgauge.collector import shapes
-from fairgauge.collector.access import BROWSER, DEVICE, FORM, FREE, IDS, OPERATOR, READER, RESULTS, VISITOR
+from fairgauge.collector.access import BROWSER, DEVICE, ENVELOPE, FORM, FREE, IDS, OPERATOR, READER, RESULTS, VISITOR
 from fairgauge.collector.bundle import MEDIA_TYPE
 from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
 from fairgauge.collector.pages import studies as pages
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Terms
-from fairgauge.collector.routes import health, results, studies
+from fairgauge.collector.routes import envelopes, health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.routes.inclusion import inclusion
+from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 _JSON = "application/json"
 _HTML = "text/html"
@@ -96,6 +97,19 @@ TABLE: tuple[Operation, ...] = (
         ),
         body={_JSON: shapes.Answer, "application/x-ndjson": None},
         shared=True,
+    ),
+    Operation(
+        "GET", WELL_KNOWN, "gatewayKeys", "Show the key configuration of the gateway", envelopes.keys, DEVICE,
+        {200: _file(KEYS_TYPE, "The key configuration (RFC 9458).")},
+        "Devices take it from the study, and refuse any other.",
+    ),
+    Operation(
+        "POST", WELL_KNOWN, "openEnvelope", "Take a request in an envelope", envelopes.take, ENVELOPE,
+        {200: _file(RESPONSE_TYPE, "The response, in an envelope, always of the same size.")},
+        "Oblivious HTTP (RFC 9458): a relay sends here what devices sealed. An envelope holds one answer, or asks for "
+        "a study's status; what comes of it, also a refusal, is in the envelope that comes back.",
+        ("bad-request", "too-large", "bad-media-type", "too-slow"),
+        body={REQUEST_TYPE: None},
     ),
     Operation(
         "GET", f"{_ONE}/take-part", "takePart", "Show the page where a person takes part in a browser",

@@ -271,15 +271,7 @@ class TestDrafts:
         ("study", "text"),
         [
             (site_study(), "the study is for sites that hold many people, and this is a device of one person"),
-            (unlinked_study(), "the study asks for blind tickets, which this version cannot do yet"),
-            (
-                replace(unlinked_study(), admission=None, issuer=None),
-                "the study asks for a gateway that hides addresses, which this version cannot do yet",
-            ),
-            (
-                replace(sample_study(), epoch=3600),
-                "the study asks for answers that wait for an epoch, which this version",
-            ),
+            (unlinked_study(), "the study takes answers with a ticket only"),
             (replace(sample_study(), admission="tickets"), "the study takes answers with a ticket only"),
         ],
     )

@@ -7,7 +7,7 @@ import pytest
 from fairgauge.collector.config import Config
 from fairgauge.collector.drafts import check_takes, terms_of
 from fairgauge.collector.queries import Terms
-from fairgauge.errors import BadStudy
+from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_study, site_study, two_questions, unlinked_study
@@ -52,12 +52,14 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
     ("study", "text"),
     [
         (site_study(), "site=something: is what this version of the collector cannot keep to yet"),
-        (unlinked_study(), "admission=something: is what this version"),
-        (replace(sample_study(), gateway="k"), "gateway=something: is what"),
-        (replace(sample_study(), epoch=60), "epoch=something: is what"),
+        (replace(unlinked_study(), release=None), "gateway=AQAgMTIz: must be the key of this collector's gateway"),
+        (
+            replace(unlinked_study(), release=None, gateway=None),
+            "issuer.key=MFkwEwYHKoZIzj0CAQ_-: must be the public key of an issuer (RFC 9578, type 2), in base64url",
+        ),
     ],
 )
 def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
-    with pytest.raises(BadStudy) as caught:
-        check_takes(study, drafts=True)
+    with pytest.raises(InvalidInput) as caught:
+        check_takes(study, drafts=True, gateway="AQ")
     assert str(caught.value).startswith(text)

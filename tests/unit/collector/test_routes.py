@@ -87,7 +87,7 @@ def test_browsers_that_ask_first_are_told(ask, path: str, method: str):
         assert (told.status_code, told.content) == (204, b"")
         assert told.headers["access-control-allow-origin"] == "*"
         assert told.headers["access-control-allow-methods"] == method
-        assert told.headers["access-control-allow-headers"] == "Content-Type"
+        assert told.headers["access-control-allow-headers"] == "Authorization, Content-Type"
 
     ask(scene)
 
@@ -98,16 +98,32 @@ SCRIPTS = [
     for name in (
         "fairgauge-client.js",
         "fairgauge-crowd.js",
+        "fairgauge-envelopes.js",
+        "fairgauge-inclusion.js",
+        "fairgauge-passes.js",
         "languages.js",
         "take-part.css",
-        *(f"take-part{part}.js" for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")),
+        *(
+            f"take-part{part}.js"
+            for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
+        ),
     )
 ]
 PAGES = [
     "/", "/studies/{digest}/events", "/studies/{digest}/report", "/sign-in", "/sign-out", "/operator",
     "/operator/publish", "/operator/close", "/operator/tokens", "/operator/tickets", "/style.css", "/live.js",
 ]  # fmt: skip
-EVERYONE_MAY = [ONE, f"{ONE}/status", f"{ONE}/take-part", *SCRIPTS, "/key", "/healthz", "/readyz", "/openapi.json"]
+EVERYONE_MAY = [
+    ONE,
+    "/.well-known/ohttp-gateway",
+    f"{ONE}/status",
+    f"{ONE}/take-part",
+    *SCRIPTS,
+    "/key",
+    "/healthz",
+    "/readyz",
+    "/openapi.json",
+]
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):

@@ -137,6 +137,8 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
     if not 1 <= count <= MOST_TICKETS:
         wrong = f"count={form['count'][:20]}: must be a whole number from 1 to {MOST_TICKETS:,}"
         return await _desk(request, status=400, wrong=wrong)
+    if entry.gate is not None:
+        raise InvalidInput("study", entry.digest, "takes blind tickets, which its issuer gives out (fairgauge issuer)")
     await collector.record(who(request), f"made {count} tickets", entry.digest)
     lines = await asyncio.to_thread(lambda: "".join(collector.tickets.new(entry.digest) + "\n" for _ in range(count)))
     headers = {

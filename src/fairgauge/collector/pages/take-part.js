@@ -1,6 +1,16 @@
 /** The page where a person takes part: asks, randomises on this device, shows what would leave it, then sends that. */
-import { FairgaugeError, checkAble, factorsOf, loadStudy, roundedUp, studyStatus } from "./fairgauge-client.js";
+import {
+  FairgaugeError,
+  checkAble,
+  factorsOf,
+  fetchToken,
+  loadStudy,
+  roundedUp,
+  studyStatus,
+  tokenId,
+} from "./fairgauge-client.js";
 import { review, submit } from "./take-part-answer.js";
+import { describeCrowd, spentTowardsReaders } from "./take-part-crowd.js";
 import { groupField, limitField, ticketField, valueField } from "./take-part-fields.js";
 import { frame } from "./take-part-frame.js";
 import { Told, describe } from "./take-part-study.js";
@@ -34,6 +44,7 @@ async function showLimits(visit) {
   const spent = roundedUp(await ledger.spent(), 6);
   const amounts = Object.entries({ study, lifetime, spent }).map(([name, amount]) => [name, words.numeral(amount)]);
   visit.get("limits-now").textContent = visit.say("limits.now", Object.fromEntries(amounts));
+  visit.get("limits-readers").textContent = await spentTowardsReaders(visit);
   const fields = [limitField(words, "study", study), limitField(words, "lifetime", lifetime)];
   visit.get("limit-fields").replaceChildren(...fields.map(({ element }) => element));
   visit.get("lower").onsubmit = async (event) => {
@@ -63,7 +74,7 @@ function ask(visit, study, told) {
     const ranges = study.questions.map(({ metric }) => metric).filter((metric) => metric.name === name);
     return valueField(words, { ranges, told: told.metrics.get(name), silent: silent("metric", name) }, i);
   });
-  const ticket = study.admission === "tickets" ? ticketField(words, visit.ticket) : null;
+  const ticket = ["tickets", "blind"].includes(study.admission) ? ticketField(words, visit.ticket) : null;
   const fields = [...groups, ...values, ...(ticket ? [ticket] : [])];
   visit.get("fields").replaceChildren(...fields.map(({ element }) => element));
   const coin = study.tables.some(({ length }) => length > 1) ? "form.coin-sets" : "form.coin";
@@ -82,7 +93,13 @@ function ask(visit, study, told) {
     const [button, drawing] = [visit.get("draw"), visit.get("drawing")];
     button.disabled = true;
     drawing.replaceChildren();
-    const open = await takesAnswers(visit, study, true).catch((error) => error);
+    let shown = ticket?.read() ?? null;
+    const open = await takesAnswers(visit, study, true)
+      .then(async (takes) => {
+        if (takes && study.admission === "blind") shown = await tokenId(await fetchToken(ledger, study, shown));
+        return takes;
+      })
+      .catch((error) => error);
     button.disabled = false;
     if (open instanceof Error) {
       drawing.replaceChildren(visit.explain(open), " ", visit.say("form.not-drawn"));
@@ -90,7 +107,7 @@ function ask(visit, study, told) {
     }
     if (!open) return;
     try {
-      const answer = await ledger.answer(study, profile, { ticket: ticket?.read() ?? null });
+      const answer = await ledger.answer(study, profile, { ticket: shown });
       event.target.reset();
       visit.get("fields").replaceChildren();
       visit.show("form", false);
@@ -158,6 +175,7 @@ async function main(visit) {
   const record = await visit.ledger.recall(study.digest);
   if (!study.site) {
     describe(visit, study, told);
+    await describeCrowd(visit, study);
     document.title = visit.say("page.title", { title: told.title });
   }
   await showLimits(visit);

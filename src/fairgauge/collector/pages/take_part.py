@@ -4,6 +4,7 @@ The page is the same for every study and every visitor, but for the language.  W
 study's own bytes, after the browser has checked their digest, so nothing that is shown rests on the collector's word.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from hashlib import sha256
@@ -20,28 +21,42 @@ _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {"css": "text/css", "js": "text/javascript"}
 # What is served as /static/...: modules, which other sites may import, and what the page needs beside them.
-_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-answer")
+_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
 _FILES = (*(f"take-part{part}.js" for part in _PARTS), "take-part.css")
-_MODULES = ("fairgauge-client.js", "fairgauge-crowd.js")
+_MODULES = tuple(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "inclusion", "passes"))
 ASSETS: dict[str, Callable[[], bytes]] = {
     **{name: (_STATIC / name).read_bytes for name in _MODULES},
     **{name: (_PAGES / name).read_bytes for name in _FILES},
     "languages.js": script,
 }
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
+def policy(issuer: str = "") -> str:
+    """Return what the page may do: with blind tickets, also ask the issuer that the study names.
+
+    >>> "connect-src 'self' https://issuer.example;" in policy("issuer.example")
+    True
+    >>> policy("evil; script-src *") == POLICY
+    True
+    """
+    if not _HOST.fullmatch(issuer):
+        return POLICY
+    return POLICY.replace("connect-src 'self'", f"connect-src 'self' https://{issuer}")
+
+
 async def show(request: Request) -> Response:
     """Show the page to anyone, for a study that there is, in the language that they ask for."""
-    await collector_of(request).document(request.path_params["digest"])
+    entry = await collector_of(request).entry(request.path_params["digest"])
     header = request.headers.get("accept-language", "")
     tag = lookup([*request.query_params.getlist("lang")[:1], *accepted(header)])
     headers = {
         "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": policy("" if entry.gate is None else entry.gate.issuer),
         "Content-Language": tag,
         "Vary": "Accept-Language",
     }

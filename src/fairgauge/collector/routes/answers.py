@@ -3,6 +3,7 @@
 from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.bodies import media_type, read_body
+from fairgauge.collector.gates import OTHER_ID, token_in
 from fairgauge.collector.refusals import BadMediaType
 from fairgauge.collector.routes.batches import take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
@@ -43,7 +44,10 @@ async def _take_one(collector: Collector, entry: Entry, scope: Scope, receive: R
     collector.turnstile.enter("tickets" if with_tickets else "open")
     row = read_answer(await read_body(scope, receive, collector.config.limits.answer_bytes), entry)
     check_open(collector, entry)
-    if with_tickets and not collector.tickets.good(entry.digest, row[1]):
+    if entry.gate is not None:
+        if entry.gate.id_of(token_in(scope)) != row[1]:
+            raise OTHER_ID.with_traceback(None)
+    elif with_tickets and not collector.tickets.good(entry.digest, row[1]):
         raise NO_TICKET.with_traceback(None)  # the same one for all: it must not grow
     (result,) = await count(collector, entry, [row])
     if isinstance(result, Refused):

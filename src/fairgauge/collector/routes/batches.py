@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from starlette.types import Receive, Scope
 
 from fairgauge.collector.bodies import read_body
+from fairgauge.collector.gates import ONE_AT_A_TIME
 from fairgauge.collector.problems import URN, problem_of
 from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes.counting import ANSWER, NO_TICKET, check_open, count, read_answer
@@ -30,6 +31,8 @@ async def take_batch(collector: Collector, entry: Entry, scope: Scope, receive: 
         BadAnswer, BadTicket: If more lines than allowed are no answers, or have no tickets: nothing of it is counted.
         TooEarly: If the study is not open yet.
     """
+    if entry.gate is not None:
+        raise ONE_AT_A_TIME.with_traceback(None)
     limits, turnstile = collector.config.limits, collector.turnstile
     kinds = ("answers in batches", f"{'tickets' if entry.kept.admission == 'tickets' else 'open'} in batches")
     for kind in kinds:

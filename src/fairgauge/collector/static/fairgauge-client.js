@@ -1184,14 +1184,7 @@ export function checkAble(study, ticket) {
     const text = "the study is for sites that hold many people, and this is a device of one person";
     throw new CannotAnswer(text, ["sites", {}]);
   }
-  for (const [name, what, asked] of [
-    ["blind", "blind tickets", study.admission === "blind"],
-    ["gateway", "a gateway that hides addresses", study.gateway],
-    ["epoch", "answers that wait for an epoch", study.epoch],
-    ["release", "a release in batches that devices check", study.release],
-  ])
-    if (asked) throw new CannotAnswer(`the study asks for ${what}, which this version cannot do yet`, [name, {}]);
-  if (study.admission === "tickets" && ticket === null) {
+  if (["tickets", "blind"].includes(study.admission) && ticket === null) {
     throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   }
 }
@@ -1284,6 +1277,7 @@ export class Ledger {
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
     const allowed = allLimits({ ...(await this.limits()), ...limits });
+    const crowd = await this.#crowd(study, allowed);
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
@@ -1298,10 +1292,17 @@ export class Ledger {
             allowed.lifetime,
           );
           const fresh = answer(study, profile, { limits: allowed, ticket });
-          store.add({ ...fresh, state: "pending", charges });
+          store.add({ ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) });
           return fresh;
         });
     });
+  }
+
+  /** Return what a study promises towards its readers, unless it has no crowd or was answered before. */
+  async #crowd(study, { study: limit }) {
+    if (!study.release || (await this.recall(study.digest))) return null;
+    checkStudyLimit(study, limit); // crowd or no crowd; and before it is computed, which takes a moment
+    return promised(study);
   }
 
   /** Return the limits that this ledger keeps to: { study, lifetime }. */
@@ -1334,6 +1335,22 @@ export class Ledger {
             total(charges.filter(([name]) => name === "" || name === account)),
           );
           return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
+        });
+    });
+  }
+
+  /** Return the same towards those who read released counts, { epsilon, delta }: both add up over studies. */
+  async spentTowardsReaders() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          // What was answered before crowds were known counts in full: a reader may have seen what the collector saw.
+          const all = past.flatMap(({ charges, readers = towardsReaders(charges, null) }) => readers);
+          const sums = ["", ...all.map(([name]) => name)].map((account) => {
+            const own = all.filter(([name]) => name === "" || name === account);
+            return { epsilon: total(own), delta: total(own.map(([name, , delta]) => [name, delta])) };
+          });
+          return sums.reduce((a, b) => (compare(a.epsilon, b.epsilon) < 0n ? b : a));
         });
     });
   }
@@ -1393,6 +1410,34 @@ export class Ledger {
     });
   }
 
+  /** Return what was begun for a blind ticket with this ordinary one, or begin: stored before it is handed out. */
+  async beginPass(study, ticket, begin) {
+    const name = `pass ${study}`;
+    return this.#change((store, done) => {
+      store.get(name).onsuccess = ({ target: { result: found } }) =>
+        done(() => {
+          if (found?.ticket === ticket) return found.begun;
+          const begun = begin();
+          store.put({ name, ticket, begun });
+          return begun;
+        });
+    }, "settings");
+  }
+
+  /** Keep the blind ticket for a study, and forget what would tie it to the ordinary one. */
+  async keepToken(study, token) {
+    return this.#change((store, done) => {
+      store.put({ name: `pass ${study}`, token }).onsuccess = () => done(() => token);
+    }, "settings");
+  }
+
+  /** Return the blind ticket for a study, or null. */
+  async token(study) {
+    return this.#change((store, done) => {
+      store.get(`pass ${study}`).onsuccess = ({ target }) => done(() => target.result?.token ?? null);
+    }, "settings");
+  }
+
   /** Do everything or nothing; what `done` returns is handed out when it is stored. */
   async #change(work, name = "answers") {
     const database = await this.#open();
@@ -1448,6 +1493,30 @@ function chargesOf(study, profile) {
     }
   }
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
+}
+
+/**
+ * Return what a study that is released in batches promises towards its readers, computed here from its integers:
+ * { batch, observed, delta, epsilon, people, text }, where `text` is epsilon as a decimal, rounded up.
+ *
+ * This module has no dependencies, but for such studies it wants fairgauge-crowd.js beside it.
+ */
+export async function promised(study) {
+  const { batch, delta, observed } = study.release;
+  const found = await import("./fairgauge-crowd.js").catch(() => {
+    const text = "the study is released in batches, and fairgauge-crowd.js is not beside this client";
+    throw new CannotAnswer(text, ["release", {}]);
+  });
+  const crowd = found.crowdOf(study, batch, { observed, delta });
+  // A double is a fraction with a power of two below it, so this is exact until it is rounded up.
+  return { ...crowd, text: roundedUp(fraction(BigInt(Math.ceil(crowd.epsilon * 2 ** 60)), 1n << 60n), 12) };
+}
+
+/** Return what an answer costs towards readers: [[name, epsilon, delta]...]; without a crowd, what it costs at all. */
+function towardsReaders(charges, crowd) {
+  return charges.map(([name, cost]) =>
+    crowd && atMost(decimal(crowd.text), cost) ? [name, crowd.text, crowd.delta] : [name, cost, "0"],
+  );
 }
 
 /** What is spent unless somebody says otherwise: epsilon 4 on one study, and 8 on an attribute over a lifetime. */
@@ -1510,12 +1579,63 @@ const NO = {
 };
 
 /**
+ * Fetch a blind ticket: show an ordinary one to the study's issuer, and get a signature that it cannot recognise.
+ *
+ * What it takes to ask again is in the ledger before anything is sent, so no ticket is lost.  Returns the token, which is
+ * in the ledger too; `await tokenId(token)` is the `ticket` that `Ledger.answer` takes then.
+ *
+ * @param issuer The issuer's address, if it is not https:// and the name that the study gives.
+ */
+export async function fetchToken(ledger, study, ticket, { issuer = `https://${study.issuer?.name}`, timeout = 20 } = {}) {
+  const passes = await import("./fairgauge-passes.js");
+  const kept = await ledger.token(study.digest);
+  if (kept) return kept;
+  if (ticket === null) throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
+  checkTicket(ticket);
+  const key = await passes.readKey(study.issuer.key).catch(({ message }) => {
+    throw new CannotAnswer(message, ["issuer", {}]);
+  });
+  const challenge = passes.challengeOf(study.issuer.name, study.digest);
+  const begun = await ledger.beginPass(study.digest, ticket, () => passes.beginPass(key));
+  const { origin } = new URL(issuer);
+  const request = {
+    ...DISCREET,
+    method: "POST",
+    body: await passes.requestOf(begun, key, challenge),
+    headers: { "Content-Type": "application/private-token-request", Authorization: `Bearer ${ticket}` },
+    signal: AbortSignal.timeout(timeout * 1000),
+  };
+  const response = await fetch(`${issuer.replace(/\/$/, "")}/token-request`, request).catch(() => null);
+  if (response === null) throw new CannotSend(`${origin} does not answer`, ["no-answer", { place: origin }]);
+  const { status } = response;
+  if ([400, 401, 403, 404, 409].includes(status)) {
+    const text = `${origin} does not take the ticket (HTTP status ${status})`;
+    throw new AnswerRefused(text, ["exchange-refused", { place: origin, status }]);
+  }
+  if (status !== 200) {
+    const text = `${origin} is not ready to exchange the ticket (HTTP status ${status})`;
+    throw new CannotSend(text, ["exchange-busy", { place: origin, status }]);
+  }
+  const signed = new Uint8Array(await response.arrayBuffer());
+  const token = await passes.tokenOf(begun, key, challenge, signed).catch(() => {
+    const text = `${origin} did not sign with the key that the study names; nothing was drawn`;
+    throw new CannotAnswer(text, ["other-key", { place: origin }]);
+  });
+  return ledger.keepToken(study.digest, token);
+}
+
+/** Return the id of the answer that a blind ticket lets in, which is the `ticket` that `Ledger.answer` takes. */
+export const tokenId = async (token) => (await import("./fairgauge-passes.js")).answerId(token);
+
+/**
  * Post an answer to {url}/studies/{digest}/answers until the collector has it: "accepted" or "duplicate".
  *
- * Every try sends the same bytes.  Before each further try it waits a random time, up to `first` seconds and twice as
+ * Every try sends the same bytes.  `token` is the blind ticket, where the study wants one.  With `relay`, an address, and
+ * `gateway`, the key that the study names, it goes through that relay, and the collector does not see this address.  Before each further try it waits a random time, up to `first` seconds and twice as
  * long each time, at most `longest`; what the collector asks for with Retry-After comes on top, at most `longest` too.
  */
-export async function send(drawn, url, { tries = 8, first = 1, longest = 300, timeout = 20 } = {}) {
+export async function send(drawn, url, { tries = 8, first = 1, longest = 300, timeout = 20, ...way } = {}) {
+  const ask = await asking(way);
   const base = new URL(url, globalThis.location?.href);
   const target = `${base.href.replace(/\/$/, "")}/studies/${drawn.study}/answers`;
   const request = { ...DISCREET, method: "POST", body: answerBytes(drawn) };
@@ -1524,7 +1644,7 @@ export async function send(drawn, url, { tries = 8, first = 1, longest = 300, ti
   for (let left = tries - 1, most = first; ; left -= 1, most *= 2) {
     let [asked, problem] = [0, new CannotSend(`${place} does not answer`, ["no-answer", { place }])];
     try {
-      const response = await fetch(target, { ...request, signal: AbortSignal.timeout(timeout * 1000) });
+      const response = await ask(target, { ...request, signal: AbortSignal.timeout(timeout * 1000) });
       const { status } = response;
       const receipt = [200, 201, 202].includes(status) ? (await response.json().catch(() => null))?.status : null;
       if (receipt === "accepted" || receipt === "duplicate") return receipt;
@@ -1547,10 +1667,28 @@ export async function send(drawn, url, { tries = 8, first = 1, longest = 300, ti
   }
 }
 
+/** Return what asks: fetch, or fetch through a relay, each with the blind ticket if there is one. */
+async function asking({ token = null, relay = null, gateway = null }) {
+  if (token === null && relay === null) return fetch;
+  const { base64url } = await import("./fairgauge-passes.js");
+  const shown = token === null ? {} : { Authorization: `PrivateToken token="${base64url(token)}"` };
+  if (relay === null) return (url, { headers, ...more }) => fetch(url, { ...more, headers: { ...headers, ...shown } });
+  const { askThrough, readConfig } = await import("./fairgauge-envelopes.js");
+  const config = readConfig(gateway ?? "");
+  return async (url, { method, body, headers, ...more }) => {
+    const lower = Object.entries({ ...headers, ...shown }).map(([name, value]) => [name.toLowerCase(), value]);
+    const asked = { method, url, headers: Object.fromEntries(lower), content: body };
+    const found = await askThrough(relay, config, asked, more);
+    // What a relay itself says is not what the collector says: it can delay an answer, and never refuse it.
+    return found ? new Response(found.content, found) : new Response(null, { status: 502 });
+  };
+}
+
 /** Send an answer of a ledger, and remember there what became of it. */
 export async function deliver(ledger, drawn, url, patience = {}) {
   try {
-    const receipt = await send(drawn, url, patience);
+    const token = await ledger.token(drawn.study);
+    const receipt = await send(drawn, url, { token, ...patience });
     await ledger.markSent(drawn);
     return receipt;
   } catch (error) {

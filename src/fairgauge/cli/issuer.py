@@ -1,0 +1,76 @@
+"""``fairgauge issuer``: give out blind tickets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.read import read_study
+from fairgauge.cli.show import err, out, show_json
+from fairgauge.errors import MissingExtra
+from fairgauge.planning.typed import as_count
+
+issuer = typer.Typer(
+    help="Give out blind tickets, which nobody can recognise when they are spent.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Folder = Annotated[Path, typer.Option("--secrets", help="The issuer's own folder with its keys and its book.")]
+SECRETS = Path("fairgauge-issuer")
+
+
+@issuer.command()
+def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
+    """Show the public key that a study names, and make it first if there is none: one for each study."""
+    try:
+        from fairgauge.issuer.signing import key_in, make_key
+        from fairgauge.passes import write_key
+    except ImportError as error:
+        raise MissingExtra(f"the issuer needs {error.name}", "collector") from None
+    text = write_key((key_in(secrets) or make_key(secrets)).public)
+    if json:
+        show_json({"key": text})
+    else:
+        out.print(text)
+
+
+@issuer.command()
+def ticket(
+    study: options.StudyFile,
+    count: Annotated[str, typer.Option(help="How many.")] = "1",
+    secrets: Folder = SECRETS,
+    json: options.Json = False,
+) -> None:
+    """Make ordinary tickets, one a line: each is exchanged for one blind ticket."""
+    from fairgauge.issuer.app import Issuer
+
+    wanted, found = as_count("count", count), Issuer(secrets, read_study(study))
+    made = [found.new_ticket() for _ in range(wanted)]
+    if json:
+        show_json({"tickets": made})
+    else:
+        for one in made:
+            typer.echo(one)
+
+
+@issuer.command()
+def serve(
+    study: options.StudyFile,
+    secrets: Folder = SECRETS,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 picks a free one.")] = 8643,
+    tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the issuer speaks TLS itself.")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its key.")] = None,
+) -> None:
+    """Exchange tickets over HTTP: each of them once."""
+    try:
+        from fairgauge.collector.config import read_config
+        from fairgauge.collector.hosting import host as run
+        from fairgauge.issuer.app import Issuer
+    except ImportError as error:
+        raise MissingExtra(f"the issuer needs {error.name}", "collector") from None
+    found = Issuer(secrets, read_study(study))
+    config = read_config(None, host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
+    err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
+    run(found, config, announce=lambda where: out.print(f"fairgauge issuer on {where}"))

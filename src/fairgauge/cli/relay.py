@@ -1,0 +1,28 @@
+"""``fairgauge relay``: carry envelopes to a collector's gateway."""
+
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli.show import err, out
+from fairgauge.errors import MissingExtra
+
+
+def relay(
+    to: Annotated[str, typer.Option(help="The collector's address.", show_default=False)],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 picks a free one.")] = 8644,
+    tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the relay speaks TLS itself.")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its key.")] = None,
+) -> None:
+    """Carry envelopes to a collector's gateway, so that it does not see who sends them."""
+    try:
+        from fairgauge.collector.config import read_config
+        from fairgauge.collector.hosting import host as run
+        from fairgauge.relay.app import Relay
+    except ImportError as error:
+        raise MissingExtra(f"the relay needs {error.name}", "collector") from None
+    found = Relay(to)
+    config = read_config(None, host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
+    err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
+    run(found, config, announce=lambda where: out.print(f"fairgauge relay on {where}"))

@@ -1,0 +1,66 @@
+"""Fetch a blind ticket: show an ordinary one to the issuer, and get a signature that it cannot recognise later.
+
+Everything is in the ledger before it is sent, and the request is the same bytes each time: whoever crashes, or does not
+hear the reply, asks again and gets the same.  So one ordinary ticket gives one token, and none is lost.
+"""
+
+from fairgauge.client.answer import check_ticket
+from fairgauge.client.delivery import Patience
+from fairgauge.client.ledger import Ledger
+from fairgauge.client.web import check_url, place, request
+from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
+from fairgauge.passes import Pass, begin_pass, challenge_of, read_key
+from fairgauge.passes.token import SIGNATURE
+from fairgauge.study import Study
+
+_TYPES = {"Content-Type": "application/private-token-request", "Accept": "application/private-token-response"}
+
+
+def fetch_token(
+    ledger: Ledger, study: Study, ticket: str | None, *, issuer: str | None = None, patience: Patience | None = None
+) -> bytes:
+    """Return the token for a study, from the ledger if it is there, else from the study's issuer.
+
+    Args:
+        ledger: Where the token is kept, and what it takes to ask for it again.
+        study: A study with blind tickets.
+        ticket: The ordinary ticket to exchange; not needed if the token is there.
+        issuer: The issuer's address, if it is not ``https://`` and the name that the study gives.
+        patience: How long the issuer may be silent; it is asked once, and the same command asks again.
+
+    Raises:
+        CannotAnswer: If there is no token, and no ticket to get one for.
+        AnswerRefused: If the issuer does not take the ticket.
+        CannotSend: If the issuer cannot be reached, or is not ready.
+        NotSigned: If the issuer signed with another key than the study names: it might tell people apart by keys.
+    """
+    if study.issuer is None:
+        raise InvalidInput("study", study.digest, "takes no blind tickets")
+    found = ledger.token(study.digest)
+    if found is not None:
+        return found
+    if ticket is None:
+        raise CannotAnswer("the study takes answers with a ticket only")
+    check_ticket(ticket)
+    key = read_key(study.issuer.key, field="issuer.key")
+    challenge = challenge_of(study.issuer.name, study.digest)
+    url = f"https://{study.issuer.name}" if issuer is None else issuer
+    check_url("issuer", url)
+    begun = Pass.from_bytes(ledger.begin_pass(study.digest, ticket, lambda: begin_pass(key).to_bytes()))
+    response = request(
+        f"{url.rstrip('/')}/token-request",
+        body=begun.request(key, challenge),
+        headers={**_TYPES, "Authorization": f"Bearer {ticket}"},
+        timeout=(patience or Patience()).timeout,
+        most=SIGNATURE + 1,
+    )
+    if response.status in (400, 401, 403, 404, 409):
+        raise AnswerRefused(f"{place(url)} does not take the ticket (HTTP status {response.status})")
+    if response.status != 200:
+        raise CannotSend(f"{place(url)} is not ready to exchange the ticket (HTTP status {response.status})")
+    try:
+        token = begun.token(key, challenge, response.body)
+    except NotSigned:
+        raise NotSigned(f"{place(url)} did not sign with the key that the study names; nothing was drawn") from None
+    ledger.keep_token(study.digest, token)
+    return token

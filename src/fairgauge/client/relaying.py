@@ -1,0 +1,83 @@
+"""Send through a relay (RFC 9458), so that the collector does not see the device's address; needs ``[relay]``.
+
+The relay sees the address and an envelope, all of one size.  The collector opens the envelope and sees the relay.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPMessage
+from urllib.parse import urlsplit
+
+from fairgauge.client.web import NO_HEADERS, Response, check_url, place, request
+from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
+from fairgauge.envelopes.oblivious import REQUEST_TYPE, SEALED_RESPONSE, SIZE
+from fairgauge.errors import CannotSend, InvalidInput
+from fairgauge.study import Study
+
+_SLACK = 4096  # a foreign gateway may pad differently
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A relay, and the key of the gateway that opens what goes through it.
+
+    Args:
+        url: The relay's address.
+        gateway: The gateway's key, which the study names.
+    """
+
+    url: str
+    gateway: KeyConfig
+
+    @classmethod
+    def of(cls, study: Study, url: str) -> "Relay":
+        """Return the relay to a study's gateway.
+
+        Raises:
+            InvalidInput: If the address is none, or the study names no gateway.
+        """
+        check_url("relay", url)
+        if study.gateway is None:
+            raise InvalidInput(
+                "relay", place(url), "is of no use: the study names no gateway that could open envelopes"
+            )
+        return cls(url, KeyConfig.read(study.gateway))
+
+    def request(
+        self, url: str, *, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS, timeout: float, most: int
+    ) -> Response:
+        """Ask once, as :func:`fairgauge.client.web.request` does, in an envelope.
+
+        Raises:
+            CannotSend: If no reply of the gateway came back.
+        """
+        sealed = seal_request(self.gateway, write_request(_message(url, body, headers), size=SIZE))
+        response = request(
+            self.url,
+            body=sealed.data,
+            headers={"Content-Type": REQUEST_TYPE, "Accept": "*/*"},
+            timeout=timeout,
+            most=SEALED_RESPONSE + _SLACK,
+        )
+        # Whatever a relay says is not what the collector says: it can delay an answer, and never refuse it.
+        if response.status != 200:
+            raise CannotSend(f"{place(self.url)} does not pass the answer on (HTTP status {response.status})")
+        try:
+            found = read_response(open_response(sealed, response.body))
+        except InvalidInput:
+            found = None
+        if found is None:
+            raise CannotSend(f"{place(self.url)} does not give the gateway's reply")
+        told = HTTPMessage()
+        for name, value in found.headers:
+            told[name.decode("latin-1")] = value.decode("latin-1")
+        return Response(found.status, told, found.content[:most])
+
+
+def _message(url: str, body: bytes | None, headers: Mapping[str, str]) -> Message:
+    parts = urlsplit(url)
+    given = {"accept": "application/json", **({} if body is None else {"content-type": "application/json"})}
+    given |= {name.lower(): value for name, value in headers.items()}
+    start = ("GET" if body is None else "POST", "https", parts.netloc, parts.path)
+    pairs = tuple((name.encode(), value.encode()) for name, value in given.items())
+    return Message(tuple(part.encode() for part in start), pairs, body or b"")

@@ -1,0 +1,119 @@
+"""The collector as a gateway of Oblivious HTTP (RFC 9458): it opens envelopes, and never sees who sent them.
+
+Whoever relays is the only sender that the collector has.  So limits for each sender would make no sense here, and there
+are none: all envelopes together have a rate, which is charged before one is opened, and what is inside is then charged
+as if it had come by itself.
+"""
+
+import re
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
+
+from starlette.types import Message as AsgiMessage
+from starlette.types import Scope
+
+from fairgauge.collector.problems import MEDIA_TYPE, Problem
+from fairgauge.collector.vault import read_or_make_secret
+from fairgauge.envelopes import KeyConfig, Message, Opened, open_request, read_request, write_response
+from fairgauge.envelopes.oblivious import SIZE
+from fairgauge.errors import InvalidInput
+
+FILE = "gateway.key"
+KEY_BYTES = 32
+# What may be asked in an envelope: all that a device needs to answer.
+_ASKED = re.compile(rb"POST /studies/[0-9a-f]{64}/answers|GET /studies/[0-9a-f]{64}/status")
+_TOLD = (b"content-type", b"retry-after")
+_TAKEN = (b"accept", b"authorization", b"content-type")
+
+
+class Gateway:
+    """Opens requests and seals responses, all of one size."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self.config = KeyConfig.of(secret)
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> "Gateway":
+        """Use the key in a folder of secrets, and make one if there is none."""
+        return cls(read_or_make_secret(folder, FILE, KEY_BYTES))
+
+    def keys(self) -> bytes:
+        """Return the key configuration as it is fetched: a list of one, with its length."""
+        config = self.config.to_bytes()
+        return len(config).to_bytes(2, "big") + config
+
+    def open(self, data: bytes) -> Opened:
+        """Open an envelope.
+
+        Raises:
+            InvalidInput: If it is not sealed for this gateway.
+        """
+        return open_request(self._secret, self.config, data)
+
+
+def inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:
+    """Return the request in an envelope as the application takes it, or what is wrong with it."""
+    try:
+        message = read_request(opened.data)
+    except InvalidInput as error:
+        return Problem("bad-request", str(error))
+    method, _scheme, _authority, path = message.start
+    if not _ASKED.fullmatch(method + b" " + path):
+        return Problem("not-found", "An envelope may hold an answer, or ask for a study's status.")
+    headers = [(name.lower(), value) for name, value in message.headers if name.lower() in _TAKEN]
+    scope: Scope = {
+        "type": "http",
+        "asgi": outer["asgi"],
+        "http_version": "1.1",
+        "method": method.decode(),
+        "scheme": "https",
+        "path": path.decode(),
+        "raw_path": path,
+        "query_string": b"",
+        "root_path": "",
+        "headers": headers,
+        "server": None,
+        "client": None,
+    }
+    return scope, message.content
+
+
+class Caught:
+    """Catches what the application sends for the request in an envelope."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.status = 500
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.body = b""
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        """Give the request's body."""
+        content, self._content = self._content, b""
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    async def send(self, message: AsgiMessage) -> None:
+        """Keep a part of the response."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = [(name, value) for name, value in message["headers"] if name.lower() in _TOLD]
+        else:
+            self.body += message.get("body", b"")
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Caught":
+        """Return a response that tells a problem."""
+        found = cls(b"")
+        found.status, found.body = problem.status, problem.to_bytes()
+        found.headers = [(b"content-type", MEDIA_TYPE.encode())]
+        return found
+
+    def to_bytes(self) -> bytes:
+        """Return the response, padded; one that is too long loses its body."""
+        start = (str(self.status).encode(),)
+        try:
+            return write_response(Message(start, tuple(self.headers), self.body), size=SIZE)
+        except InvalidInput:
+            return write_response(Message(start), size=SIZE)

@@ -1,0 +1,35 @@
+"""``/.well-known/ohttp-gateway`` (RFC 9540): the gateway's key, and requests in envelopes."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairgauge.collector.access import collector_of
+from fairgauge.collector.bodies import media_type, read_body
+from fairgauge.collector.gateway import Caught, inner_scope
+from fairgauge.collector.problems import Problem
+from fairgauge.collector.refusals import BadMediaType
+from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
+
+_HEADERS = {"Cache-Control": "private, no-store"}
+
+
+async def keys(request: Request) -> Response:
+    """Show the gateway's key configuration; a device takes it from the study, and compares nothing else."""
+    return Response(collector_of(request).gateway.keys(), 200, {"Cache-Control": "public, max-age=3600"}, KEYS_TYPE)
+
+
+async def take(request: Request) -> Response:
+    """Open an envelope, do what it asks, and seal the response."""
+    collector = collector_of(request)
+    if media_type(request.scope) != REQUEST_TYPE:
+        raise BadMediaType(f"Send {REQUEST_TYPE}.")
+    opened = collector.gateway.open(await read_body(request.scope, request.receive, SEALED_REQUEST))
+    # From here on whatever is said is said in an envelope, also what is wrong: a relay must not learn it.
+    found = inner_scope(opened, request.scope)
+    if isinstance(found, Problem):
+        caught = Caught.of(found)
+    else:
+        scope, content = found
+        caught = Caught(content)
+        await request.scope["app"](scope, caught.receive, caught.send)
+    return Response(opened.seal_response(caught.to_bytes()), 200, _HEADERS, RESPONSE_TYPE)

@@ -1,0 +1,71 @@
+"""``fairgauge terms``, ``issuer``, ``relay`` and ``key gateway``: keys go into a study, and what is wrong is said.
+
+Covers: fairgauge.cli.terms, fairgauge.cli.issuer, fairgauge.cli.relay
+"""
+
+from pathlib import Path
+
+import pytest
+
+from fairgauge.study import Study
+from tests.samples import sample_study
+from tests.unit.cli.conftest import Run, refused
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.json"
+    sample_study().save(path)
+    return path
+
+
+def test_keys_go_into_a_study_and_an_issuer_takes_it(fairgauge: Run, study: Path, tmp_path: Path):
+    secrets, output = tmp_path / "issuer", tmp_path / "unlinked.json"
+    key = fairgauge("issuer", "key", "--secrets", secrets).out.strip()
+    assert fairgauge("issuer", "key", "--secrets", secrets, "--json").json == {"key": key}
+    gateway = fairgauge("key", "gateway", "--secrets", tmp_path / "collector").out.strip()
+    assert fairgauge("key", "gateway", "--secrets", tmp_path / "collector", "--json").json == {"gateway": gateway}
+    given = ("--issuer", f"issuer.example={key}", "--gateway", gateway, "--epoch", "86400", "-o", output)
+    done = fairgauge("terms", study, *given)
+    found = Study.load(output)
+    assert (done.status, done.out, done.err) == (0, f"{output}: digest {found.digest}\n", "")
+    assert found.issuer is not None
+    assert (found.admission, found.issuer.key, found.gateway, found.epoch) == ("blind", key, gateway, 86400)
+    tickets = fairgauge("issuer", "ticket", output, "--count", "3", "--secrets", secrets).out.split()
+    assert len(set(tickets)) == 3
+    assert len(fairgauge("issuer", "ticket", output, "--secrets", secrets, "--json").json["tickets"]) == 1
+    other = fairgauge("issuer", "ticket", study, "--secrets", secrets)
+    assert other.status == 2
+    assert "must name the key of this issuer: see fairgauge issuer key" in other.err
+
+
+def test_what_is_missing_for_the_promise_is_said(fairgauge: Run, study: Path, tmp_path: Path):
+    done = fairgauge("terms", study, "--epoch", "3600", "-o", tmp_path / "out.json")
+    assert done.status == 0
+    assert done.err == (
+        "It takes all three to keep answers from being linked to people. Here who gives out tickets recognises them "
+        "when they are spent (--issuer); the collector sees addresses (--gateway).\n"
+    )
+    assert fairgauge("terms", study, "--admission", "tickets", "-o", tmp_path / "out.json", "--json").json["digest"]
+    assert fairgauge("terms", study, "--admission", "tickets", "-o", tmp_path / "out.json").err == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (["--issuer", "issuer.example"], "issuer=issuer.example: must be HOST=KEY"),
+        (["--issuer", "issuer.example=AAAA"], "issuer=AAAA: must be the public key of an issuer"),
+        (["--gateway", "AAAA"], "gateway=AAAA: must be a key configuration (RFC 9458)"),
+        (["--epoch", "5"], "epoch=5: must be an integer from 60 to 2678400"),
+        (["--admission", "blind"], "issuer=nothing: must be given where admission is blind"),
+    ],
+)
+def test_what_is_wrong_is_named(fairgauge: Run, study: Path, tmp_path: Path, given: list[str], text: str):
+    done = fairgauge("terms", study, *given, "-o", tmp_path / "out.json")
+    assert refused(done, text)
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_relay_needs_an_address(fairgauge: Run):
+    done = fairgauge("relay", "--to", "collector.example")
+    assert (done.status, done.err) == (2, "fairgauge: to=://: must be an address such as https://example.org\n")

@@ -1,0 +1,99 @@
+"""Through a relay: what the relay gets, and what comes of a relay that is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairgauge.client import Answer, Patience, send
+from fairgauge.client.delivery import check_open
+from fairgauge.client.relaying import Relay
+from fairgauge.envelopes import KeyConfig, Message, open_request, read_request, write_response
+from fairgauge.envelopes.oblivious import SEALED_REQUEST
+from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
+from tests.recorder import Heard, Recorder, Reply, recorder
+from tests.samples import sample_study
+
+SECRET = bytes(range(32))
+STUDY = replace(sample_study(), gateway=KeyConfig.of(SECRET).to_text())
+ANSWER = Answer(STUDY.digest, "fedcba9876543210" * 2, 1)
+AT_ONCE = Patience(tries=3, first=0, longest=0, timeout=5)
+COLLECTOR = "https://collector.example/below"
+
+
+class Gateway:
+    """A relay and a gateway in one: opens envelopes, and answers as it is told to."""
+
+    def __init__(self, *replies: Message) -> None:
+        self.replies = list(replies)
+        self.asked: list[Message] = []
+
+    def __call__(self, heard: Heard) -> Reply:
+        opened = open_request(SECRET, KeyConfig.of(SECRET), heard.body)
+        self.asked.append(read_request(opened.data))
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        return Reply(body=opened.seal_response(write_response(reply)))
+
+
+@pytest.fixture
+def server():
+    with recorder() as found:
+        yield found
+
+
+def test_an_answer_in_an_envelope_is_the_answer(server: Recorder):
+    server.reply = gateway = Gateway(
+        Message((b"503",), ((b"retry-after", b"0"),)), Message((b"200",), (), b'{"status":"accepted"}')
+    )
+    relay = Relay.of(STUDY, server.url)
+    assert send(ANSWER, COLLECTOR, patience=AT_ONCE, token=b"t" * 354, relay=relay) == "accepted"
+    assert [len(heard.body) for heard in server.heard] == [SEALED_REQUEST] * 2
+    assert server.heard[0].headers["Content-Type"] == "message/ohttp-req"
+    assert "Authorization" not in server.heard[0].headers
+    assert {one.start for one in gateway.asked} == {
+        (b"POST", b"https", b"collector.example", f"/below/studies/{STUDY.digest}/answers".encode())
+    }
+    headers = dict(gateway.asked[0].headers)
+    assert headers[b"content-type"] == b"application/json"
+    assert headers[b"authorization"].startswith(b'PrivateToken token="')
+    assert gateway.asked[0].content == ANSWER.to_bytes()
+
+
+def test_what_the_collector_refuses_is_refused(server: Recorder):
+    server.reply = Gateway(Message((b"403",)))
+    with pytest.raises(AnswerRefused, match="does not accept the ticket"):
+        send(ANSWER, COLLECTOR, patience=AT_ONCE, relay=Relay.of(STUDY, server.url))
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (Reply(403), "does not pass the answer on"),
+        (Reply(410), "does not pass the answer on"),
+        (Reply(body=b'{"status":"accepted"}'), "does not give the gateway's reply"),
+        (Reply(body=bytes(1056)), "does not give the gateway's reply"),
+    ],
+    ids=["refuses", "closes", "receipt", "zeros"],
+)
+def test_what_a_relay_says_is_not_what_the_collector_says(server: Recorder, reply: Reply, text: str):
+    server.reply = lambda _heard: reply
+    with pytest.raises(CannotSend, match=text) as caught:
+        send(ANSWER, COLLECTOR, patience=AT_ONCE, relay=Relay.of(STUDY, server.url))
+    assert not isinstance(caught.value, AnswerRefused)
+    assert len(server.heard) == 3
+
+
+def test_whether_a_study_is_open_is_asked_through_the_relay_too(server: Recorder):
+    document = f'{{"study":"{STUDY.digest}","status":"closed"}}'.encode()
+    server.reply = gateway = Gateway(Message((b"200",), (), document))
+    with pytest.raises(AnswerRefused, match="has closed the study; nothing was drawn"):
+        check_open(STUDY.digest, COLLECTOR, patience=AT_ONCE, relay=Relay.of(STUDY, server.url))
+    assert gateway.asked[0].start[0] == b"GET"
+
+
+def test_a_study_without_a_gateway_has_no_relay():
+    with pytest.raises(InvalidInput, match="the study names no gateway"):
+        Relay.of(sample_study(), "https://relay.example")
+    with pytest.raises(InvalidInput, match="relay="):
+        Relay.of(STUDY, "relay.example")
+    with pytest.raises(InvalidInput, match="gateway=AQAgMTIz: must be a key configuration"):
+        Relay.of(replace(STUDY, gateway="AQAgMTIz"), "https://relay.example")
