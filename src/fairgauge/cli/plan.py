@@ -84,10 +84,7 @@ def plan(
         asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
         _plan_several(form, wishes, epsilon, error, **asked)
         return
-    if plot is not None and count is None:
-        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
-    if plot is not None:
-        check_kind(plot)
+    _check_plot(plot, count)
     terms = {"delta": delta, "observed": observed, "local_limit": local_limit}
     aim = read_aim(clients, crowd_epsilon, terms, dash="-")
     _check_output(output, title, aim)
@@ -137,6 +134,14 @@ def plan(
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _check_plot(plot: Path | None, count: int | None) -> None:
+    if plot is None:
+        return
+    if count is None:
+        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
+    check_kind(plot)
 
 
 def _check_alone(**given: object) -> None:

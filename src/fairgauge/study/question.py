@@ -32,7 +32,7 @@ class Question:
         expect: The overall mean to reckon with, in the metric's units.
         spread: The standard deviation to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions; 1 unless given.
-        axis: Which of the channel's values is the metric's, where it takes several at once.
+        axis: Which of the channel's values is the metric's, where it takes several at once; a study sets it.
     """
 
     metric: Metric

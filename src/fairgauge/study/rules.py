@@ -65,8 +65,8 @@ def check_questions(study: "Study") -> None:
     index = 0
     for table in study.tables:
         together = len(table[0].channel.axes)
-        for place, question in enumerate(table):
-            if len(table) != together or question.axis != place or _shared(question) != _shared(table[0]):
+        for question in table:
+            if len(table) != together or _shared(question) != _shared(table[0]):
                 rule = f"must stand beside the others of the {together} that its channel answers at once"
                 raise BadStudy(f"questions[{index}]", " by ".join(asked[index]), rule)
             index += 1
