@@ -8,6 +8,7 @@ from fairgauge.canonical import write_file
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.simulation import Population
+from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -28,10 +29,10 @@ def read_tally(path: Path, study: Study) -> Tally:
         return tally
 
 
-def read_population(path: Path) -> Population:
+def read_population(path: Path, columns: Columns) -> Population:
     """Read a population."""
     with naming(path):
-        population = Population.from_csv(path)
+        population = Population.from_csv(path, columns)
         if population.clients > MOST_CLIENTS:
             raise InvalidInput("count", population.clients, "must total at most 10^15")
         return population

@@ -12,6 +12,7 @@ and so for the largest, for the largest difference, and for the ratio of any two
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +23,7 @@ from fairgauge.estimation.ratios import at_most_one, over
 from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.values import Interval
+from fairgauge.lazy import above
 from fairgauge.study import Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -84,6 +86,21 @@ class PrivateMetricFrame:
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
         self._estimate = self._at(1)
+
+    _repr_html_ = above("fairgauge.reports.notebook", "frame_html")
+    plot = above("fairgauge.reports.plots", "plot_frame")
+
+    @property
+    def result(self) -> Estimate:
+        """The estimate that it shows, of the attribute that it groups by."""
+        kept = self._found(self._estimate)
+        return replace(
+            self._estimate, questions=tuple(each for _, each in kept), asked=tuple(question for question, _ in kept)
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per number, with its interval, as :meth:`Estimate.to_frame` does."""
+        return self.result.to_frame()
 
     @property
     def ci_quantiles(self) -> list[float]:

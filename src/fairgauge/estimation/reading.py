@@ -56,7 +56,7 @@ def estimate(
         )
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
-    return Estimate(study.digest, confidence, kind.name, tolerance, questions)
+    return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
 
 
 def _question(

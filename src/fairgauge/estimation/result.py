@@ -10,6 +10,8 @@ from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.estimation.values import Interval, Told
+from fairgauge.lazy import above
+from fairgauge.study import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +187,10 @@ class Estimate:
     interval: str
     tolerance: float | None
     questions: tuple[QuestionEstimate, ...]
+    asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
+
+    _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
+    plot = above("fairgauge.reports.plots", "plot_estimate")
 
     @property
     def guarantee(self) -> str:

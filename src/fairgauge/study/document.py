@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
+from fairgauge.lazy import above
 from fairgauge.study import format1
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
@@ -128,6 +129,10 @@ class Study:
 
             check_names(self)
             check_translations(self)
+
+    _repr_html_ = above("fairgauge.reports.notebook", "study_html")
+    plot = above("fairgauge.reports.plots", "plot_study")
+    to_frame = above("fairgauge.reports.frames", "study_frame")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":
