@@ -28,6 +28,7 @@ from bench.intervals import widths
 from bench.kills import killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
 from bench.population import population
+from bench.relay import relay
 from bench.scale import SCALE
 from bench.siege import siege
 from bench.thousand import thousand
@@ -135,6 +136,7 @@ TOPICS: dict[str, Topic] = {
     "thousand": thousand,
     "client-kills": killed_clients,
     "every-instruction": killed_everywhere,
+    "relay": relay,
     "siege": siege,
     **SCALE,
 }

@@ -8,23 +8,28 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Question
+from fairgauge.study import Question, Study
 
 
 def design(
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
-    metric: Annotated[list[str], typer.Option(help="name:low:high; several make several questions.")],
     epsilon: options.Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
+    metric: Annotated[list[str] | None, typer.Option(help="name:low:high; several make several questions.")] = None,
+    outcome: options.Outcome = None,
+    records: options.Records = 1,
+    person: options.Person = None,
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
@@ -54,10 +59,17 @@ def design(
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
+    if outcome is not None:
+        grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
+        wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
+        site = wish.site()
+        found = Study(title, (), opens=opens, closes=closes, contact=contact, site=site)
+        design_for_sites(found, site, output, json=json)
+        return
     draft = Draft(
-        title, group or [], metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
-        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose, model,
-        planned,
+        title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
+        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose,
+        model, planned,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))

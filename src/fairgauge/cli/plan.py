@@ -11,6 +11,8 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.crowd_plan import promises
+from fairgauge.cli.for_sites import Wish as SiteWish
+from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan, show_table
@@ -31,7 +33,7 @@ from fairgauge.study import Metric
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
-def plan(
+def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
@@ -56,6 +58,10 @@ def plan(
     local_limit: Annotated[
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
+    outcome: options.Outcome = None,
+    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.")] = None,
+    people: Annotated[str | None, typer.Option(help="For sites: how many people each of them holds.")] = None,
+    positives: Annotated[float, typer.Option(help="For sites: the part of people whose truth is 1.")] = 0.5,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="With --crowd-epsilon: write the study of the best design here."),
@@ -66,6 +72,11 @@ def plan(
     markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    if outcome is not None:
+        attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
+        expected = read_expected(sites, people, positives, expect)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
+        return
     form = form_of(json=json, csv=csv, markdown=markdown)
     read = read_metric(metric)
     typed = group or ([] if cross else _two_equal(form))

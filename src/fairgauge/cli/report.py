@@ -49,6 +49,8 @@ def report(
         raise InvalidInput("output", "nothing", "must be given, or --model-card: where to write")
     document = read_study(study)
     counts = read_tally(tally, document)
+    if not isinstance(counts, Tally):
+        raise InvalidInput("study", document.title, "is for sites, whose report cannot be written yet: use estimate")
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
         asked=None if asked is None else as_count("asked", asked),

@@ -27,10 +27,8 @@ class Answer:
     symbol: int
 
     def __post_init__(self) -> None:
-        if not _is_hexadecimal(self.study, digits=64):
-            raise InvalidInput("study", self.study, "must be 64 lower-case hexadecimal digits")
-        if not _is_hexadecimal(self.id, digits=2 * ID_BYTES):
-            raise InvalidInput("id", self.id, "must be 32 lower-case hexadecimal digits")
+        check_digest(self.study)
+        check_id(self.id)
         if type(self.symbol) is not int or self.symbol < 0:
             raise InvalidInput("symbol", self.symbol, "must be an integer from 0 up")
 
@@ -86,6 +84,8 @@ def answer(
             text never holds the group or a value.
     """
     check_arguments(study=(study, Study))
+    if study.site is not None:
+        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
     if ticket is not None:
         check_ticket(ticket)
     check_able(study, ticket)
@@ -109,6 +109,18 @@ def check_profile(profile: object) -> None:
         raise CannotAnswer('a profile has two parts, "group" and "values"')
 
 
+def check_digest(study: str) -> None:
+    """Refuse what cannot be the digest of a study."""
+    if not _is_hexadecimal(study, digits=64):
+        raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
+
+
+def check_id(name: str) -> None:
+    """Refuse what cannot be the id of an answer."""
+    if not _is_hexadecimal(name, digits=2 * ID_BYTES):
+        raise InvalidInput("id", name, "must be 32 lower-case hexadecimal digits")
+
+
 def check_ticket(ticket: str) -> None:
     """Refuse what cannot be a ticket, without showing it: a ticket is worth an answer to whoever reads it."""
     if not _is_hexadecimal(ticket, digits=2 * ID_BYTES):
@@ -117,8 +129,6 @@ def check_ticket(ticket: str) -> None:
 
 def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
-    if study.site is not None:
-        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
 

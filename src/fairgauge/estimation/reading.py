@@ -5,23 +5,25 @@ import math
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
+from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import p_value
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
+from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 
 def estimate(
     study: Study,
-    tally: Tally,
+    tally: Tally | SiteTally,
     *,
     confidence: float = 0.99,
     interval: str | IntervalKind = DEFAULT,
@@ -31,7 +33,7 @@ def estimate(
 
     Args:
         study: The study that was answered.
-        tally: The count of every symbol.
+        tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often the interval is to hold the truth.
         interval: The kind of interval or its name; see :mod:`fairgauge.estimation.kinds`.
         tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
@@ -39,16 +41,19 @@ def estimate(
     Raises:
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
-        CannotEstimate: If the study is for sites, or its answers come in waves and the interval takes random order.
+        CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    check_arguments(study=(study, Study), tally=(tally, Tally))
-    kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
+    check_arguments(study=(study, Study))
+    check_arguments(study=(study, Study), tally=(tally, Tally if study.site is None else SiteTally))
+    kind = _kind(study, interval)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
-    if study.site is not None:
-        raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
+    if isinstance(tally, SiteTally):
+        if tolerance is not None:
+            raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
+        return estimate_sites(study, tally, 1 - confidence, kind)
     if study.order is not None and kind.random_order:
         raise CannotEstimate(
             f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
@@ -57,6 +62,15 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+
+
+def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
+    """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
+    if isinstance(interval, IntervalKind):
+        return interval
+    if study.site is None:
+        return kind_of(interval)
+    return check_kind(SITE_DEFAULT if interval == DEFAULT else interval)
 
 
 def _question(

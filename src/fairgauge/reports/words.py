@@ -9,6 +9,9 @@ from fairgauge.estimation.fit import SUSPICIOUS
 from fairgauge.estimation.headline import Kind
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
+from fairgauge.study.site import SiteMetric
+
+Asked = Question | SiteMetric
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,12 @@ class Verdict:
         return self.text
 
 
-def question_sentence(question: Question) -> str:
+def question_sentence(question: Asked) -> str:
     """Return what a question asks."""
     return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
 
 
-def verdict(question: Question, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
+def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
     """Return what the answers say about the gap.
 
     Args:
@@ -79,7 +82,7 @@ def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
     return unit.down(near, places), unit.up(far, places)
 
 
-def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: float) -> str | None:
+def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: float) -> str | None:
     """Return how the gap compares with the largest that would be acceptable."""
     gap = found.headline.interval
     if gap is None:
@@ -92,7 +95,7 @@ def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: f
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
-def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[str]:
+def sensitivity_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
     """Return how far the gap could be off for reasons that no interval covers."""
     moves, unit = found.sensitivity, unit_of(question.metric)
     if moves is None:
@@ -119,7 +122,7 @@ NO_RATIO = (
 )
 
 
-def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
+def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
     if found.impact_ratio is None:
         return None
@@ -215,7 +218,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -> list[str]:
+def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> list[str]:
     """Return everything that an estimate says about a question, the verdict first."""
     said = [verdict(question, found, confidence=estimate.confidence, over=True).text]
     main = found.headline

@@ -24,7 +24,7 @@ from fairgauge.study.rules import check_moments, check_names, check_questions, c
 if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
     from typing import TypedDict, Unpack
 
-    from fairgauge.study.site import Site
+    from fairgauge.study.site import Site, SiteMetric
     from fairgauge.study.terms import Issuer, Model, Release
     from fairgauge.study.wording import Texts
 
@@ -189,6 +189,11 @@ class Study:
         if self.site is not None:
             asked.append(self.site.attribute)
         return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
+
+    @property
+    def asked(self) -> "tuple[Question | SiteMetric, ...]":
+        """What the study tells, one metric of one attribute after the other."""
+        return self.questions if self.site is None else self.site.asked
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
