@@ -43,7 +43,7 @@ export function crowdOf(study, batch, { observed = OBSERVED.open, delta = null }
   }
   const left = Number((BigInt(batch) * (known.d - known.n)) / known.d);
   const people = left < 1 ? 1 : left;
-  const channels = study.questions.map(({ channel }) => channel);
+  const channels = study.tables.map(([{ channel }]) => channel); // one draw for each table, however many questions
   if (channels.some(({ loss }) => loss === null)) {
     throw new NotPrivate("a symbol excludes an input, and no crowd hides that");
   }
