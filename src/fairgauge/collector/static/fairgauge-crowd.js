@@ -178,7 +178,7 @@ function certify(blankets, people, epsilon, t, delta) {
 
 /** Tell whether the bound of a tally of so many people at epsilon and t, both doubles, is at most delta, a decimal. */
 export function isCertified(study, people, epsilon, t, delta) {
-  const blankets = study.questions.map(({ channel }) => blanketOf(channel.table));
+  const blankets = study.tables.map(([{ channel }]) => blanketOf(channel.table));
   return certify(blankets, people, epsilon, t, parsed(delta)).enough;
 }
 
