@@ -52,8 +52,13 @@ def verify(
     if crowd is None and (delta is not None or observed is not None):
         raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
     private = all(question.private for question in found.questions)
-    with err.status("Checking ..."):
-        checked = run(found, bundle, Signatures(key, signature))
+    with err.status("Checking ...") as status:
+        checked = run(
+            found,
+            bundle,
+            Signatures(key, signature),
+            progress=lambda answers: status.update(f"Checking ... {answers:,} answers counted"),
+        )
     hidden = _crowd(found, crowd, delta, observed)
     if json:
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
