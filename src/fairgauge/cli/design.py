@@ -18,7 +18,7 @@ from fairgauge.goals.goal import Goal
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.saving import expectation_saves
-from fairgauge.reports.words import privacy_sentence
+from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Question, Study
 
 
@@ -37,6 +37,9 @@ def design(
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
+    metric_weight: Annotated[
+        list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
+    ] = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
@@ -71,8 +74,8 @@ def design(
         return
     draft = Draft(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
-        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose,
-        model, planned, against, tuple(weigh or ()), symbols,
+        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
+        tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
@@ -82,20 +85,35 @@ def design(
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
+    for line in _tables(study):
+        out.print(f"  {line}")
     for question in study.questions:
         channel, tells = question.channel, _tells(question)
         out.print(
-            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(channel.levels)} levels, "
+            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
         )
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
-        if saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric):
+        if not channel.further and (
+            saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
+        ):
             out.print(f"    {saving}")
-        if question.design == "uncentred" and (cost := _rounding(question)) > WORTH:
+        if question.design == "uncentred" and not channel.further and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
+
+
+def _tables(study: Study) -> list[str]:
+    """Return how several questions share the answers."""
+    several = [listed([question.metric.name for question in table]) for table in study.tables if len(table) > 1]
+    said = [f"{names} are answered together: one answer is about all of them." for names in several]
+    if len(study.tables) > 1:
+        said.append(
+            f"A device's coin picks one of {len(study.tables)} tables, so each gets about a part of the answers."
+        )
+    return said
 
 
 def _tells(question: Question) -> dict[str, bool]:
@@ -121,7 +139,7 @@ def _described(question: Question) -> dict[str, Any]:
         "design": question.design,
         "epsilon_exact": question.channel.epsilon,
         "symbols": question.channel.symbols,
-        "levels": len(question.channel.levels),
+        "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
     }

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.text import Text
 
 from fairgauge.cli.read import write_bytes
@@ -12,6 +13,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.planning.typed import as_count, as_epsilon, read_metric
 from fairgauge.reports.sites import protection_sentence
+from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
 from fairgauge.tallies.site_files import from_site_files
 
@@ -109,6 +111,21 @@ def tally_for_sites(study: Study, paths: list[str], output: Path, *, json: bool)
         show_json({"study": found.study, "sites": len(found.sites)})
     else:
         out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
+
+
+def audit_for_sites(study: Study, *, confidence: float, json: bool) -> None:
+    """Let a site answer many times, and say whether its noise is what the study promises."""
+    with err.status("Answering ..."):
+        found = audit_site(study, confidence=confidence)
+    if json:
+        said = {"study": study.digest, "confidence": confidence, "runs": found.runs, "p_value": found.p_value}
+        show_json(said | {"caught": found.caught})
+    else:
+        promised = "what the study promises"
+        told = f"is not {promised}" if found.caught else f"is {promised}, as far as an audit can see"
+        out.print(f"The noise of {found.runs:,} answers {told} (p = {found.p_value:.2g}). Confidence {confidence:g}.")
+    if found.caught:
+        raise typer.Exit(1)
 
 
 def _error(error: float | None) -> str:

@@ -1,6 +1,7 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -27,13 +28,14 @@ from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, rea
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
+from fairgauge.planning.several import plan_several, share_sentence
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
 from fairgauge.study import Metric
 
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
-def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
+def plan(
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
@@ -41,7 +43,10 @@ def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
-    metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
+    ] = None,
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
@@ -49,6 +54,10 @@ def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
     interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(help="The part of devices that will have nothing to say, such as no positives: 0.3."),
+    ] = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
@@ -81,16 +90,20 @@ def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
         plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
         return
     form = form_of(json=json, csv=csv, markdown=markdown)
-    read = read_metric(metric)
+    read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
-    wish = Wish(read, groups, target, abstain, expect, spread, symbols)
+    may = abstain or abstaining is not None
+    wish = Wish(read, groups, target, may, expect, spread, symbols=symbols, abstaining=abstaining)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
-    if plot is not None and count is None:
-        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
-    if plot is not None:
-        check_kind(plot)
+    if more:
+        _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
+        wishes = [wish, *(replace(wish, metric=each) for each in more)]
+        asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+        _plan_several(form, wishes, epsilon, error, **asked)
+        return
+    _check_plot(plot, count)
     terms = {"delta": delta, "observed": observed, "local_limit": local_limit}
     aim = read_aim(clients, crowd_epsilon, terms, dash="-")
     _check_output(output, title, aim)
@@ -148,6 +161,43 @@ def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
             least = f"{made.release.batch:,} answers"
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
+        raise typer.Exit(1)
+
+
+def _check_plot(plot: Path | None, count: int | None) -> None:
+    if plot is None:
+        return
+    if count is None:
+        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
+    check_kind(plot)
+
+
+def _check_alone(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(name.replace("_", "-"), value, "takes one --metric")
+
+
+def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
+    with err.status("Designing channels ...") as status:
+        plans = plan_several(
+            wishes,
+            epsilon=None if epsilon is None else as_epsilon(epsilon),
+            error=None if error is None else as_number("error", error),
+            **asked,
+            progress=lambda design: status.update(f"Working out {design} ..."),
+        )
+    named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
+    if form != "people":
+        document = {"questions": [{"metric": name, **found.to_dict()} for name, found in named]}
+        rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
+        show_as(form, document, rows)
+    else:
+        out.print(share_sentence(wishes, plans))
+        for name, found in named:
+            out.print(Text.assemble("\n", (name, "bold")))
+            show_plan(found)
+    if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
 

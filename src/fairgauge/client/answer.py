@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.study.checks import check_arguments
+
+if TYPE_CHECKING:
+    from fairgauge.client.site import SiteAnswer
 
 ID_BYTES = 16
 
@@ -55,9 +58,21 @@ class Answer:
         write_file(path, self.to_bytes(), field="answer")
 
 
-def answer(
+@overload
+def answer(  # type: ignore[overload-overlap]  # a profile is no data frame
     study: Study, profile: Mapping[str, Any], *, limit: Limits | None = None, ticket: str | None = None
-) -> Answer:
+) -> Answer: ...
+
+
+@overload
+def answer(
+    study: Study, profile: object, *, limit: Limits | None = None, ticket: str | None = None
+) -> "SiteAnswer": ...
+
+
+def answer(
+    study: Study, profile: Any, *, limit: Limits | None = None, ticket: str | None = None
+) -> "Answer | SiteAnswer":
     """Answer one table of a study, picked by a secure coin, with one randomised symbol.
 
     It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that
@@ -73,7 +88,7 @@ def answer(
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.
+            lacks.  For a study of sites: the site's records, as a data frame or the path of a file.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -85,7 +100,12 @@ def answer(
     """
     check_arguments(study=(study, Study))
     if study.site is not None:
-        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+        if isinstance(profile, Mapping) and set(profile) == {"group", "values"}:
+            raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+        from fairgauge.client.records import records_of
+        from fairgauge.client.site import answer_for_site
+
+        return answer_for_site(study, records_of(study.site, profile), limit=limit, ticket=ticket)
     if ticket is not None:
         check_ticket(ticket)
     check_able(study, ticket)

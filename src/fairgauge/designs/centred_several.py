@@ -63,7 +63,7 @@ def _minimax(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
         reckonings = [replace(goal.reckonings[0], mean=mean) for mean in _FAR]
     objectives = []
     for each, measure, cap in zip(wanted, *measures, strict=True):
-        combination = np.linalg.lstsq(basis, each.functional, rcond=1e-10)[0]
+        combination = np.linalg.lstsq(basis, each.functional, rcond=1e-10)[0].astype(np.float64)
         combination = np.where(np.abs(combination) < 1e-9, 0.0, combination)
         scale = float(f"{unit * np.sqrt(each.weight / measure):.12g}")
         most = float(f"{cap * each.weight / measure:.12g}")

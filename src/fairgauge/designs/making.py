@@ -39,6 +39,8 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
             raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
         return design, _made(goal.by(design), epsilon)
     spared = {other for name in possible for other in known_designs()[name].instead_of}
+    if goal.balanced:
+        spared = set()  # of several gaps a design may serve some better and others worse
     channels: dict[str, Channel] = {}
     for name in possible:
         if name in spared:

@@ -110,12 +110,12 @@ class Minimax:
     def _objective_map(self, symmetry: Symmetry) -> Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
         objectives = self.problem.objectives
-        kinds = [(o.middle, *o.kind) for o in objectives]
+        kinds = [(o.middle, o.kind) for o in objectives]
         functionals = self.problem.basis @ self.problem.combinations.T
         to = []
-        for moved, (centre, *rest) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
+        for moved, (centre, kind) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
             mirrored = -centre if symmetry.flips and centre is not None else centre
-            alike = np.array([kind == (mirrored, *rest) for kind in kinds])
+            alike = np.array([other == (mirrored, kind) for other in kinds])
             near = np.minimum(
                 np.abs(functionals - moved[:, None]).max(axis=0),
                 np.abs(functionals + moved[:, None]).max(axis=0),

@@ -6,7 +6,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
-from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.p_values import holm, p_value
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
@@ -84,9 +84,9 @@ def _question(
             ("There are no answers yet.",),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    # Of several questions each device answers one: an answer to another is one more symbol.
-    counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
-    estimands = estimands_of(question, questions=len(study.questions))
+    # Of several tables each device answers one: an answer through another is one more symbol.
+    counts = own if len(study.tables) == 1 else (*own, tally.total - sum(own))
+    estimands = estimands_of(question, tables=len(study.tables))
     reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
@@ -94,7 +94,9 @@ def _question(
     pairs = pair_names(question)
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
+    p_values = (
+        {} if tolerance is None else holm({pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps})
+    )
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,

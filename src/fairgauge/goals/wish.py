@@ -24,6 +24,8 @@ class Wish:
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
         symbols: How many symbols a channel for seven and more groups may have; 400 unless given.
+        weight: How much it matters beside the other questions of its study; 1 unless given.
+        abstaining: The part of people who are reckoned to abstain; a tenth unless given, where they may.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -35,6 +37,8 @@ class Wish:
     abstain: bool = False
     expect: Number | None = None
     spread: Number | None = None
+    weight: Number | None = None
+    abstaining: float | None = None
     symbols: int | None = None
 
     def __post_init__(self) -> None:
@@ -45,6 +49,11 @@ class Wish:
             raise InvalidInput("target", self.target, "must be gap or means")
         if self.symbols is not None and not LEAST_SYMBOLS <= self.symbols <= MOST_SYMBOLS:
             raise InvalidInput("symbols", self.symbols, f"must be from {LEAST_SYMBOLS} to {MOST_SYMBOLS}")
+        if self.abstaining is not None:
+            if not self.abstain:
+                raise InvalidInput("abstaining", self.abstaining, "must not be given where nobody may abstain")
+            if not 0 <= self.abstaining < 1:
+                raise InvalidInput("abstaining", self.abstaining, "must be from 0 to below 1")
         _ = self.expect_in_v, self.spread_in_v  # which say what is wrong
 
     @classmethod

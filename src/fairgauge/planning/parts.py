@@ -56,6 +56,7 @@ class Reading:
     kind: IntervalKind
     alpha: float
     metric: Metric
+    tables: int = 1  # a device answers one of them
 
 
 def planned_gaps(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
@@ -91,7 +92,7 @@ def _parts(goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], readi
     expected = [Expected(decoder, found[place], shares, float(totals[place])) for place in worst]
     errors = _errors(expected, reading)
     parts = [
-        PlanPart(name, float(totals[place]), float(private[place]), error)
+        PlanPart(name, reading.tables * float(totals[place]), reading.tables * float(private[place]), error)
         for name, place, error in zip(names, worst, errors, strict=True)
     ]
     return tuple(sorted(parts, key=lambda part: -part.variance))
@@ -104,7 +105,7 @@ def _errors(expected: list[Expected], reading: Reading) -> list[float | None]:
         return [None for _ in expected]
 
     def width(one: Expected) -> float:
-        return reading.metric.scale * kind.reader.width(one, answers, reading.alpha)
+        return reading.metric.scale * kind.reader.width(one, answers / reading.tables, reading.alpha)
 
     rounded = [float(f"{one.variance:.6g}") for one in expected]
     different = sorted(set(rounded))

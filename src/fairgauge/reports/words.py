@@ -27,6 +27,9 @@ class Verdict:
 
 def question_sentence(question: Asked) -> str:
     """Return what a question asks."""
+    if question.attribute.cross:
+        by = listed([factor.name for factor in question.attribute.cross])
+        return f"Does the model's {question.metric.name} differ by {by} ({len(question.attribute.groups)} cells)?"
     return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
 
 
@@ -59,12 +62,24 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
         )
     word = "higher" if interval.low > 0 else "lower"
     near, far = edges(interval, unit)
-    largest = " That is the largest gap." if main.largest and len(found.gaps) > 1 else ""
+    largest = ""
+    if main.largest and len(found.gaps) > 1:
+        of = "that were to be compared" if question.attribute.comparisons is not None else ""
+        largest = f" That is the largest gap {of}".rstrip() + "."
     return Verdict(
         "clear",
         f"The model's {name} is between {near} and {unit.after(far)} {word} for {first} than for {second} {sure}."
         + largest,
     )
+
+
+def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
+    """Return that several gaps hold together; None where there is one."""
+    if len(found.gaps) < 2:
+        return None
+    sure = part_of_hundred(confidence)
+    said = f"The {len(found.gaps)} gaps hold together with {sure} confidence, every mean by itself."
+    return f"{said} The p-values, after Holm, hold together too." if found.p_values else said
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
@@ -229,8 +244,8 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
-    ratio = ratio_sentence(question, found)
-    return said + ([] if ratio is None else [ratio]) + sensitivity_sentences(question, found)
+    more = (together_sentence(found, confidence=estimate.confidence), ratio_sentence(question, found))
+    return [*said, *(one for one in more if one is not None), *sensitivity_sentences(question, found)]
 
 
 def _answers(count: int) -> str:

@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -122,6 +122,11 @@ class Study:
         if self.aim is not None:
             object.__setattr__(self, "aim", decimal_text("aim", self.aim))
         check_questions(self)
+        # Where a table answers several questions, a question's place in it says which value is its own.
+        placed = (replace(question, axis=axis) for table in self.tables for axis, question in enumerate(table))
+        if any(len(table) > 1 for table in self.tables):
+            object.__setattr__(self, "questions", tuple(placed))
+            del self.__dict__["tables"]
         check_moments(self)
         check_terms(self)
         if self.format == DRAFT:

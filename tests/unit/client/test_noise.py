@@ -62,3 +62,12 @@ def test_no_float_on_the_path() -> None:
     met = {draw_noise(1, 10**100) for _ in range(5)}
     assert all(type(z) is int for z in met)
     assert max(map(abs, met)) > 10**90
+
+
+def test_opendp_has_the_same_law() -> None:
+    """The noise of another library that is known to be exact fits the law that ours is compared with."""
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    theirs = iter(dp.m.make_laplace(*space, scale=2.0)([0] * DRAWS))
+    assert fits(lambda: int(next(theirs)), 1, 2)

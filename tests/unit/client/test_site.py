@@ -8,10 +8,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairgauge.client import answer
 from fairgauge.client import site as module
 from fairgauge.client.limits import Limits
 from fairgauge.client.site import SiteAnswer, answer_for_site, count_records
@@ -114,6 +116,12 @@ class TestAnswering:
         with pytest.raises(NotPrivate, match="spends epsilon 5 for each person, and this site allows 4 a study"):
             answer_for_site(confusion_study(epsilon="5"), [])
         answer_for_site(confusion_study(epsilon="5"), [], limit=Limits(study=Decimal(5)))
+
+    def test_the_verb_of_devices_takes_frames(self) -> None:
+        found = answer(confusion_study(), pd.DataFrame({"sex": ["male"], "truth": [1], "prediction": [0]}))
+        assert len(found.counts) == 8
+        with pytest.raises(CannotAnswer, match="this is a device of one person"):
+            answer(confusion_study(), {"group": "male", "values": {}})
 
     def test_a_study_for_devices(self) -> None:
         with pytest.raises(CannotAnswer, match="the study is for devices of one person each"):
