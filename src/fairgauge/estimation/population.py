@@ -37,6 +37,8 @@ _EQUAL = 2.1
 _BETS = 0.1
 _STAKES = 5
 _NODES = 40
+# So few answers are never enough for the normal law.
+_FEW = 12
 _NEVER = 1e30
 
 
@@ -84,6 +86,8 @@ class PopulationTest(RatioTest):
         The normal law alone if it is close for every variance that is possible; bets alone if it is close for none;
         else both, and the value must pass both.  Neighbouring values are decided together.
         """
+        if self.answers < _FEW:
+            return 0.0, 1.0
         least, most = self.extent
         node = round((value - least) / (most - least) * _NODES)
         if node not in self._decided:
