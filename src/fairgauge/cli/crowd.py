@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.blanket import closeness
-from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, crowd_of, default_delta, factor_sentence, guess_sentence
+from fairgauge.crowd import Crowd, crowd_of, default_delta, factor_sentence, guess_sentence, usual_observed
 from fairgauge.crowd.words import shown_delta
 from fairgauge.planning.typed import as_count, read_decimal
 from fairgauge.study import Study
@@ -20,14 +20,21 @@ class CrowdTerms:
     delta: Decimal
 
     @classmethod
-    def read(cls, batch: str, delta: str | None, observed: str | None) -> "CrowdTerms":
-        """Read them as typed."""
+    def read(cls, study: Study, batch: str, delta: str | None, observed: str | None) -> "CrowdTerms":
+        """Read them as typed; what is not, is what is usual for such a study."""
         count = as_count("crowd", batch)
         return cls(
             count,
-            OBSERVED_IF_OPEN if observed is None else read_decimal("observed", observed),
+            usual_observed(study) if observed is None else read_decimal("observed", observed),
             default_delta(count) if delta is None else read_decimal("delta", delta),
         )
+
+    @classmethod
+    def said(cls, study: Study) -> "CrowdTerms | None":
+        """Return what a study says itself; None if it is not released in batches."""
+        if study.release is None:
+            return None
+        return cls(study.release.batch, Decimal(study.release.observed), Decimal(study.release.delta))
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,11 @@
-"""What ``fairgauge plan --crowd-epsilon`` takes and prints."""
+"""What ``fairgauge plan --crowd-epsilon`` prints."""
 
 from decimal import Decimal
 
-from fairgauge.cli.crowd import CrowdTerms, known_part
-from fairgauge.client.limits import STUDY_LIMIT
+from fairgauge.cli.crowd import known_part
 from fairgauge.crowd import Crowd
 from fairgauge.crowd.words import shown_delta
-from fairgauge.errors import InvalidInput
 from fairgauge.planning import Plan
-from fairgauge.planning.crowd import CrowdAim
-from fairgauge.planning.typed import read_decimal
-
-
-def read_aim(
-    clients: str | None, epsilon: str | None, delta: str | None, observed: str | None, local_limit: str | None
-) -> CrowdAim | None:
-    """Read what a plan is to keep in the crowd, as typed."""
-    given = {"delta": delta, "observed": observed, "local-limit": local_limit}
-    if epsilon is None:
-        for name, typed in given.items():
-            if typed is not None:
-                raise InvalidInput(name, typed, "must be given with --crowd-epsilon")
-        return None
-    if clients is None:
-        raise InvalidInput("crowd-epsilon", epsilon, "needs --clients: among how many a person is hidden")
-    terms = CrowdTerms.read(clients, delta, observed)
-    limit = STUDY_LIMIT if local_limit is None else read_decimal("local-limit", local_limit)
-    return CrowdAim(read_decimal("crowd-epsilon", epsilon), terms.batch, terms.delta, terms.observed, limit)
 
 
 def promises(plan: Plan) -> list[str]:

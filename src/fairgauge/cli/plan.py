@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.crowd_plan import promises, read_aim
+from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan, show_table
@@ -21,7 +21,7 @@ from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
 from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.crossing import Grouping, read_attribute
-from fairgauge.planning.crowd import plan_in_crowd
+from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
@@ -56,6 +56,11 @@ def plan(
     local_limit: Annotated[
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="With --crowd-epsilon: write the study of the best design here."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What that study is about, for the people who are asked.")] = None,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: options.Markdown = False,
@@ -65,13 +70,16 @@ def plan(
     read = read_metric(metric)
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
-    goal = Goal.of(Wish(read, groups, target, abstain, expect, spread))
+    wish = Wish(read, groups, target, abstain, expect, spread)
+    goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
     if plot is not None and count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
     if plot is not None:
         check_kind(plot)
-    aim = read_aim(clients, crowd_epsilon, delta, observed, local_limit)
+    terms = {"delta": delta, "observed": observed, "local_limit": local_limit}
+    aim = read_aim(clients, crowd_epsilon, terms, dash="-")
+    _check_output(output, title, aim)
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
@@ -106,12 +114,28 @@ def plan(
             status.update("Drawing ...")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
+        made = None if output is None or title is None else planned_study(found, wish, title)
+        if made is not None and output is not None:
+            write_bytes("output", output, made.to_bytes())
     if form != "people":
         show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
     else:
         _show(found, goal, read)
+        if made is not None and made.release is not None:
+            least = f"{made.release.batch:,} answers"
+            out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _check_output(output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
+    if output is not None and aim is None:
+        rule = "must be given with --crowd-epsilon: fairgauge design writes other studies"
+        raise InvalidInput("output", output, rule)
+    if output is not None and title is None:
+        raise InvalidInput("title", "nothing", "must be given with --output: what the study is about")
+    if title is not None and output is None:
+        raise InvalidInput("title", title, "must be given with --output")
 
 
 def _two_equal(form: Form) -> list[str]:

@@ -54,7 +54,7 @@ def verify(
     private = all(question.private for question in found.questions)
     with err.status("Checking ..."):
         checked = run(found, bundle, Signatures(key, signature))
-    hidden = None if crowd is None else _crowd(found, crowd, delta, observed)
+    hidden = _crowd(found, crowd, delta, observed)
     if json:
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
         verdict = {"verified": private and not checked.broken, "checks": [one.to_dict() for one in checked.checks]}
@@ -126,7 +126,13 @@ def _show(found: Study) -> None:
         out.print(f"A device answers one of these {what}, picked by its own coin: the largest epsilon counts.")
 
 
-def _crowd(found: Study, batch: str, delta: str | None, observed: str | None) -> HiddenInCrowd:
+def _crowd(found: Study, batch: str | None, delta: str | None, observed: str | None) -> HiddenInCrowd | None:
+    """Return what a release of so many answers promises, or one as the study says itself; None if neither is said."""
+    terms = CrowdTerms.said(found) if batch is None else CrowdTerms.read(found, batch, delta, observed)
+    if terms is None:
+        return None
     if any(question.channel.loss is None for question in found.questions):
+        if batch is None:
+            return None  # which is said already: it is not private
         raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")
-    return HiddenInCrowd.of(found, CrowdTerms.read(batch, delta, observed))
+    return HiddenInCrowd.of(found, terms)

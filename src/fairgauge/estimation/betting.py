@@ -13,9 +13,10 @@ and the average over several stakes l is such a martingale too.
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.estimation.crossing import crossing
-from fairgauge.goals.inputs import Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
 # How far a variance may be from its square, about: stakes for each of these kurtoses share the money.
 _KURTOSES: Vector = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])
@@ -36,7 +37,7 @@ def log_money(gains: Vector, counts: Vector, stakes: Vector) -> float:
     return top + float(np.log(np.exp(each - top).mean()))
 
 
-def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> float:
+def upper_mean(values: Vector, counts: Vector, alpha: float, most: float, top: float | None = None) -> float:
     r"""Return an upper bound of the mean of non-negative values.
 
     .. math:: U = \min \Big\{ m : \tfrac17 \sum_i \prod_j \big(1 - l_i(m) (W_j - m)\big)^{c_j} \ge 1/\alpha \Big\} ,
@@ -51,8 +52,10 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> flo
         counts: How often each symbol came.
         alpha: How often the bound may fail.
         most: What the mean cannot exceed: the bound if no smaller one is found.
+        top: What no value can exceed, known before any answer; the largest value unless told.  Values that come from
+            the counts are safe if they are at least the true ones: money falls as values grow, for the same stakes.
     """
-    top = float(values.max())
+    top = float(values.max()) if top is None else top
     steps = _steps(counts, alpha)
 
     def excess(mean: float) -> float:
@@ -63,12 +66,29 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float) -> flo
     return _edge(excess, seen, min(most, top * (1 - 1e-12)), most)
 
 
-def lower_mean(values: Vector, counts: Vector, alpha: float, least: float) -> float:
+def above_means(values: Matrix, counts: Vector, alpha: float, means: Vector, top: float) -> NDArray[np.bool_]:
+    """Tell for each row of values whether a mean is above the upper bound that ``upper_mean`` would find."""
+    below = means < top * (1 - 1e-12)
+    safe = np.where(below, np.maximum(means, 1e-300), top / 2)
+    stakes = np.minimum(np.multiply.outer(1 / safe, _steps(counts, alpha)), BOLDEST / (top - safe)[:, None])
+    each = np.log1p(stakes[:, :, None] * (safe[:, None] - values)[:, None, :]) @ counts
+    money = np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1])
+    return np.asarray(~below | ((means > 0) & (money + np.log(alpha) >= 0)))
+
+
+def lower_mean(values: Vector, counts: Vector, alpha: float, least: float, bottom: float | None = None) -> float:
     """Return a lower bound of the mean of non-negative values, as ``upper_mean`` does from the other side.
 
     Guarantee: the mean is below it with probability at most alpha, for any number of independent answers.
+
+    Args:
+        values: What each symbol is worth, 0 or more.
+        counts: How often each symbol came.
+        alpha: How often the bound may fail.
+        least: What the mean cannot fall below: the bound if no larger one is found.
+        bottom: What no value can fall below, known before any answer; the smallest value unless told.
     """
-    bottom = float(values.min())
+    bottom = float(values.min()) if bottom is None else bottom
     steps = _steps(counts, alpha)
 
     def excess(mean: float) -> float:

@@ -13,6 +13,7 @@ from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.inversion import Test, inverted
 from fairgauge.estimation.joint import BAND, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.levels import Rejected, by_levels
 from fairgauge.estimation.population import PopulationTest, population_width
 from fairgauge.estimation.reader import Expected, Reader
 from fairgauge.estimation.values import Interval
@@ -114,6 +115,11 @@ class PopulationReader(TestReader):
             return False
         test = self.joint(pair, part)
         return abs(test.estimate) > tolerance and test.margin(math.copysign(tolerance, test.estimate)) >= 0
+
+    @staticmethod
+    def least_level(rejected: Rejected) -> float:
+        """Return the smallest level that rejects; stakes follow the level, so intervals need not lie in each other."""
+        return by_levels(rejected)
 
     @classmethod
     def width(cls, expected: Expected, answers: float, alpha: float) -> float:

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from fairgauge.estimation.edgeworth import Moments
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Moments
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Prices of variance at which moments are bounded, as parts of the largest that can matter.  Every price is valid.
@@ -87,11 +87,12 @@ class Hypothesis:
             paid = np.where(prices > 0, np.multiply.outer(most, prices), np.multiply.outer(least, prices))
             return np.asarray((values + paid).min(axis=1))
 
-        third = np.maximum(bounded(thirds[:n], size * _PRICES), bounded(thirds[n:], size * _PRICES))
         fourth = np.minimum(bounded(fourths, size**2 * _PRICES), size**2 * most)
         # |E y^3| <= sqrt(E y^2 E y^4), and E y^4 >= (E y^2)^2.
-        third = np.clip(third, 0.0, np.sqrt(most * np.maximum(fourth, 0.0)))
-        return Moments(least, most, third, np.maximum(fourth, least**2), size=size)
+        largest = np.sqrt(most * np.maximum(fourth, 0.0))
+        below, above = (np.minimum(bounded(each, size * _PRICES), largest) for each in (thirds[n:], thirds[:n]))
+        # Where no law has a variance in the cell the two may cross, and anything is right.
+        return Moments(least, most, (np.minimum(-below, above), above), np.maximum(fourth, least**2), size)
 
 
 def extent(laws: Laws, over: Vector, under: Vector) -> tuple[float, float]:

@@ -11,15 +11,22 @@ interval that together take a part of alpha, and a gap is accepted if it is with
 
 * The average of psi is bilinear in (p, c): over a rectangle it is largest and least at corners, and where it changes
   its sign it is zero somewhere inside, which accepts.
-* The largest square of psi at the corners, symbol by symbol, bounds the variance from above for every p and c inside,
-  and the same goes for higher moments.  From below it is bounded by its value at the middle: sqrt(E psi^2) is a norm.
+* The largest square of psi in the rectangle, symbol by symbol, bounds the variance from above for every p and c inside,
+  the least one bounds it from below, and the same goes for higher moments.
 * Bets on either side use the least gain at the corners, so no p and c inside would have won less.
 * Between corners |phi| differs from that at the middle by at most t E|difference|.
 
-Shares are cut into cells that are fixed before any answer, so that pi, the middle of a cell, is no choice of the data.
+*Why the data may choose the rectangle.*  Shares are cut into cells that are fixed before any answer, so that pi, the
+middle of a cell, is no choice of the data.  Shares and means are cut into regions that are fixed too, and the stakes of
+all bets depend on the table, the gap, the number of answers and the region alone: on how large psi can be in it.
+The true p and c lie in one region, so there is one score psi and one martingale for each bet, fixed beforehand, and
+all of them stay small with the probability that is claimed.  A bet on a rectangle that holds the true p and c wins no
+more than that martingale, because each of its factors is no larger, however the rectangle was found within its region.
+What is then computed (moments, |phi|, the tail) holds for every p and c in the rectangle.
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -28,23 +35,52 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairgauge.estimation.betting import BOLDEST, lower_mean, upper_mean
+from fairgauge.estimation.betting import BOLDEST, above_means, lower_mean, upper_mean
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Moments, distances, grid_of, modulus
 from fairgauge.goals.inputs import Vector
 
 # Parts of alpha: the share's and the mean's intervals, then the variance from above and below, the bets, the average.
 BAND = 0.04
 _UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.82
-_LEAST_CELL, _CELLS = 0.01, 24
+# A cell of shares is one of these wide, and about so many make up an interval of the share.
+_WIDTHS, _CELLS = (0.01, 0.02, 0.05, 0.1), 24
+# Regions of shares and of means.
+_SHARES: Vector = np.linspace(0, 1, 11)
+_MEANS: Vector = np.linspace(-1, 1, 9)
 # A rectangle is cut along the mean until psi is nearly the same all over it.
 _ALIKE, _CUTS = 0.1, 6
 # Prices of variance at which moments are bounded, as parts of the largest that can matter.
 _PRICES: Vector = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1])
+# How wide a case of the variance is.
+_RATIO = 1.08
 _STAKED: Vector = np.array([1.0, 0.1, 0.01])
-_NEVER = 1e30
 
 Cube = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The rectangles of a region of shares and means.
+
+    Args:
+        cells: psi at the corners of each rectangle.
+        weights: How much a gap moves the average of psi in each.
+        sizes: How large psi can be for each symbol, anywhere in the region.
+    """
+
+    cells: Cube
+    weights: Vector
+    sizes: Vector
+
+    @cached_property
+    def top(self) -> float:
+        """The largest square of psi anywhere in the region."""
+        return float(self.sizes.max()) ** 2
+
+    def only(self, these: NDArray[np.bool_]) -> "Region":
+        """Return some of the rectangles."""
+        return Region(self.cells[these], self.weights[these], self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,25 +134,43 @@ class JointTest:
         """How wide a cell of shares is: by the table and the number of answers alone."""
         seconds = self.laws.most(self.laws.rows @ np.column_stack([u**2 for u in self.scores.shares]))
         wide = 4 * math.sqrt(float(seconds.max()) / self.answers) / _CELLS
-        return float(max(_LEAST_CELL, min(0.1, _LEAST_CELL * 2 ** math.ceil(math.log2(max(wide / _LEAST_CELL, 1.0))))))
+        return next((width for width in _WIDTHS if width >= wide), _WIDTHS[-1])
 
-    def _cells(self, gap: float) -> tuple[Cube, Vector]:
-        """Return psi at the corners of every rectangle, and how much a gap moves its average there."""
-        (low, high), (least, most) = self.band
+    def _psi(self, gap: float, middle: float) -> Callable[[float, float], Vector]:
         (w, x), (u, z) = self.scores.sums, self.scores.shares
-        numbers = np.arange(math.floor(low / self._width), math.ceil(high / self._width))
-        middles = (numbers + 0.5) * self._width
-        cuts = np.linspace(least, most, self._cuts + 1)
-        corners = []
-        for middle in middles:
-            ends = max(middle - self._width / 2, low), min(middle + self._width / 2, high)
-            sides = [
-                ((1 - p) * (w - (1 - middle) * gap * u) - p * (x + middle * gap * z), p * z - (1 - p) * u) for p in ends
-            ]
-            for c, d in pairwise(cuts):
-                corners.append([base + mean * slope for base, slope in sides for mean in (c, d)])
-        weights = np.maximum(middles * (1 - middles), 1e-3)
-        return np.array(corners), np.repeat(weights, self._cuts)
+
+        def psi(p: float, c: float) -> Vector:
+            return (1 - p) * (w - (c + (1 - middle) * gap) * u) - p * (x - (c - middle * gap) * z)
+
+        return psi
+
+    def _regions(self, gap: float) -> Iterator[Region]:
+        """Yield the regions that the band touches."""
+        (low, high), (least, most) = self.band
+        step = (most - least) / self._cuts
+        for p, q in pairwise(_SHARES):
+            numbers = np.arange(
+                math.floor(max(low, p + 1e-9) / self._width), math.ceil(min(high, q) / self._width - 1e-9)
+            )
+            middles = [float(number + 0.5) * self._width for number in numbers]
+            if not middles or high < p or low > q:
+                continue
+            for c, d in pairwise(_MEANS):
+                start, end = max(least, c), min(most, d)
+                if end < start:
+                    continue
+                cuts = np.linspace(start, end, max(1, math.ceil((end - start) / max(step, 1e-12) - 1e-9)) + 1)
+                cells = []
+                for middle in middles:
+                    psi = self._psi(gap, middle)
+                    ends = max(middle - self._width / 2, low), min(middle + self._width / 2, high)
+                    cells += [[psi(share, mean) for share in ends for mean in cut] for cut in pairwise(cuts)]
+                # Linear in the share, in the mean and in the middle: largest at corners.
+                corners = [
+                    self._psi(gap, middle)(share, mean) for middle in (p, q) for share in (p, q) for mean in (c, d)
+                ]
+                weights = np.maximum([middle * (1 - middle) for middle in middles for _ in pairwise(cuts)], 1e-3)
+                yield Region(np.array(cells), weights, np.abs(corners).max(axis=0) * (1 + 1e-9))
 
     @cached_property
     def _cuts(self) -> int:
@@ -132,94 +186,115 @@ class JointTest:
     def margin(self, value: float) -> float:
         """Return how far a gap is beyond what is accepted: below zero if it is accepted.
 
-        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers, but for one
-        step that is not proved: stakes and caps of the bets on the variance depend on the band, which comes from the
-        same counts.  No miss was seen; a proof wants cells of the band that are fixed beforehand.
+        Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers.
         """
-        cells, weights = self._cells(value)
-        averages = cells @ self.counts / self.answers
-        least, most = averages.min(axis=1), averages.max(axis=1)
-        if ((least <= 0) & (most >= 0)).any():
-            return -float((np.maximum(-least, most) / weights).max()) - 1e-12
-        nearest = np.minimum(np.abs(least), np.abs(most))
-        lost = self._money(cells) < math.log(2 / (_BETS * self.alpha))
-        if not lost.any():
-            return float((nearest / weights).min())
-        cells, weights, nearest = cells[lost], weights[lost], nearest[lost]
-        every = self._z(cells)
         beyond = math.inf
-        for number in np.argsort(nearest / weights):
-            cell = cells[number : number + 1]
-            scale = math.sqrt(self._upper(cell) / self.answers)
-            # What is near is accepted whatever the distance to the normal law is, and what is far is not.
-            z = self._nearest_z if nearest[number] <= self._nearest_z * scale else every
-            if nearest[number] <= z * scale and z == every and len(cells) > 1:
-                z = self._z(cell)
-            beyond = min(beyond, (nearest[number] - min(z, 1e15) * scale) / weights[number])
+        regions = [(region, self._nearest(region.cells)) for region in self._regions(value)]
+        for region, nearest in regions:
+            if (nearest == 0).any():
+                return -float(region.weights[nearest == 0].max())
+        regions.sort(key=lambda told: float((np.abs(told[1]) / told[0].weights).min()))
+        for region, nearest in regions:
+            beyond = min(beyond, self._beyond(region, nearest))
             if beyond < 0:
                 break
-        return float(beyond)
+        return beyond
+
+    def _nearest(self, cells: Cube) -> Vector:
+        """Return the average of psi in each cell that is nearest to zero; zero if it changes its sign there."""
+        averages = cells @ self.counts / self.answers
+        least, most = averages.min(axis=1), averages.max(axis=1)
+        return np.where(least > 0, least, np.where(most < 0, most, 0.0))
+
+    def _beyond(self, region: Region, nearest: Vector) -> float:
+        """Return how far the nearest of a region's cells is beyond what is accepted."""
+        lost = self._money(region) < math.log(2 / (_BETS * self.alpha))
+        far = float((np.abs(nearest) / region.weights).min())
+        if not lost.any():
+            return far
+        region, nearest = region.only(lost), nearest[lost]
+        squares = (region.cells**2).max(axis=1)
+        tails = self._tails(region)
+        left = np.ones(len(nearest), dtype=bool)
+        if tails is not None:
+            # What is far for all cells together is far for each.
+            z, reach = tails.deviations(_MEAN * self.alpha / 2)
+            most = self.answers * (np.maximum(np.abs(nearest) - reach / self.answers, 0.0) / z) ** 2
+            left = ~above_means(squares, self.counts, _UPPER * self.alpha, most, region.top)
+        beyond = far
+        for number in np.flatnonzero(left)[np.argsort((np.abs(nearest) / region.weights)[left])]:
+            only = region.only(np.arange(len(nearest)) == number)
+            high = upper_mean(squares[number], self.counts, _UPPER * self.alpha, region.top, region.top)
+            scale = math.sqrt(high / self.answers)
+            z = abs(float(nearest[number])) / scale
+            # What is near is accepted whatever is left to pay.
+            if z > self._nearest_z:
+                z = self._far(self._tails(only), float(nearest[number]), high)
+            beyond = min(beyond, (z - self._nearest_z) * scale / float(region.weights[number]))
+            if beyond < 0:
+                break
+        return beyond
 
     @cached_property
     def _nearest_z(self) -> float:
         return float(-ndtri(_MEAN * self.alpha / 2))
 
-    def _z(self, cells: Cube) -> float:
-        """Return how many standard deviations the average may be from zero in these cells."""
-        left = _MEAN * self.alpha / 2 - self._distance(cells)
-        return _NEVER if left <= 0 else float(-ndtri(left))
+    def _far(self, tails: Tails | None, average: float, high: float) -> float:
+        """Return how many standard deviations of the normal law are as unlikely as the average is at most."""
+        if tails is None:
+            return 0.0
+        # Cases whose variance is beyond the bound are not there.
+        there = tails.moments.least <= high
+        most = np.where(there, np.minimum(tails.moments.most, high), tails.moments.most)
+        likely = tails.above(average, most) if average > 0 else tails.below(-average, most)
+        return -float(ndtri(np.clip(likely[there].max(initial=0.0), 1e-300, 1.0)))
 
-    def _money(self, cells: Cube) -> Vector:
+    def _money(self, region: Region) -> Vector:
         """Return the logarithm of what bets against each cell have won at least."""
-        largest = float(self.laws.most((self.laws.rows @ (cells**2).max(axis=(0, 1)))[:, None])[0])
+        largest = float(self.laws.most((self.laws.rows @ region.sizes**2)[:, None])[0])
         stakes = np.sqrt(2 * math.log(2 / (_BETS * self.alpha)) / (self.answers * largest * _STAKED))
+        stakes = np.minimum(stakes, BOLDEST / math.sqrt(region.top))
         won = []
-        for gains in (cells.min(axis=1), -cells.max(axis=1)):
-            boldest = BOLDEST / np.maximum(-gains.min(axis=1), 1e-300)
-            each = [np.log1p(np.minimum(stake, boldest)[:, None] * gains) @ self.counts for stake in stakes]
+        for gains in (region.cells.min(axis=1), -region.cells.max(axis=1)):
+            each = [np.log1p(stake * gains) @ self.counts for stake in stakes]
             won.append(np.max(each, axis=0) - math.log(len(stakes)))
         return np.asarray(np.maximum(*won))
 
     def limit(self, value: float) -> float:
         """Return about how far from the estimate gaps are accepted."""
-        cells, weights = self._cells(value)
-        middles = cells.mean(axis=1)
-        number = int(np.abs(middles @ self.counts).argmin())
-        high = float(middles[number] ** 2 @ self.counts) / self.answers
-        return self._nearest_z * math.sqrt(high / self.answers) / float(weights[number])
+        found = []
+        for region in self._regions(value):
+            middles = region.cells.mean(axis=1)
+            number = int(np.abs(middles @ self.counts).argmin())
+            high = float(middles[number] ** 2 @ self.counts) / self.answers
+            found.append(self._nearest_z * math.sqrt(high / self.answers) / float(region.weights[number]))
+        return min(found)
 
-    def _upper(self, cell: Cube) -> float:
-        square = (cell**2).max(axis=(0, 1))
-        most = float(self.laws.most((self.laws.rows @ square)[:, None])[0])
-        return min(upper_mean(square, self.counts, _UPPER * self.alpha, most), most)
-
-    def _distance(self, cells: Cube) -> float:
-        """Return the distance to the normal law, for every share and mean in any of the cells."""
-        low, high = cells.min(axis=(0, 1)), cells.max(axis=(0, 1))
+    def _tails(self, region: Region) -> Tails | None:
+        """Return how likely averages are, for every share and mean in any of the cells; None if nothing is known."""
+        low, high = region.cells.min(axis=(0, 1)), region.cells.max(axis=(0, 1))
         middle, half = (low + high) / 2, (high - low) / 2
         largest = np.maximum(low**2, high**2)
-        rows = self.laws.rows
-        second, apart, blur = self.laws.most(rows @ np.column_stack([largest, half**2, half]))
-        top = min(upper_mean(largest, self.counts, _UPPER * self.alpha, float(second)), float(second))
-        # The root of the mean square is a norm: it differs from that at the middle by at most that of the difference.
-        norm = math.sqrt(lower_mean(middle**2, self.counts, _LOWER * self.alpha, 0.0)) - math.sqrt(apart)
-        if norm <= 1e-3 * math.sqrt(top):
-            return 1.0
-        bottom = norm**2
-        count = int(np.clip(np.ceil(np.log(top / bottom) / np.log(1.05)), 1, 60))
-        edges = np.geomspace(bottom, top, count + 1)
+        smallest = np.where(low * high > 0, np.minimum(low**2, high**2), 0.0)
+        second, blur = (float(found) for found in self.laws.most(self.laws.rows @ np.column_stack([largest, half])))
+        top = min(upper_mean(largest, self.counts, _UPPER * self.alpha, second, region.top), second)
+        bottom = lower_mean(smallest, self.counts, _LOWER * self.alpha, 0.0, 0.0)
+        if bottom <= 1e-3 * top:
+            return None
+        count = int(np.clip(np.ceil(np.log(top / bottom) / np.log(_RATIO)), 1, 60))
+        edges = np.geomspace(bottom, max(top, bottom), count + 1)
         fourths = self._given(low, high, 4, edges[1:])
         # E psi^4 >= (E psi^2)^2: where it cannot be, no law has a variance in the cell, and it costs nothing.
         there = fourths >= edges[:-1] ** 2
         if not there.any():
-            return 1.0
+            return None
         least, most, fourths = edges[:-1][there], edges[1:][there], fourths[there]
-        thirds = np.maximum(self._given(low, high, 3, most), self._given(-high, -low, 3, most))
-        thirds = np.clip(thirds, 0.0, np.sqrt(most * fourths))
-        moments = Moments(least, most, thirds, fourths, size=math.sqrt(float(largest.max())))
-        times = grid_of(self.answers).points / math.sqrt(self.answers * math.sqrt(top * bottom))
-        bound = np.minimum(modulus(self.laws, middle, times) + times[1:] * blur, 1.0)
-        return float(distances(self.answers, times, bound, moments).max())
+        caps = np.sqrt(most * fourths)
+        above, below = (np.clip(self._given(*ends, 3, most), 0.0, caps) for ends in ((low, high), (-high, -low)))
+        moments = Moments(least, most, (-below, above), fourths, math.sqrt(float(largest.max())))
+        grid, scale = grid_of(self.answers), (top * bottom) ** 0.25
+        bound = modulus(self.laws, middle, grid.points / scale) + grid.points[1:] / scale * blur
+        return Tails(self.answers, Heard(grid, scale, np.minimum(bound, 1.0)), moments)
 
     def _given(self, low: Vector, high: Vector, power: int, variances: Vector) -> Vector:
         r"""Return the largest moment of psi, which is between two numbers for each symbol, at most at these variances.

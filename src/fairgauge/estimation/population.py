@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Grid, Moments, distances, grid_of, modulus
 from fairgauge.goals.inputs import Vector
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
@@ -78,7 +78,7 @@ class PopulationTest:
         return bool(np.ptp(self.under) <= 1e-12 * abs(float(self.under[0])))
 
     @cached_property
-    def _heard(self) -> dict[float, tuple[Vector, Vector]]:
+    def _heard(self) -> dict[float, Heard]:
         return {}
 
     def margin(self, value: float) -> float:
@@ -95,8 +95,7 @@ class PopulationTest:
             bounds = self._variance(asked, normal * self.alpha)
             if bounds is None:
                 return _NEVER
-            average = abs(float(asked.score @ self.counts)) / self.answers
-            beyond = average - self._limit(asked, bounds, normal * self.alpha)
+            beyond = self._beyond(asked, bounds, normal * self.alpha)
         if bets:
             beyond = max(beyond, self._bet(asked, bets * self.alpha))
         return beyond
@@ -104,13 +103,9 @@ class PopulationTest:
     def limit(self, value: float) -> float:
         """Return about how far from the estimate values are accepted."""
         asked = Hypothesis(self.laws, self.over - value * self.under)
-        normal, bets = self._parts(value)
-        bounds = self._variance(asked, self.alpha) or asked.variance
-        found = [self._limit(asked, bounds, normal * self.alpha)] if normal else []
-        if bets:
-            seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
-            found.append(math.sqrt(2 * math.log(2 / (bets * self.alpha)) * seen / self.answers))
-        return min(found) * self.answers / abs(float(self.under @ self.counts))
+        seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
+        z = -float(ndtri(self.alpha / 2)) if self._parts(value)[0] else math.sqrt(_EQUAL * math.log(2 / self.alpha))
+        return 1.05 * z * math.sqrt(seen * self.answers) / abs(float(self.under @ self.counts))
 
     def _parts(self, value: float) -> tuple[float, float]:
         """Return which parts of alpha go to the normal law and to bets; no answer is looked at.
@@ -123,9 +118,10 @@ class PopulationTest:
         if node not in self._decided:
             middle = least + min(max(node, 0.5), _NODES - 0.5) / _NODES * (most - least)
             asked = Hypothesis(self.laws, self.over - middle * self.under)
-            far = self._distances(asked, asked.moments(*asked.variance, ratio=_COARSE))
-            left = _MEAN * self.alpha / 2 - far
-            close = (left > 0) & (ndtri(np.maximum(left, 1e-300)) ** 2 < _EQUAL * math.log(2 / self.alpha))
+            tails = self._tails(asked, asked.moments(*asked.variance, ratio=_COARSE))
+            # Where bets would give their limit, with each variance.
+            there = np.sqrt(_EQUAL * math.log(2 / self.alpha) * tails.moments.most / self.answers)
+            close = np.maximum(tails.above(there), tails.below(there)) < _MEAN * self.alpha / 2
             mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)
             self._decided[node] = (1.0, 0.0) if close.all() else mixed
         return self._decided[node]
@@ -142,30 +138,23 @@ class PopulationTest:
         low = max(lower_mean(square, self.counts, _LOWER * alpha, least), least)
         return None if low > high * (1 + 1e-9) else (min(low, high), high)
 
-    def _limit(self, asked: Hypothesis, bounds: tuple[float, float], alpha: float) -> float:
-        far = float(self._distances(asked, asked.moments(*bounds, ratio=_CELL)).max())
-        left = _MEAN * alpha / 2 - far
-        return _NEVER if left <= 0 else float(-ndtri(left)) * math.sqrt(bounds[1] / self.answers)
+    def _beyond(self, asked: Hypothesis, bounds: tuple[float, float], alpha: float) -> float:
+        """Return how far the average is beyond what is likely enough, in standard deviations of the normal law."""
+        tails = self._tails(asked, asked.moments(*bounds, ratio=_CELL))
+        average = float(asked.score @ self.counts) / self.answers
+        likely = float((tails.above(average) if average > 0 else tails.below(-average)).max())
+        return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))
 
-    def _distances(self, asked: Hypothesis, moments: Moments) -> Vector:
-        times, bound = self._frequencies(asked)
-        return distances(self.answers, times, bound, moments)
-
-    def _frequencies(self, asked: Hypothesis) -> tuple[Vector, Vector]:
-        """Return the grid of frequencies, and what |phi| is at most between them.
-
-        With a constant denominator a value only shifts the score, which |phi| does not notice.
-        """
-        grid: Grid = grid_of(self.answers)
-        # The scale is rounded so that neighbouring values share a grid.
+    def _tails(self, asked: Hypothesis, moments: Moments) -> Tails:
+        # The scale is rounded so that neighbouring values share what was heard.
         least, most = asked.variance
-        scale = 2.0 ** round(math.log2(max(math.sqrt(least * most), most / 30, 1e-300)))
-        times = grid.points / math.sqrt(self.answers * scale)
+        scale = 2.0 ** round(math.log2(max(math.sqrt(least * most), most / 30, 1e-300)) / 2)
         if not self._constant:
-            return times, modulus(self.laws, asked.score, times)
+            return Tails(self.answers, Heard.of(self.laws, asked.score, self.answers, scale), moments)
+        # With a constant denominator a value only shifts the score, which |phi| does not notice.
         if scale not in self._heard:
-            self._heard[scale] = (times, modulus(self.laws, asked.score, times))
-        return self._heard[scale]
+            self._heard[scale] = Heard.of(self.laws, asked.score, self.answers, scale)
+        return Tails(self.answers, self._heard[scale], moments)
 
     def _bet(self, asked: Hypothesis, alpha: float) -> float:
         r"""Return by how much bets on either side of zero have won more than is allowed, as a logarithm.
@@ -195,15 +184,10 @@ def population_width(asked: Hypothesis, variance: float, answers: float, alpha: 
     least, most = asked.variance
     held = min(max(variance, least), most)
     spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
-    grid = grid_of(answers)
-    times = grid.points / math.sqrt(answers * held)
     moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
-    far = float(distances(answers, times, modulus(asked.laws, asked.score, times), moments).max())
-    left = _MEAN * alpha / 2 - far
+    tails = Tails(answers, Heard.of(asked.laws, asked.score, answers, math.sqrt(held)), moments)
     bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
-    if left <= 0:
-        return bets
-    return min(float(-ndtri(left)) * math.sqrt(variance * min(spare, most / held) / answers), bets)
+    return min(tails.limit(_MEAN * alpha / 2) * math.sqrt(variance / held), bets)
 
 
 def _kurtosis(asked: Hypothesis, variance: float) -> float:

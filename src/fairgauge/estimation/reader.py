@@ -11,6 +11,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.levels import Rejected, by_halving
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
@@ -147,6 +148,11 @@ class Reader(ABC):
         asked = self.ratio(ratio, part if means is None else _GAP * part)
         told = estimands.decoder.rows @ ratio.over / (ratio.constant or _answering(estimands, ratio))
         return gap_with_error(Readings(asked, means, told), estimands, pair)
+
+    @staticmethod
+    def least_level(rejected: Rejected) -> float:
+        """Return the smallest level that rejects; intervals of less confidence lie within those of more."""
+        return by_halving(rejected)
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether the interval of a gap lies wholly beyond a tolerance, on either side."""

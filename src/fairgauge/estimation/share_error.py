@@ -4,24 +4,30 @@ If the share of group g is p'_g and not p_g, the score that is made for p averag
 
 .. math:: \theta = \sum_g p'_g\, E[s \mid g, m_g] ,
 
-not to the gap.  At each p' in the band this is linear in the two means, and an interval of theta is a strip.  The means
-are between -1 and 1, and where the channel tells them, p'_g m_g / p_g is in an interval too.  A gap is accepted if for
-some p' there are two such means with theta in its strip: the gap is a linear function of them, so it is largest at a
-corner of that polygon.
+not to the gap.  An interval of theta is a strip for the two sums X = p'_A m_A and Y = p'_B m_B, because
+theta is linear in them and in p'.  The means are between -1 and 1, and where the channel tells them, X / p_A and
+Y / p_B are in intervals too.  A gap X / p'_A - Y / p'_B is accepted if it fits for some p' in the band.
+
+The band is cut into cells.  Within a cell the strip and the box are taken as wide as they are anywhere in it.  For
+given sums the gap is monotone in each share, so it is largest at ends of the cell, and there it is linear in the sums:
+largest at a corner of that polygon.  So nothing between the ends of a cell is missed.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.estimation.estimands import Estimands
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
+from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.sides import Pair, Side, members
 
-# Corners of polygons move smoothly with the share, and are furthest out at the ends of the band nearly always.
-_STEPS = 41
+# Cells of the band: along it for two groups, whose shares sum to 1; for each of two shares where there are more groups.
+_LONG, _SQUARE = 400, 24
 _LEAST_SHARE = 1e-9
+
+Cube = NDArray[np.float64]
 
 
 class Readings(NamedTuple):
@@ -55,52 +61,61 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
     """
     if estimands.shares is None:
         raise ValueError("shares that are estimated have no declared error")
-    inputs, first, second = estimands.decoder.inputs, *(estimands.share_of(side) for side in pair)
+    inputs, shares = estimands.decoder.inputs, np.array([estimands.share_of(side) for side in pair])
+    errors = [side_error(estimands, side) for side in pair]
     # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
     blocks = [inputs.blocks[members(side)[0]] for side in pair]
-    lines = [np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks]
-    band = [
-        np.linspace(
-            max(share - side_error(estimands, side), 0.0), min(share + side_error(estimands, side), 1.0), _STEPS
-        )
-        for share, side in zip((first, second), pair, strict=True)
-    ]
+    lines = np.array([np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks])
     everyone = sum(len(members(side)) for side in pair) == len(estimands.shares)
-    pairs = zip(band[0], 1 - band[0], strict=True) if everyone else ((p, q) for p in band[0] for q in band[1])
-    low, high = np.inf, -np.inf
-    for p, q in pairs:
-        for gap in _corners(readings, lines, (float(p), float(q)), (first, second)):
-            low, high = min(low, gap), max(high, gap)
-    if low > high:
-        return readings.gap
-    return Interval(readings.gap.estimate, max(low, -2.0), min(high, 2.0))
-
-
-def _corners(
-    readings: Readings, lines: list[Vector], now: tuple[float, float], declared: tuple[float, float]
-) -> list[float]:
-    """Return the gaps at the corners of the polygon of means that fit."""
-    box = []
-    for g in (0, 1):
-        low, high = -1.0, 1.0
-        if readings.means is not None:
-            part = declared[g] / max(now[g], _LEAST_SHARE)
-            low, high = max(low, readings.means[g].low * part), min(high, readings.means[g].high * part)
-        if low > high:
-            return []
-        box.append((low, high))
-    slopes = [share * line[0] for share, line in zip(now, lines, strict=True)]
-    level = sum(share * line[1] for share, line in zip(now, lines, strict=True))
-    strip = readings.gap.low, readings.gap.high
-    points = [(x, y) for x in box[0] for y in box[1]]
-    for edge in strip:
-        points += [(x, (edge - level - slopes[0] * x) / slopes[1]) for x in box[0] if slopes[1]]
-        points += [((edge - level - slopes[1] * y) / slopes[0], y) for y in box[1] if slopes[0]]
-    close = 1e-9
-    return [
-        x - y
-        for x, y in points
-        if box[0][0] - close <= x <= box[0][1] + close
-        and box[1][0] - close <= y <= box[1][1] + close
-        and strip[0] - close <= slopes[0] * x + slopes[1] * y + level <= strip[1] + close
+    ends: tuple[slice, ...] = (slice(None),)
+    edges = [
+        np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)
+        for share, error in zip(shares, errors, strict=True)
     ]
+    first, second = (np.column_stack([ends[:-1], ends[1:]]) for ends in edges)
+    if everyone:
+        # Two shares sum to 1: what one has more the other has less.
+        cells = np.stack([first, 1 - first], axis=1)
+    else:
+        number = np.indices((len(first), len(second))).reshape(2, -1)
+        cells, ends = np.stack([first[number[0]], second[number[1]]], axis=1), (slice(None), slice(None, None, -1))
+    levels = np.hstack([lines[0, 1] * cells[:, 0] + lines[1, 1] * cells[:, 1, each] for each in ends])
+    strips = np.column_stack([readings.gap.low - levels.max(axis=1), readings.gap.high - levels.min(axis=1)])
+    box = np.stack([-cells.max(axis=2), cells.max(axis=2)], axis=2)
+    if readings.means is not None:
+        told = shares[:, None] * np.array([[mean.low, mean.high] for mean in readings.means])
+        box = np.stack([np.maximum(box[:, :, 0], told[:, 0]), np.minimum(box[:, :, 1], told[:, 1])], axis=2)
+    found = [_largest(lines[side, 0], cells[:, side], box[:, side], strips) for side in ([0, 1], [1, 0])]
+    if -found[1] > found[0]:
+        return readings.gap
+    return Interval(readings.gap.estimate, max(-found[1], -2.0), min(found[0], 2.0))
+
+
+def _largest(slopes: Vector, cells: Cube, box: Cube, strips: Matrix) -> float:
+    """Return the largest gap of the first group over the second in any cell; minus infinity if nothing fits.
+
+    Args:
+        slopes: How much a group's sum moves what the score averages to.
+        cells: The ends of both shares in each cell: (cell, group, end).
+        box: The least and the largest sum of both groups in each cell.
+        strips: Between what the sums times their slopes add up to in each cell.
+    """
+    (a, b), ends = slopes, np.maximum(cells, _LEAST_SHARE)
+    points = [(box[:, 0, i], box[:, 1, j]) for i in (0, 1) for j in (0, 1)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for edge in strips.T:
+            points += [(box[:, 0, i], (edge - a * box[:, 0, i]) / b) for i in (0, 1)]
+            points += [((edge - b * box[:, 1, j]) / a, box[:, 1, j]) for j in (0, 1)]
+    x, y = (np.array(each) for each in zip(*points, strict=True))
+    close = 1e-9
+    there = (x >= box[:, 0, 0] - close) & (x <= box[:, 0, 1] + close)
+    there &= (y >= box[:, 1, 0] - close) & (y <= box[:, 1, 1] + close)
+    there &= (a * x + b * y >= strips[:, 0] - close) & (a * x + b * y <= strips[:, 1] + close)
+    if not there.any():
+        return -np.inf
+    mean = np.max([x / ends[:, 0, i] for i in (0, 1)], axis=0)
+    other = np.max([-y / ends[:, 1, j] for j in (0, 1)], axis=0)
+    # A mean is at most 1, whatever is divided by.
+    gaps = np.where(there, mean + other, -np.inf).max(axis=0)
+    most = [np.where(there, each, -np.inf).max(axis=0) for each in (mean, other)]
+    return float(np.minimum(gaps, np.minimum(most[0], 1.0) + np.minimum(most[1], 1.0)).max())

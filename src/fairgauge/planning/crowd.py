@@ -1,17 +1,21 @@
 """Plans in the crowd: the largest local epsilon whose released tally still keeps the crowd's."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 
 from fairgauge.client.limits import STUDY_LIMIT
-from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd
+from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, default_delta, promised
 from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
 from fairgauge.planning.result import Plan, PlanRow
+from fairgauge.planning.typed import as_count, read_decimal
+from fairgauge.study import Number, Study
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
@@ -41,6 +45,39 @@ class CrowdAim:
             raise InvalidInput("crowd-epsilon", self.epsilon, f"must be {LEAST_EPSILON} or above")
         if not self.local_limit >= LEAST_EPSILON:
             raise InvalidInput("local-limit", self.local_limit, f"must be {LEAST_EPSILON} or above")
+
+
+def read_aim(
+    clients: Number | None, epsilon: Number | None, more: Mapping[str, Number | None], *, dash: str = "_"
+) -> CrowdAim | None:
+    """Read what a plan is to keep in the crowd, as typed; None if no crowd epsilon is given.
+
+    Args:
+        clients: How many answers the release sums up.
+        epsilon: The crowd's epsilon.
+        more: ``delta``, ``observed`` and ``local_limit``, as far as they are given.
+        dash: What stands between the words of a name in messages: ``-`` on a command line.
+
+    Raises:
+        InvalidInput: If something is missing, or out of range.
+    """
+    given = {name.replace("_", dash): typed for name, typed in more.items() if typed is not None}
+    wanted, mark = f"crowd{dash}epsilon", "--" if dash == "-" else ""
+    if epsilon is None:
+        for name, typed in given.items():
+            raise InvalidInput(name, typed, f"must be given with {mark}{wanted}")
+        return None
+    if clients is None:
+        raise InvalidInput(wanted, epsilon, f"needs {mark}clients: among how many a person is hidden")
+    read = {name: read_decimal(name, str(typed)) for name, typed in given.items()}
+    batch, limit = as_count("crowd", clients), f"local{dash}limit"
+    return CrowdAim(
+        read_decimal(wanted, str(epsilon)),
+        batch,
+        read.get("delta", default_delta(batch)),
+        read.get("observed", OBSERVED_IF_OPEN),
+        read.get(limit, STUDY_LIMIT),
+    )
 
 
 def largest_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
@@ -80,6 +117,26 @@ def largest_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crow
         else:
             high, above = middle, excess(crowd)
     return low, kept
+
+
+def planned_study(plan: Plan, wish: Wish, title: str) -> Study | None:
+    """Return the study of a plan's best design, which says how its counts are released; None if no design will do.
+
+    Guarantee: what the study's release promises, certified for its very table, is within what was planned.
+
+    Raises:
+        Impossible: If the table that is designed now is not the one that was planned with.
+    """
+    if plan.best is None or plan.crowd is None:
+        return None
+    local = Decimal(repr(plan.row(plan.best).epsilon))
+    question = make_question(wish, local, design=plan.best)
+    study = Study(title, [question], planned=int(plan.crowd["batch"]), release=plan.release)
+    study.check_privacy()
+    crowd = promised(study)
+    if crowd is None or crowd.epsilon > Decimal(repr(plan.crowd["epsilon"])):
+        raise Impossible(f"the table of {plan.best} does not keep what was planned")
+    return study
 
 
 def plan_in_crowd(

@@ -1,9 +1,11 @@
 """What a plan says: a row for each design, and which of them is best."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fairgauge.errors import InvalidInput
+from fairgauge.study import Release
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,14 @@ class Plan:
             return None
         # Where a simpler design does as well, it comes first in the list and is the better choice.
         return next(row.design for row in possible if getattr(row, self.solved_for) <= least * 1.0005)
+
+    @property
+    def release(self) -> Release | None:
+        """What a study says so that its counts leave as planned: one batch of all; None for a plan without a crowd."""
+        if self.crowd is None:
+            return None
+        delta, observed = (format(Decimal(repr(self.crowd[name])).normalize(), "f") for name in ("delta", "observed"))
+        return Release(int(self.crowd["batch"]), delta, observed)
 
     def row(self, design: str) -> PlanRow:
         """Return the row of a design.

@@ -1,13 +1,16 @@
 """The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import overload
 
 from fairgauge.designs import AUTO
+from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_question
+from fairgauge.planning.crowd import plan_in_crowd, read_aim
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.typed import as_count, as_epsilon, as_number
@@ -28,10 +31,16 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     expect: Number | None = None,
     spread: Number | None = None,
     detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    observed: Number | None = None,
+    local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
 ) -> Plan:
     """Return what each design needs or reaches, given two of clients, epsilon and error.
+
+    Clients and a crowd epsilon will do, too.
 
     Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
     (:class:`~fairgauge.planning.result.PlanRow`).
@@ -49,6 +58,11 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         detect: A gap whose chance of being noticed shall be given too.
+        crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
+            see only its counts.  The largest local epsilon that keeps it is found; see ``Plan.release``.
+        delta: The crowd's delta; the smaller of 1e-8 and a tenth of one in the number of clients unless given.
+        observed: The part of the answers that a reader may know or have made up; a half unless given.
+        local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
         progress: Called with the name of each design before it is worked out.
 
@@ -60,15 +74,26 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> round(found.rows[0].error, 4)
     0.0202
     """
-    return plan_for(
-        Goal.of(Wish(metric, attribute, target, abstain, expect, spread)),
+    goal = Goal.of(Wish(metric, attribute, target, abstain, expect, spread))
+    plan_all = partial(
+        plan_for,
+        goal,
         metric,
-        epsilon=None if epsilon is None else as_epsilon(epsilon),
         clients=None if clients is None else as_count("clients", clients),
-        error=None if error is None else as_number("error", error),
         confidence=confidence,
         interval=interval,
         detect=None if detect is None else as_number("detect", detect),
+    )
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "observed": observed, "local_limit": local_limit})
+    if aim is not None:
+        if epsilon is not None or error is not None:
+            raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes the place of epsilon and error: leave them out")
+        return plan_in_crowd(
+            goal, aim, lambda name, local: plan_all(epsilon=local, designs=[name]), designs=designs, progress=progress
+        )
+    return plan_all(
+        epsilon=None if epsilon is None else as_epsilon(epsilon),
+        error=None if error is None else as_number("error", error),
         designs=designs,
         progress=progress,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.cli.plan import TWO_EQUAL
+from fairgauge.study import Release, Study
 from tests.unit.cli.conftest import Run, refused
 
 GROUPS = ("--group", "female=0.5", "--group", "male=0.5")
@@ -176,10 +177,27 @@ class TestCrowd:
         assert {row["epsilon"] for row in found["designs"]} == {1.5}
         assert all(0 < row["crowd_epsilon"] < 0.2 for row in found["designs"])
 
+    def test_the_study_says_how_its_counts_are_released(self, fairgauge: Run, tmp_path: Path):
+        typed = ("--local-limit", "1", "--observed", "0.25", "--title", "Falls", "-o", "planned.json")
+        done = fairgauge("plan", *self.TERMS, *typed)
+        assert done.out.splitlines()[-1] == (
+            "planned.json: the study. Its counts leave in batches of at least 10,000 answers, and never if fewer come."
+        )
+        study = Study.load(tmp_path / "planned.json")
+        assert (study.title, study.planned) == ("Falls", 10_000)
+        assert study.release == Release(10_000, "0.00000001", "0.25")
+        told = fairgauge("verify", "planned.json", "--json").json["crowd"]
+        assert (told["batch"], told["observed"], told["delta"]) == (10_000, 0.25, 1e-8)
+        assert 0 < told["epsilon"] < 0.1
+        assert "of which a reader knows at most 2,500: crowd epsilon 0.0" in fairgauge("verify", "planned.json").out
+
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
             ((*GROUPS, "--crowd-epsilon", "0.5"), "crowd-epsilon=0.5: needs --clients"),
+            ((*TERMS, "-o", "x.json"), "title=nothing: must be given with --output"),
+            ((*TERMS, "--title", "Falls"), "title=Falls: must be given with --output"),
+            ((*GROUPS, "--clients", "9", "-o", "x", "--title", "T"), "output=x: must be given with --crowd-epsilon"),
             ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
             ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
             ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),

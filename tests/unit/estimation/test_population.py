@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from fairgauge.estimation import population
+from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.population import PopulationTest, population_width
@@ -39,7 +40,7 @@ def test_the_right_value_is_rejected_no_more_often_than_stated(gap: float, answe
 
 def test_a_test_that_forgets_its_distance_to_the_normal_law_is_caught(monkeypatch: pytest.MonkeyPatch):
     """The mutant twin: with few answers the normal law is wrong, and someone takes it for right, variance and all."""
-    monkeypatch.setattr(population, "distances", lambda *a: np.zeros(len(a[3].least)))
+    monkeypatch.setattr(Tails, "_left", (np.zeros(1), np.zeros((1, 1))))
     monkeypatch.setattr(population, "_MEAN", 1.0)
     monkeypatch.setattr(population, "upper_mean", lambda values, counts, alpha, most: values @ counts / counts.sum())
     law = binom.pmf(np.arange(61), 60, 0.5)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
-from fairgauge.estimation.share_error import mean_with_error
+from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.goal import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -75,3 +75,28 @@ def test_the_field_reaches_the_estimate():
     stated = replace(question, attribute=replace(sex, share_error="0.05"))
     assert estimands_of(stated).share_error == 0.05
     assert estimands_of(question).share_error == 0
+
+
+@pytest.mark.parametrize("shares", [("0.3", "0.7"), ("0.2", "0.3", "0.5")])
+def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(shares: tuple[str, ...]):
+    """Random shares in the band and random means: those whose score fits the strip have gaps in the interval."""
+    told = replace(estimands_of(tells_all(*shares)), share_error=0.04)
+    assert told.gaps is not None
+    assert told.shares is not None
+    inputs = told.decoder.inputs
+    means = told.decoder.rows @ told.gaps[0, 1].over
+    gap, known = Interval(0.3, 0.25, 0.35), (Interval(0.5, 0.2, 0.8), Interval(0.2, 0.0, 0.4))
+    found = gap_with_error(Readings(gap, known, means), told, (0, 1))
+    rng, seen = np.random.default_rng(4), []
+    lines = [np.polyfit(inputs.levels, means[inputs.blocks[g]], 1) for g in (0, 1)]
+    for _ in range(20_000):
+        p = told.shares[:2] + rng.uniform(-0.04, 0.04, 2)
+        p[1] = 1 - p[0] if len(shares) == 2 else p[1]
+        held = rng.uniform(-1, 1, 2)
+        theta = sum(p[g] * np.polyval(lines[g], held[g]) for g in (0, 1))
+        sums = p * held / told.shares[:2]
+        if gap.low <= theta <= gap.high and all(k.low <= s <= k.high for k, s in zip(known, sums, strict=True)):
+            seen.append(held[0] - held[1])
+    assert len(seen) > 150
+    assert found.low <= min(seen) < found.low + 0.12
+    assert found.high - 0.12 < max(seen) <= found.high

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from fairgauge import Attribute, Metric, design, plan
+from fairgauge.crowd import promised
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.search import plan_for
+from fairgauge.study import Release, Study
 
 RECALL = Metric("recall", 0, 1)
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
@@ -94,3 +96,36 @@ def test_bad_numbers_are_told_in_one_line(more: dict[str, Any], said: str):
     with pytest.raises(InvalidInput) as raised:
         plan(RECALL, SEX, **arguments)
     assert str(raised.value) == said
+
+
+def test_a_plan_in_the_crowd_gives_the_release_that_a_study_says():
+    found = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, observed=0, designs=SIMPLE)
+    (row,) = found.rows
+    assert row.crowd_epsilon is not None
+    assert 0.49 < row.crowd_epsilon <= 0.5
+    assert (row.epsilon or 0) > 3
+    assert found.release == Release(10_000, "0.00000001", "0")
+    study = Study("Planned", [design(RECALL, SEX, epsilon=row.epsilon or 0, design=row.design)], release=found.release)
+    kept = promised(study)
+    assert kept is not None
+    assert kept.number == row.crowd_epsilon
+    limited = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, local_limit=1.5, delta=1e-6, designs=SIMPLE)
+    assert (limited.rows[0].epsilon, limited.release) == (1.5, Release(10_000, "0.000001", "0.5"))
+    assert plan(RECALL, SEX, clients=1e4, epsilon=1, designs=SIMPLE).release is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"crowd_epsilon": 0.5}, "crowd_epsilon=0.5: needs clients"),
+        (
+            {"clients": 100, "crowd_epsilon": 0.5, "epsilon": 1},
+            "crowd_epsilon=0.5: takes the place of epsilon and error",
+        ),
+        ({"clients": 100, "epsilon": 1, "delta": 1e-8}, "delta=1e-08: must be given with crowd_epsilon"),
+    ],
+)
+def test_what_a_crowd_needs(given: dict[str, Any], said: str):
+    with pytest.raises(InvalidInput) as caught:
+        plan(RECALL, SEX, **given)
+    assert str(caught.value).startswith(said)

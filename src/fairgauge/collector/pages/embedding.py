@@ -28,12 +28,13 @@ def bundle() -> bytes:
     """Return the custom element and all that it needs, as one module."""
     order: list[str] = []
     _visit(ENTRY, order, ())
+    about = f"""/**
+ * <fairgauge-study>: take part in a fairgauge study, on any page.  Version {__version__}.  Apache-2.0.
+ *
+ * Made from the modules below, unchanged but for how they import each other; no dependencies.
+ */"""
     parts = [
-        "/**\n"
-        f" * <fairgauge-study>: take part in a fairgauge study, on any page.  Version {__version__}.  Apache-2.0.\n"
-        " *\n"
-        " * Made from the modules below, unchanged but for how they import each other; no dependencies.\n"
-        " */",
+        about,
         "const modules = {};",
         *(_wrapped(name) for name in order),
         *(f'export const {{ {", ".join(_exports(name))} }} = modules["{name}"];' for name in (CLIENT, ENTRY)),

@@ -10,6 +10,7 @@ import {
   send,
   studyStatus,
 } from "./fairgauge-client.js";
+import { offerProof, remembered } from "./take-part-crowd.js";
 import { ticketField } from "./take-part-fields.js";
 import { make } from "./take-part-visit.js";
 
@@ -17,7 +18,8 @@ const PATIENCE = { tries: 3, first: 1, longest: 20 };
 const WAITS = { first: 5, longest: 120 }; // seconds between rounds of tries, while the page is open
 
 /** Show the very bytes of an answer, and let the person send them. */
-export function review(visit, study, answer, { state }) {
+export function review(visit, study, answer, record) {
+  const { state } = record;
   const bytes = answerBytes(answer);
   visit.get("bytes").textContent = new TextDecoder().decode(bytes);
   const [title, text, more] = texts(visit, study, bytes.length)[state];
@@ -30,9 +32,11 @@ export function review(visit, study, answer, { state }) {
     id: code(answer.id),
     symbol: code(String(answer.symbol)),
     cost: visit.say("memory.epsilon", { number: visit.words.numeral(roundedUp(study.epsilon, 6)) }),
+    readers: remembered(visit, record),
     state: visit.say(`memory.${state}`),
   };
-  const lines = Object.entries(kept).map(([name, value]) => [
+  const told = Object.entries(kept).filter(([, value]) => value !== null);
+  const lines = told.map(([name, value]) => [
     make("dt", {}, visit.say(`memory.${name}`)),
     make("dd", {}, value),
   ]);
@@ -139,6 +143,7 @@ async function thank(visit, study, answer, counted) {
   visit.show("results", false);
   if (!counted) return;
   visit.get("recheck").onclick = () => recheck(visit, answer);
+  offerProof(visit, study, answer);
   const found = await studyStatus(study, visit.collector).catch(() => null);
   const open = found?.results === "public";
   const here = new URL(`studies/${study.digest}`, visit.collector);
@@ -148,7 +153,7 @@ async function thank(visit, study, answer, counted) {
   const id = make("code", { dir: "ltr" }, answer.id);
   const link = make("a", { href: `${here.href}/export` }, visit.say("thanks.list-link"));
   const key = open && !["tickets", "blind"].includes(study.admission) ? "thanks.list" : "thanks.no-list";
-  visit.get("counted-list").replaceChildren(...visit.rich(key, { link, id }));
+  visit.get("counted-list").replaceChildren(...(study.release ? [] : visit.rich(key, { link, id })));
 }
 
 /** Send the same bytes once more: whoever has counted them says so, and counts nothing twice. */

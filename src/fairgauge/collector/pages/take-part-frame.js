@@ -33,8 +33,9 @@ export function frame(visit) {
   privacy.append(
     make("p", { id: "promise" }),
     make("figure", { id: "odds" }),
+    make("div", { id: "crowd", hidden: true }),
     details("checked", "checks.title", make("ul", { id: "checks", className: "checks" })),
-    details("limits", "limits.title", make("p", { id: "limits-now" }), lower),
+    details("limits", "limits.title", make("p", { id: "limits-now" }), make("p", { id: "limits-readers" }), lower),
   );
 
   const asked = make(
@@ -66,6 +67,13 @@ export function frame(visit) {
     buttons(said("button", "thanks.button", { id: "recheck", type: "button" })),
     status("rechecked"),
     make("p", { id: "counted-list" }),
+    make(
+      "div",
+      { id: "proof", hidden: true },
+      said("p", "thanks.seal"),
+      buttons(said("button", "thanks.prove", { id: "prove", type: "button" })),
+      status("proved"),
+    ),
   );
   counted.hidden = true;
   const ready = section(

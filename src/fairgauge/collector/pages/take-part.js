@@ -10,6 +10,7 @@ import {
   tokenId,
 } from "./fairgauge-client.js";
 import { review, submit } from "./take-part-answer.js";
+import { describeCrowd, spentTowardsReaders } from "./take-part-crowd.js";
 import { groupField, limitField, ticketField, valueField } from "./take-part-fields.js";
 import { frame } from "./take-part-frame.js";
 import { Told, describe } from "./take-part-study.js";
@@ -44,6 +45,7 @@ async function showLimits(visit) {
   const spent = roundedUp(await ledger.spent(), 6);
   const amounts = Object.entries({ study, lifetime, spent }).map(([name, amount]) => [name, words.numeral(amount)]);
   visit.get("limits-now").textContent = visit.say("limits.now", Object.fromEntries(amounts));
+  visit.get("limits-readers").textContent = await spentTowardsReaders(visit);
   const fields = [limitField(words, "study", study), limitField(words, "lifetime", lifetime)];
   visit.get("limit-fields").replaceChildren(...fields.map(({ element }) => element));
   visit.get("lower").onsubmit = async (event) => {
@@ -107,7 +109,7 @@ function ask(visit, study, told) {
     if (!open) return;
     try {
       const answer = await ledger.answer(study, profile, { ticket: shown });
-      event.target.reset();
+      visit.get("form").reset(); // not event.target: after an await that is the host of the shadow
       visit.get("fields").replaceChildren();
       visit.show("form", false);
       await showLimits(visit);
@@ -174,6 +176,7 @@ async function main(visit) {
   const record = await visit.ledger.recall(study.digest);
   if (!study.site) {
     describe(visit, study, told);
+    await describeCrowd(visit, study);
     visit.tell("loaded", { title: visit.say("page.title", { title: told.title }) });
   }
   await showLimits(visit);
@@ -210,6 +213,7 @@ export class FairgaugeStudy extends HTMLElement {
   }
 
   connectedCallback() {
+    this.replaceChildren(); // what was there for browsers without JavaScript
     this.#start();
   }
 

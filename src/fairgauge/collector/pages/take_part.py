@@ -22,7 +22,10 @@ _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
 _KINDS = {"css": "text/css", "js": "text/javascript", "ts": "text/plain"}
 # What is served as /static/...: modules, which other sites may import, and what the page has around them.
-_MODULES = tuple(f"fairgauge-{part}" for part in ("client.js", "client.d.ts", "crowd.js", "envelopes.js", "passes.js"))
+_MODULES = (
+    *(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "inclusion", "passes")),
+    "fairgauge-client.d.ts",
+)
 _FILES = ("take-part-page.js", "take-part.css")
 ASSETS: dict[str, Callable[[], bytes]] = {
     **{name: (_STATIC / name).read_bytes for name in _MODULES},

@@ -35,6 +35,7 @@ export type State = "pending" | "delivered" | "refused";
 export interface Kept extends Answer {
   state: State;
   charges: [attribute: string, epsilon: Decimal][];
+  readers?: [attribute: string, epsilon: Decimal, delta: Decimal][];
   wanted?: boolean;
 }
 
@@ -89,6 +90,7 @@ export interface Study {
   readonly admission: "open" | "tickets" | "blind" | null;
   readonly issuer?: { name: string; key: string } | null;
   readonly gateway?: string | null;
+  readonly release?: { batch: number; delta: Decimal; observed: Decimal } | null;
   /** The exact epsilon, rounded up at its 50th digit. */
   readonly epsilon: Fraction;
   /** By how much an answer can change anyone's odds at most; null in a study for sites. */
@@ -177,6 +179,7 @@ export class Ledger {
   limits(): Promise<{ study: Decimal | null; lifetime: Decimal | null }>;
   lower(limits: Limits): Promise<{ study: Decimal; lifetime: Decimal }>;
   spent(): Promise<Fraction>;
+  spentTowardsReaders(): Promise<{ epsilon: Fraction; delta: Fraction }>;
   recall(digest: string): Promise<Kept | null>;
   pending(): Promise<Answer[]>;
   markWanted(answer: Answer, wanted?: boolean): Promise<void>;
@@ -187,6 +190,16 @@ export class Ledger {
   keepToken(study: string, token: Uint8Array): Promise<Uint8Array>;
   token(study: string): Promise<Uint8Array | null>;
 }
+
+/** What a study that is released in batches promises towards its readers. */
+export function promised(study: Study): Promise<{
+  batch: number;
+  observed: Decimal;
+  delta: Decimal;
+  epsilon: number;
+  people: number;
+  text: Decimal;
+}>;
 
 export const LIMITS: Readonly<{ study: Decimal; lifetime: Decimal }>;
 export function checkStudyLimit(study: Study, limit?: Decimal | null): void;

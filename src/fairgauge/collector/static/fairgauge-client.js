@@ -1187,10 +1187,6 @@ export function checkAble(study, ticket) {
   if (["tickets", "blind"].includes(study.admission) && ticket === null) {
     throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   }
-  if (study.release) {
-    const text = "the study asks for a release in batches that devices check, which this version cannot do yet";
-    throw new CannotAnswer(text, ["release", {}]);
-  }
 }
 
 /** Refuse a study before it opens and from when it closes: nobody would count what it costs to answer. */
@@ -1281,6 +1277,7 @@ export class Ledger {
   async answer(study, profile, { limits = {}, ticket = null } = {}) {
     if (ticket !== null) checkTicket(ticket);
     const allowed = allLimits({ ...(await this.limits()), ...limits });
+    const crowd = await this.#crowd(study, allowed);
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
@@ -1295,10 +1292,17 @@ export class Ledger {
             allowed.lifetime,
           );
           const fresh = answer(study, profile, { limits: allowed, ticket });
-          store.add({ ...fresh, state: "pending", charges });
+          store.add({ ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) });
           return fresh;
         });
     });
+  }
+
+  /** Return what a study promises towards its readers, unless it has no crowd or was answered before. */
+  async #crowd(study, { study: limit }) {
+    if (!study.release || (await this.recall(study.digest))) return null;
+    checkStudyLimit(study, limit); // crowd or no crowd; and before it is computed, which takes a moment
+    return promised(study);
   }
 
   /** Return the limits that this ledger keeps to: { study, lifetime }. */
@@ -1331,6 +1335,22 @@ export class Ledger {
             total(charges.filter(([name]) => name === "" || name === account)),
           );
           return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
+        });
+    });
+  }
+
+  /** Return the same towards those who read released counts, { epsilon, delta }: both add up over studies. */
+  async spentTowardsReaders() {
+    return this.#change((store, done) => {
+      store.getAll().onsuccess = ({ target: { result: past } }) =>
+        done(() => {
+          // What was answered before crowds were known counts in full: a reader may have seen what the collector saw.
+          const all = past.flatMap(({ charges, readers = towardsReaders(charges, null) }) => readers);
+          const sums = ["", ...all.map(([name]) => name)].map((account) => {
+            const own = all.filter(([name]) => name === "" || name === account);
+            return { epsilon: total(own), delta: total(own.map(([name, , delta]) => [name, delta])) };
+          });
+          return sums.reduce((a, b) => (compare(a.epsilon, b.epsilon) < 0n ? b : a));
         });
     });
   }
@@ -1473,6 +1493,30 @@ function chargesOf(study, profile) {
     }
   }
   return [...costs].map(([account, cost]) => [account, plain(cost)]);
+}
+
+/**
+ * Return what a study that is released in batches promises towards its readers, computed here from its integers:
+ * { batch, observed, delta, epsilon, people, text }, where `text` is epsilon as a decimal, rounded up.
+ *
+ * This module has no dependencies, but for such studies it wants fairgauge-crowd.js beside it.
+ */
+export async function promised(study) {
+  const { batch, delta, observed } = study.release;
+  const found = await import("./fairgauge-crowd.js").catch(() => {
+    const text = "the study is released in batches, and fairgauge-crowd.js is not beside this client";
+    throw new CannotAnswer(text, ["release", {}]);
+  });
+  const crowd = found.crowdOf(study, batch, { observed, delta });
+  // A double is a fraction with a power of two below it, so this is exact until it is rounded up.
+  return { ...crowd, text: roundedUp(fraction(BigInt(Math.ceil(crowd.epsilon * 2 ** 60)), 1n << 60n), 12) };
+}
+
+/** Return what an answer costs towards readers: [[name, epsilon, delta]...]; without a crowd, what it costs at all. */
+function towardsReaders(charges, crowd) {
+  return charges.map(([name, cost]) =>
+    crowd && atMost(decimal(crowd.text), cost) ? [name, crowd.text, crowd.delta] : [name, cost, "0"],
+  );
 }
 
 /** What is spent unless somebody says otherwise: epsilon 4 on one study, and 8 on an attribute over a lifetime. */

@@ -1,0 +1,283 @@
+r"""How likely an average score is to be so far from zero: the normal law, its first correction, and what is left.
+
+Let y_1, ..., y_K be independent draws of a score with mean 0, variance v and third moment m, and S their sum.  Let U
+be independent of them, with a smooth law on [-H, H] and the characteristic function u.  If S >= x then
+S + U >= x - H, and the inversion formula of Gil-Pelaez (1951) gives for a = x - H
+
+.. math:: P(S \ge x) \le P(S + U \ge a) \le 1 - \Phi(z) + \frac{m (z^2 - 1) \varphi(z)}{6 v^{3/2} \sqrt K}
+          + \frac1\pi \int_0^\infty \frac{|f u - g|}{t} dt , \quad z = \frac{a}{\sqrt{K v}} ,
+
+where f = phi^K is the characteristic function of S, and g that of the normal law with the correction for
+skewness (Edgeworth, 1905):
+
+.. math:: g(t) = e^{-K v t^2 / 2} \Big(1 - \frac{i K m t^3}{6}\Big) .
+
+So nothing is approximate: what the correction leaves is paid for by the integral, which falls with 1/K, and not with
+1/sqrt(K) as the distance to the normal law does.  U takes the edge off scores that lie on a lattice, for which the
+integral would not fall at all, and costs H/K of the width.  Every H and every u give a bound; the best is taken.
+
+*The integral.*  At each t the smaller of two bounds is taken.  With gamma = exp(-v t^2 / 2) and delta = phi - gamma,
+
+.. math:: |\phi^K - \gamma^K - K \gamma^{K-1} \delta| \le \tfrac12 K (K-1) |\delta|^2 \max(|\phi|, \gamma)^{K-2} ,
+
+and delta = -i m t^3 / 6 + rho, where |Re rho| <= max(M_4 / 24, v^2 / 8) t^4 because E cos(t y) and gamma
+are both 1 - v t^2 / 2 and something between 0 and these, and |Im rho| <= min(1, R t / 5) M_4 t^4 / 24 for scores of
+size R, because E|y|^5 <= R M_4.  With 1 - gamma <= v t^2 / 2 this gives
+
+.. math:: |f - g| \le K \gamma^{K-1} \Big(|\rho| + \frac{v t^2}{2} \frac{|m| t^3}{6}\Big)
+          + \tfrac12 K (K-1) |\delta|^2 \max(|\phi|, \gamma)^{K-2} , \quad |f u - g| \le |f - g| + (1 - u) |g| .
+
+Farther out |f u - g| <= |f| u + |g|.  A client drawn from a population answers by a mixture of rows, and the
+characteristic function of a mixture is no larger than the largest of its rows, so |phi| has a bound that is free of the
+unknown law.
+
+Every integral is an upper sum: on each piece each factor is replaced by something at least as large as all of it.
+Powers of t grow and the normal curve falls; |phi|^2 between two points is at most the larger of the two and
+h^2 Var / 4, because its second derivative is at most 2 Var.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from fairgauge.estimation.laws import Laws
+from fairgauge.goals.inputs import Matrix, Vector
+
+# The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then growing to
+# steps and an end that are set by the standard deviation of a single score.
+_NEAR, _STEP, _GROWTH = 12.0, 0.1, 1.05
+_WIDEST, _END = 0.1, 30.0
+# U is the sum of so many uniform numbers; its reach is in units of a single score's standard deviation.
+_SUMS = (1, 2, 4)
+_REACHES: Vector = np.geomspace(0.125, 64, 19)
+# The correction (z^2 - 1) phi(z) is largest here.
+_TOP = math.sqrt(3)
+_HEIGHT = 0.02
+_HALVINGS = 14
+
+IndexArray = NDArray[np.int_]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What is known of a centred score, one entry for each case.
+
+    Args:
+        least: What its variance is at least.
+        most: What its variance is at most.
+        third: What its third moment is at least and at most.
+        fourth: Its largest fourth moment.
+        size: The largest size of the score.
+    """
+
+    least: Vector
+    most: Vector
+    third: tuple[Vector, Vector]
+    fourth: Vector
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The points of the upper sums for scores of variance 1, and ways to smooth them.
+
+    Args:
+        points: The points, as frequencies.
+        reaches: How far each way to smooth reaches.
+        spreads: The variance of each.
+        smooth: What |u| is at most on each piece, for each way.
+        rest: What the integral of |u| / t is at most beyond the last point, for each way.
+    """
+
+    points: Vector
+    reaches: Vector
+    spreads: Vector
+    smooth: Matrix
+    rest: Vector
+
+
+def grid_of(answers: float) -> Grid:
+    """Return the grid for the sum of so many scores."""
+    # Rounded, so that grids are shared; any grid is valid.
+    return _grid(round(4 * math.log2(answers)))
+
+
+@lru_cache(maxsize=32)
+def _grid(size: int) -> Grid:
+    root = 2.0 ** (size / 8)
+    found = list(np.arange(0, _NEAR + _STEP / 2, _STEP))
+    while found[-1] < _END * root:
+        found.append(found[-1] + min((_GROWTH - 1) * found[-1], max(_WIDEST * root, _STEP)))
+    points = np.array(found) / root
+    sums, reaches = (each.ravel() for each in np.meshgrid(_SUMS, _REACHES))
+    edges = np.multiply.outer(reaches / sums, points)
+    low, high = edges[:, :-1], edges[:, 1:]
+    # |sin(x) / x| between two points.
+    swing = np.minimum(1.0, np.maximum(np.abs(np.sin(low)), np.abs(np.sin(high))) + (high - low) / 2)
+    smooth = np.minimum(1.0, swing / np.maximum(low, 1e-300)) ** sums[:, None]
+    return Grid(points, reaches, reaches**2 / (3 * sums), smooth, edges[:, -1] ** -sums.astype(float) / sums)
+
+
+def modulus(laws: Laws, score: Vector, times: Vector) -> Vector:
+    """Return what |phi| is at most on each piece between two times, for a client drawn from any population."""
+    phase = np.multiply.outer(score, times)
+    square = (laws.rows @ np.cos(phase)) ** 2 + (laws.rows @ np.sin(phase)) ** 2
+    variance = laws.rows @ score**2 - (laws.rows @ score) ** 2
+    sag = np.multiply.outer(np.maximum(variance, 0.0), np.diff(times) ** 2) / 4
+    top = np.sqrt(np.minimum(np.maximum(square[:, :-1], square[:, 1:]) + sag, 1.0))
+    return np.minimum(laws.most(top), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What the table says of a score's characteristic function.
+
+    Args:
+        grid: The grid of the upper sums.
+        scale: About the standard deviation of the score: frequencies are the grid's over this.
+        bound: What |phi| is at most on each piece.
+    """
+
+    grid: Grid
+    scale: float
+    bound: Vector
+
+    @classmethod
+    def of(cls, laws: Laws, score: Vector, answers: float, scale: float) -> "Heard":
+        """Return what the rows of a table say, for the sum of so many answers."""
+        grid = grid_of(answers)
+        return cls(grid, scale, modulus(laws, score, grid.points / scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """Bounds how likely an average score is to be far from zero.
+
+    Args:
+        answers: How many clients there are, drawn from one population.
+        heard: What is known of the score's characteristic function.
+        moments: What is known of its moments.
+    """
+
+    answers: float
+    heard: Heard
+    moments: Moments
+
+    def above(self, average: float | Vector, most: Vector | None = None) -> Vector:
+        """Return for each case how likely the average is to be this large, at most.
+
+        Guarantee: exact, for independent clients drawn from one population whose moments are as stated.
+
+        Args:
+            average: The average score, one for each case or for all.
+            most: What the variance is at most, if more is known than was stated.
+        """
+        return self._tail(average, self.moments.third, most)
+
+    def below(self, average: float | Vector, most: Vector | None = None) -> Vector:
+        """Return for each case how likely the average is to be as small as minus this, at most."""
+        low, high = self.moments.third
+        return self._tail(average, (-high, -low), most)
+
+    def limit(self, level: float) -> float:
+        """Return about how far on either side the average may be if that is to be less likely than a level."""
+        low, high = 0.0, 40 * math.sqrt(float(self.moments.most.max()) / self.answers)
+        if max(self.above(high).max(), self.below(high).max()) > level:
+            return math.inf
+        while high - low > 1e-4 * high:
+            middle = (low + high) / 2
+            far = max(self.above(middle).max(), self.below(middle).max()) <= level
+            low, high = (low, middle) if far else (middle, high)
+        return high
+
+    def deviations(self, level: float) -> tuple[float, float]:
+        """Return z and a reach: an average z deviations and the reach away is never likelier than a level."""
+        roots = np.sqrt(self.moments.most / self.answers)
+        reach = float(self._left[0].max())
+        low, high = np.zeros(len(roots)), np.full(len(roots), 40.0)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            average = middle * roots + reach / self.answers
+            far = np.maximum(self.above(average), self.below(average)) <= level
+            low, high = np.where(far, low, middle), np.where(far, middle, high)
+        return (math.inf if high.max() >= 40 else float(high.max())), reach
+
+    def _tail(self, average: float | Vector, thirds: tuple[Vector, Vector], most: Vector | None) -> Vector:
+        """Return the largest value of the normal law and its correction in each case, and what is left."""
+        reaches, left = self._left
+        variances = self.moments.least, self.moments.most if most is None else most
+        distance = average * self.answers - reaches[:, None]
+        far, near = (distance / np.sqrt(self.answers * v) for v in variances)
+        ends = _correction(near), _correction(far)
+        top = np.where((near < _TOP) & (far > _TOP), _correction(np.array(_TOP)), np.maximum(*ends))
+        skews = [third / (6 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]
+        corrected = np.max([skew * part for skew in skews for part in (top, np.minimum(*ends))], axis=0)
+        tails = np.where(distance > 0, ndtr(-near) + corrected + left, 1.0)
+        return np.asarray(np.clip(tails, 0.0, 1.0).min(axis=0))
+
+    @cached_property
+    def _left(self) -> tuple[Vector, Matrix]:
+        """What the integral is at most: for a few ways to smooth (how far each reaches), in each case."""
+        grid, scale = self.heard.grid, self.heard.scale
+        # Every way to smooth is valid: the best ones for a few cases are good enough for all.
+        few = slice(None, None, max(1, len(self.moments.least) // 3))
+        deviation = math.sqrt(float(self.moments.most.max()) * self.answers)
+        paid = grid.reaches * scale / deviation
+        # Near the limits that people ask for the normal curve is about this high: so much width costs a probability.
+        cost = self._summed(np.arange(len(grid.reaches)), few) / _HEIGHT + paid[:, None]
+        best = np.unique(cost.argmin(axis=0))
+        return grid.reaches[best] * scale, self._summed(best, slice(None))
+
+    def _summed(self, choices: IndexArray, cases: slice) -> Matrix:
+        """Return the upper sums of the integral, for each way to smooth and each case."""
+        (near, far, normal), grid, scale = self._curves, self.heard.grid, self.heard.scale
+        left, right = grid.points[:-1] / scale, grid.points[1:] / scale
+        width, found = (right - left) / np.pi, []
+        blurred, apart = normal[cases] * right / 2, far[cases] / np.maximum(left, 1e-300)
+        beyond = normal[cases] / np.maximum(left, 1e-300)
+        # The first piece reaches to 0, where only moments help.
+        beyond[:, 0] = np.inf
+        for choice in choices:
+            close = near[cases] + blurred * (grid.spreads[choice] * scale**2)
+            found.append(np.minimum(close, apart * grid.smooth[choice] + beyond) @ width + grid.rest[choice] / np.pi)
+        return np.array(found) + self._beyond[cases]
+
+    @cached_property
+    def _beyond(self) -> Vector:
+        """What the integral of |g| / t is at most beyond the last point."""
+        end, third = self.heard.grid.points[-1] / self.heard.scale, self._third
+        a, b = self.answers * self.moments.least, self.answers * third / 6
+        return np.asarray(np.exp(-a * end**2 / 2) * (1 / (a * end**2) + b * (end / a + 1 / (a**2 * end))) / np.pi)
+
+    @property
+    def _third(self) -> Vector:
+        low, high = self.moments.third
+        return np.maximum(np.abs(low), np.abs(high))
+
+    @cached_property
+    def _curves(self) -> tuple[Matrix, Matrix, Matrix]:
+        """On each piece what |f - g| / t, |f| and |g| are at most."""
+        count, known = self.answers, self.moments
+        least, most, fourth = known.least[:, None], known.most[:, None], known.fourth[:, None]
+        third, times = self._third[:, None], self.heard.grid.points / self.heard.scale
+        left, right = times[:-1], times[1:]
+        bend, skew = fourth * right**4 / 24, third * right**3 / 6
+        real, turn = (
+            np.maximum(bend, np.minimum(most**2, fourth) * right**4 / 8),
+            np.minimum(1.0, known.size * right / 5),
+        )
+        delta, rho = np.hypot(real, turn * bend + skew), np.hypot(real, turn * bend)
+        small = np.where(most * right**2 < 2, np.hypot(1 - least * left**2 / 2 + bend, turn * bend + skew), 1.0)
+        phi = np.log(np.clip(np.minimum(self.heard.bound, small), 1e-300, 1.0))
+        gamma = -least * left**2 / 2
+        near = count * np.exp((count - 1) * gamma) * (rho + most * right**2 / 2 * skew)
+        near += count * (count - 1) / 2 * delta**2 * np.exp(max(count - 2, 0) * np.maximum(phi, gamma))
+        return near / right, np.exp(count * phi), np.exp(count * gamma) * np.hypot(1, count * skew)
+
+
+def _correction(z: Vector) -> Vector:
+    return np.asarray((z**2 - 1) * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi))

@@ -1,0 +1,114 @@
+"""Tails of sums against exact ones: a sum of coins is binomial, and a sum of a few numbers is a convolution."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fairgauge.channel import LEVEL_UNIT
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
+from fairgauge.estimation.laws import Laws
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.inputs import Vector
+from tests.samples import sample_channel
+from tests.surveys import coin_channel
+
+HALF = np.array([0.5, 0.5])
+
+
+def tails_of(score: Vector, law: Vector, answers: int) -> Tails:
+    """What is known if everyone answers by one law: its exact moments and its own characteristic function."""
+    variance, third, fourth = (np.array([float(law @ score**power)]) for power in (2, 3, 4))
+    decoder = Decoder.even(coin_channel(), HALF)
+    object.__setattr__(decoder, "__dict__", {**decoder.__dict__, "rows": np.tile(law, (4, 1))})
+    heard = Heard.of(Laws(decoder, HALF), score, answers, float(np.sqrt(variance[0])))
+    known = Moments(variance, variance, (third, third), fourth, float(np.abs(score).max()))
+    return Tails(answers, heard, known)
+
+
+def coin(part: float, answers: int) -> Tails:
+    return tails_of(np.array([-part, 1 - part]), np.array([1 - part, part]), answers)
+
+
+def exact_above(part: float, answers: int, average: float) -> float:
+    """How likely the average of so many coins, less its mean, is to be at least this."""
+    return float(binom.sf(np.ceil((average + part) * answers - 1e-9) - 1, answers, part))
+
+
+@pytest.mark.parametrize("part", [0.5, 0.2, 0.95, 0.05])
+@pytest.mark.parametrize("answers", [1, 2, 10, 100, 1000, 10**5])
+def test_the_bound_is_above_the_exact_tail_and_not_far(part: float, answers: int):
+    tails, deviation = coin(part, answers), float(np.sqrt(part * (1 - part) / answers))
+    for z in (0.5, 1.0, 1.7, 2.0, 2.6, 3.3):
+        above, below = (float(side(z * deviation)[0]) for side in (tails.above, tails.below))
+        assert exact_above(part, answers, z * deviation) <= above
+        assert exact_above(1 - part, answers, z * deviation) <= below
+        if answers >= 10**5:
+            assert above < 1.1 * exact_above(part, answers, (z - 0.02) * deviation) + 1e-4
+
+
+def test_a_skewed_score_is_bounded_by_its_convolution():
+    score, law = np.array([-1.0, 0.0, 7.0]), np.array([0.7, 0.2, 0.1])
+    answers = 400
+    exact = np.array([1.0])
+    for _ in range(answers):
+        exact = np.convolve(exact, [0.7, 0.2, 0, 0, 0, 0, 0, 0, 0.1])
+    sums, tails = np.arange(len(exact)) - answers, tails_of(score, law, answers)
+    for total in range(20, 250, 5):
+        above, below = float(tails.above(total / answers)[0]), float(tails.below(total / answers)[0])
+        assert exact[sums >= total].sum() <= above <= exact[sums >= total].sum() + 0.02
+        assert exact[sums <= -total].sum() <= below
+
+
+def test_a_bound_that_forgets_the_skewness_or_the_lattice_is_caught():
+    """The mutant twins: the normal law as it is, and nothing paid for what smoothing reaches."""
+    tails = coin(0.01, 10**5)
+    straight = replace(tails, moments=replace(tails.moments, third=(np.zeros(1), np.zeros(1))))
+    average = 3.1 * float(np.sqrt(0.01 * 0.99 / 10**5))
+    straight.__dict__["_left"] = np.zeros(1), np.zeros((1, 1))
+    assert straight.above(average)[0] < exact_above(0.01, 10**5, average) <= tails.above(average)[0]
+    lattice, free = coin(0.5, 100), coin(0.5, 100)
+    free.__dict__["_left"] = np.zeros(1), lattice._left[1].min(axis=0, keepdims=True)
+    assert free.above(0.05)[0] < exact_above(0.5, 100, 0.05) <= lattice.above(0.05)[0]
+
+
+def test_cases_cover_every_variance_and_skewness_between_their_ends():
+    part, answers = 0.2, 1000
+    tails = coin(part, answers)
+    variance, third = tails.moments.least, tails.moments.third[0]
+    wide = replace(
+        tails, moments=replace(tails.moments, least=0.9 * variance, most=1.2 * variance, third=(-third, 2 * third))
+    )
+    for average in np.linspace(0.001, 0.06, 40):
+        assert wide.above(float(average))[0] >= tails.above(float(average))[0]
+        assert wide.below(float(average))[0] >= tails.below(float(average))[0]
+
+
+def test_the_limit_is_where_the_tail_meets_the_level():
+    tails = coin(0.3, 10_000)
+    limit = tails.limit(0.005)
+    assert max(tails.above(limit)[0], tails.below(limit)[0]) <= 0.005
+    assert max(tails.above(0.999 * limit)[0], tails.below(0.999 * limit)[0]) > 0.005
+    assert coin(0.5, 1).limit(0.005) == np.inf
+
+
+def test_smoothing_is_bounded_between_the_points():
+    grid = grid_of(300)
+    between = np.linspace(grid.points[:-1], grid.points[1:], 9)
+    for sums, reach, bound in ((1, grid.reaches[0], grid.smooth[0]), (4, grid.reaches[-1], grid.smooth[-1])):
+        assert (np.abs(np.sinc(between * reach / sums / np.pi)) ** sums <= bound + 1e-12).all()
+
+
+def test_the_modulus_bounds_every_mixture_between_the_points():
+    channel = sample_channel(levels=tuple(LEVEL_UNIT * k // 2 for k in range(-2, 3)))
+    laws = Laws(Decoder.even(channel, HALF), HALF)
+    score = np.linspace(-3, 5, 10)
+    times = np.linspace(0, 4, 60)
+    bound = modulus(laws, score, times)
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        law = np.concatenate([0.5 * rng.dirichlet(np.full(5, 0.3)) for _ in range(2)])
+        between = np.linspace(times[:-1], times[1:], 7)
+        phi = np.abs(np.exp(1j * np.multiply.outer(between, score)) @ (law @ laws.rows))
+        assert (phi <= bound + 1e-12).all()
