@@ -1,9 +1,10 @@
 """The Flower app: federated averaging of a logistic regression, and a private answer from every trial.
 
 Compared with any other Flower app, what is new is the mod in front of the evaluation and the strategy around FedAvg.
+With ``models`` in its configuration it trains nothing, and asks how two models differ.
 """
 
-from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,71 +12,80 @@ from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
-from flwr.simulation import run_simulation
 
-from fairgauge.flower import AnswerCounter, PrivateMetrics, private_metrics
-from fairgauge.study import Study
-from model import SIZE, rates, train
-from trials import Matrix, Trial
+from fairgauge.flower import AnswerCounter, PrivateMetrics, private_metrics, run_config
+from model import SIZE, differences, rates, train
+from trials import Matrix, Trial, load
 
-
-def federate(trials: list[Trial], study: Study, folder: Path, *, rounds: int) -> tuple[Matrix, str]:
-    """Train and measure in Flower's simulation; return the model, and what the answers of so few clients tell."""
-    counter = AnswerCounter(study, path=folder / "answers.ndjson")
-    trained: list[Matrix] = []
-    run_simulation(
-        server_app=_server(counter, trained, rounds=rounds, clients=len(trials)),
-        client_app=_client(trials, study, folder),
-        num_supernodes=len(trials),
-        backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}},
-    )
-    return trained[0], counter.report()
+client = ClientApp()
+server = ServerApp()
 
 
-def _client(trials: list[Trial], study: Study, folder: Path) -> ClientApp:
-    app = ClientApp()
-
-    def number(context: Context) -> int:
-        """Which trial a client is: in a simulation they are numbered."""
-        return int(context.node_config["partition-id"])
-
-    @app.train()
-    def train_here(message: Message, context: Context) -> Message:
-        training, _ = trials[number(context)].split(number(context))
-        weights = train(_weights(message.content), training)
-        # Every trial weighs the same, so that nobody has to tell how many readings there are.
-        content = {"arrays": ArrayRecord([weights]), "metrics": MetricRecord({"num-examples": 1})}
-        return Message(RecordDict(content), reply_to=message)
-
-    private = private_metrics(
-        study=study,
-        group={"sex": lambda context: trials[number(context)].sex},
-        ledger=lambda context: folder / f"ledgers/{number(context)}.sqlite3",
-    )
-
-    @app.evaluate(mods=[private])
-    def evaluate_here(message: Message, context: Context) -> Message:
-        _, test = trials[number(context)].split(number(context))
-        metrics = MetricRecord({**rates(_weights(message.content), test), "num-examples": len(test.lying)})
-        return Message(RecordDict({"metrics": metrics}), reply_to=message)
-
-    return app
+def number(context: Context) -> int:
+    """Return which trial a client is: in a simulation they are numbered."""
+    return int(context.node_config["partition-id"])
 
 
-def _server(counter: AnswerCounter, trained: list[Matrix], *, rounds: int, clients: int) -> ServerApp:
-    app = ServerApp()
-
-    @app.main()
-    def main(grid: Grid, _: Context) -> None:
-        averaging = FedAvg(min_train_nodes=clients, min_evaluate_nodes=clients, min_available_nodes=clients)
-        # A client answers once, so nobody is asked before the model is the one that is to be measured.
-        strategy = PrivateMetrics(averaging, counter, first_round=rounds)
-        result = strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(SIZE)]), num_rounds=rounds)
-        trained.append(result.arrays.to_numpy_ndarrays()[0])
-
-    return app
+def folder(context: Context) -> Path:
+    """Return where the example keeps its files."""
+    return Path(str(context.run_config["folder"]))
 
 
-def _weights(content: Mapping[str, ArrayRecord]) -> Matrix:
-    weights: Matrix = content["arrays"].to_numpy_ndarrays()[0]
-    return weights
+def trial(context: Context) -> Trial:
+    """Return the client's own readings."""
+    return _trials(str(context.run_config["data"]))[number(context)]
+
+
+@cache
+def _trials(data: str) -> list[Trial]:
+    return load(Path(data) if data else None)
+
+
+private = private_metrics(
+    study=run_config("study"),
+    group={"sex": lambda context: trial(context).sex},
+    ledger=lambda context: folder(context) / f"ledgers/{number(context)}.sqlite3",
+)
+
+
+@client.train()
+def train_here(message: Message, context: Context) -> Message:
+    """Take some steps on the client's own readings."""
+    training, _ = trial(context).split(number(context))
+    weights = train(_arrays(message)[0], training)
+    # Every trial weighs the same, so that nobody has to tell how many readings there are.
+    content = {"arrays": ArrayRecord([weights]), "metrics": MetricRecord({"num-examples": 1})}
+    return Message(RecordDict(content), reply_to=message)
+
+
+@client.evaluate(mods=[private])
+def evaluate_here(message: Message, context: Context) -> Message:
+    """Measure the model, or how the second of two differs from the first; the mod lets one private answer out."""
+    _, test = trial(context).split(number(context))
+    models = _arrays(message)
+    found = rates(models[0], test) if len(models) == 1 else differences(models[0], models[1], test)
+    metrics = MetricRecord({**found, "num-examples": len(test.lying)})
+    return Message(RecordDict({"metrics": metrics}), reply_to=message)
+
+
+@server.main()
+def main(grid: Grid, context: Context) -> None:
+    """Train and measure, or compare two models that there are."""
+    clients, rounds = int(context.run_config["clients"]), int(context.run_config["rounds"])
+    given = str(context.run_config["models"])
+    every = {"min_train_nodes": clients, "min_evaluate_nodes": clients, "min_available_nodes": clients}
+    counter = AnswerCounter(str(context.run_config["study"]), path=folder(context) / "answers.ndjson")
+    if given:
+        # Nothing is trained: both models go out in one message, and one answer comes back about their difference.
+        comparing = PrivateMetrics(FedAvg(fraction_train=0.0, **every), counter)
+        comparing.start(grid=grid, initial_arrays=ArrayRecord(list(np.load(given).values())), num_rounds=1)
+        return
+    # A client answers once, so nobody is asked before the model is the one that is to be measured.
+    strategy = PrivateMetrics(FedAvg(**every), counter, first_round=rounds)
+    result = strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(SIZE)]), num_rounds=rounds)
+    np.savez(folder(context) / "model.npz", result.arrays.to_numpy_ndarrays()[0])
+
+
+def _arrays(message: Message) -> list[Matrix]:
+    arrays: list[Matrix] = message.content["arrays"].to_numpy_ndarrays()
+    return arrays

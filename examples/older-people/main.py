@@ -6,13 +6,15 @@ Without ``--data`` the trials are invented.  It needs ``pip install '.[flower]' 
 """
 
 import argparse
-import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 
+from fairgauge import Study
+from fairgauge.reports.change import describe_change
 from measure import (
+    CHANGE,
     CONFIDENCE,
     GROUPS,
     METRICS,
@@ -21,13 +23,16 @@ from measure import (
     Finding,
     draw_clients,
     draw_findings,
+    make_comparison,
     make_study,
     measure,
     resample,
+    resample_differences,
     write_clients,
 )
-from model import rates
-from trials import load
+from model import SIZE, differences, rates, train
+from runs import run_app
+from trials import Matrix, Trial, load
 
 HERE = Path(__file__).parent
 COUNTS = [round(10 ** (5 + step / 4)) for step in range(9)]
@@ -35,22 +40,15 @@ SEED = 2024
 
 
 def main() -> None:
-    """Train, measure, and measure again with more clients."""
+    """Train, measure, and measure again with more clients; then compare with a worse model."""
     options = _options()
-    folder: Path = options.output
-    shutil.rmtree(folder / "ledgers", ignore_errors=True)  # this run invents its devices anew
-    (folder / "ledgers").mkdir(parents=True)
-    (folder / "answers.ndjson").unlink(missing_ok=True)
-    # The processes of the simulation import what is beside this file.
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.resolve()), os.environ.get("PYTHONPATH", "")])
-
-    from federation import federate
-
+    folder: Path = options.output.resolve()
+    shutil.rmtree(folder, ignore_errors=True)  # this run invents its devices anew
     trials = load(options.data)
     study = make_study()
-    (folder / "study.json").write_bytes(study.to_bytes())
-    weights, few = federate(trials, study, folder.resolve(), rounds=options.rounds)
-    print(f"\nWhat {len(trials)} clients tell privately:\n{few}\n")
+    shown = run(folder, study, options, len(trials))
+    weights: Matrix = np.load(folder / "model.npz")["arr_0"]
+    print(f"\nWhat {len(trials)} clients tell privately:\n{told(shown)}\n")
 
     held = [rates(weights, trial.split(number)[1]) for number, trial in enumerate(trials)]
     clients = [Client(trial.sex, **rate) for trial, rate in zip(trials, held, strict=True)]
@@ -62,7 +60,53 @@ def main() -> None:
     draw_clients(clients, folder / "clients.svg")
     draw_findings(findings, folder / "gap.svg")
     print(f"The same with more clients, each like one of the {len(trials)}:\n\n{table(findings)}")
-    print(f"The study, the answers and the pictures are in {folder}/.")
+    compare(folder / "comparison", trials, weights, options)
+    print(f"The studies, the answers and the pictures are in {folder}/.")
+
+
+def run(folder: Path, study: Study, options: argparse.Namespace, clients: int, **more: str) -> str:
+    """Run the app in Flower's simulation on a study, and return what it shows."""
+    folder.mkdir(parents=True)
+    study.save(folder / "study.json")
+    config = {
+        "data": str(options.data.resolve()) if options.data else "",
+        "study": str(folder / "study.json"),
+        "folder": str(folder),
+        "rounds": options.rounds,
+        "clients": clients,
+        **more,
+    }
+    return run_app(HERE, folder, nodes=clients, config=config)
+
+
+def told(shown: str) -> str:
+    """Return what the server said that the answers tell, in the last round."""
+    lines = [line.partition(":")[2].strip() for line in shown.splitlines()]
+    last = max(number for number, line in enumerate(lines) if line.startswith("private metrics:"))
+    return "\n".join(line for line in lines[last + 1 : last + 4] if " answers" in line or " - " in line)
+
+
+def compare(folder: Path, trials: list[Trial], weights: Matrix, options: argparse.Namespace) -> None:
+    """Ask the same clients how a worse model differs from the one that there is: one study about the difference."""
+    first = [train(np.zeros(SIZE), trial.split(number)[0]) for number, trial in enumerate(trials)]
+    worse = np.mean(first, axis=0)  # what one round of averaging makes: a team that saves two rounds
+    study = make_comparison()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(folder.parent / "models.npz", weights, worse)
+    shown = run(folder, study, options, len(trials), models=str(folder.parent / "models.npz"))
+    print(f"Two models, {len(trials)} clients, one answer from each:\n{told(shown)}\n")
+
+    tests = [trial.split(number)[1] for number, trial in enumerate(trials)]
+    held = [(trial.sex, differences(weights, worse, test)[CHANGE]) for trial, test in zip(trials, tests, strict=True)]
+    rng = np.random.default_rng(SEED)
+    lines = []
+    for count in COUNTS[::4]:
+        found = measure(study, resample_differences(held, count, rng), rng)
+        true, *_ = found.gap(CHANGE)
+        words = describe_change(found.estimate[CHANGE].gap(*GROUPS), GROUPS, behind="female")
+        lines.append(f"- With {count:,} clients: {words} (In truth {-true:.3f}.)")
+    (folder / "comparison.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    print("\n".join(lines) + "\n")
 
 
 def table(findings: list[Finding]) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +20,7 @@ from fairgauge.simulation import Cell, Truth, simulate_exactly, true_values
 EPSILON = "1"
 CONFIDENCE = 0.99
 METRICS = {"tpr": "lying down is found", "fpr": "lying down is seen where it is not"}
+CHANGE = "tpr, new minus old"
 GROUPS = ("female", "male")
 SOURCE = "Datasets_Healthy_Older_People.zip, UCI Machine Learning Repository, doi 10.24432/C5GG6B, CC BY 4.0"
 # Okabe and Ito's colours, and a marker each.
@@ -61,6 +62,25 @@ def make_study() -> Study:
     sex = Attribute("sex", GROUPS)
     questions = (Question(Metric(metric, "0", "1"), sex, "means", name, EPSILON, channel) for metric in METRICS)
     return Study("Lying down, by sex", tuple(questions))
+
+
+def make_comparison() -> Study:
+    """Return a study of how two models differ on the same client, by sex: one question, about a difference.
+
+    A client sends nothing about either model, so the study costs what any other does.  The gap between the groups'
+    mean differences is what the gap of the new model is more than that of the old.
+    """
+    goal = Goal((0.5, 0.5), shares_known=False, target="means", abstain=True)
+    name, channel = make_channel(goal, Decimal(EPSILON))
+    question = Question(Metric(CHANGE, -1, 1), Attribute("sex", GROUPS), "means", name, EPSILON, channel)
+    return Study("Lying down found, new model minus old, by sex", (question,))
+
+
+def resample_differences(held: Sequence[tuple[str, float]], count: int, rng: np.random.Generator) -> Population:
+    """Return so many clients, each with the sex and the difference of one of the given ones."""
+    drawn = rng.multinomial(count, np.full(len(held), 1 / len(held))).tolist()
+    cells = (Cell(sex, _decimal(value), often, CHANGE) for (sex, value), often in zip(held, drawn, strict=True))
+    return Population(tuple(cells))
 
 
 def resample(clients: Iterable[Client], count: int, rng: np.random.Generator) -> Population:

@@ -24,6 +24,12 @@ def rates(weights: Matrix, trial: Trial) -> dict[str, float]:
     return {"tpr": _mean(called[trial.lying]), "fpr": _mean(called[~trial.lying])}
 
 
+def differences(old: Matrix, new: Matrix, trial: Trial) -> dict[str, float]:
+    """Return the new model's rates less the old one's, on the same readings."""
+    before, after = rates(old, trial), rates(new, trial)
+    return {f"{name}, new minus old": after[name] - before[name] for name in before}
+
+
 def _mean(called: Labels) -> float:
     return float(called.mean()) if len(called) else float("nan")
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -32,3 +33,22 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], obje
         return sorted({*homes, *getattr(sys.modules[package], "__all__", ())})
 
     return load, names
+
+
+def above(home: str, name: str) -> Callable[..., Any]:
+    """Return a method whose body lives in a room above, which is loaded when the method is called.
+
+    A notebook asks a value how it looks (``_repr_html_``), but how things look is known in ``reports``, which the
+    value's own room must not import.  The name is all that it knows of it.
+
+    Args:
+        home: The module, such as ``"fairgauge.reports.notebook"``.
+        name: The function in it, whose first argument is the value.
+    """
+
+    def method(self: object, *arguments: Any, **options: Any) -> Any:
+        return getattr(import_module(home), name)(self, *arguments, **options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"See :func:`{home}.{name}`."
+    return method

@@ -8,8 +8,10 @@ from fairgauge.canonical import write_file
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.simulation import Population
+from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 
 def read_study(path: Path) -> Study:
@@ -19,19 +21,19 @@ def read_study(path: Path) -> Study:
         return Study.from_bytes(data)
 
 
-def read_tally(path: Path, study: Study) -> Tally:
+def read_tally(path: Path, study: Study) -> Tally | SiteTally:
     """Read the tally of a study."""
     data = read_bytes("tally", path)
     with naming(path):
-        tally = Tally.from_bytes(data)
+        tally = Tally.from_bytes(data) if study.site is None else SiteTally.from_bytes(data)
         tally.check(study)
         return tally
 
 
-def read_population(path: Path) -> Population:
+def read_population(path: Path, columns: Columns) -> Population:
     """Read a population."""
     with naming(path):
-        population = Population.from_csv(path)
+        population = Population.from_csv(path, columns)
         if population.clients > MOST_CLIENTS:
             raise InvalidInput("count", population.clients, "must total at most 10^15")
         return population

@@ -13,6 +13,7 @@ from fairgauge.planning.typed import as_count
 from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
+from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -38,6 +39,12 @@ def simulate(
     answers: Annotated[
         Path | None, typer.Option(help="Draw every answer as a device does, and write them as Parquet.")
     ] = None,
+    group_column: Annotated[str | None, typer.Option(help="The column with each person's group.")] = None,
+    value_column: Annotated[str | None, typer.Option(help="The column with each person's value.")] = None,
+    count_column: Annotated[
+        str | None,
+        typer.Option(help="The column that says how many people a row stands for; without one a row is a person."),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Draw clients from a population and simulate their answers, exactly in distribution, at any size."""
@@ -46,7 +53,7 @@ def simulate(
         raise InvalidInput("seed", seed, "must be 0 or above")
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
-    people = read_population(population)
+    people = read_population(population, Columns(group_column, value_column, count_column))
     count = people.clients if clients is None else as_count("clients", clients)
     if answers is not None:
         tally = _write(document, _clients(document, people, count, exactly=exactly), answers)

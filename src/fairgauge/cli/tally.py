@@ -8,9 +8,10 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairgauge.cli import options
+from fairgauge.cli.for_sites import tally_for_sites
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
-from fairgauge.tallies import from_files
+from fairgauge.tallies.files import count_files
 
 
 def tally(
@@ -21,10 +22,15 @@ def tally(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
     engine: Annotated[str, typer.Option(help="auto, polars, duckdb, pyspark or dask.")] = "auto",
     deduplicate: Annotated[bool, typer.Option("--deduplicate", help="Count answers of the same id once.")] = False,
+    symbol_column: Annotated[str | None, typer.Option(help="The column with the symbol; symbol unless given.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="The column with the answer's id; id unless given.")] = None,
     json: options.Json = False,
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
+    if document.site is not None:
+        tally_for_sites(document, answers, output, json=json)
+        return
     columns = (TextColumn("Counting"), BarColumn(), TimeElapsedColumn())
     with (
         Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
@@ -32,15 +38,22 @@ def tally(
     ):
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on
         bar = progress.add_task("", total=None)
-        counts = from_files(
+        named = {"symbol": symbol_column, "id": id_column}
+        found = count_files(
             document,
             answers,
             engine=engine,
             deduplicate=deduplicate,
             progress=lambda done, whole: progress.update(bar, completed=done, total=whole),
+            columns={name: theirs for name, theirs in named.items() if theirs is not None and theirs != name},
         )
+    counts = found.tally
     write_bytes("output", output, counts.to_bytes())
     if json:
-        show_json({"study": counts.study, "answers": counts.total})
+        show_json({"study": counts.study, "answers": counts.total, "repeated": found.again})
     else:
         out.print(f"{output}: {counts.total:,} answers to {document.title}")
+        if found.again:
+            one = found.again == 1
+            said = f"{'has' if one else 'have'} an id that came before, and {'was' if one else 'were'} counted again"
+            out.print(f"{found.again:,} of them {said}; --deduplicate counts each id once.")

@@ -12,6 +12,7 @@ and so for the largest, for the largest difference, and for the ratio of any two
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +23,7 @@ from fairgauge.estimation.ratios import at_most_one, over
 from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.values import Interval
+from fairgauge.lazy import above
 from fairgauge.study import Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -84,6 +86,21 @@ class PrivateMetricFrame:
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
         self._estimate = self._at(1)
+
+    _repr_html_ = above("fairgauge.reports.notebook", "frame_html")
+    plot = above("fairgauge.reports.plots", "plot_frame")
+
+    @property
+    def result(self) -> Estimate:
+        """The estimate that it shows, of the attribute that it groups by."""
+        kept = self._found(self._estimate)
+        return replace(
+            self._estimate, questions=tuple(each for _, each in kept), asked=tuple(question for question, _ in kept)
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per number, with its interval, as :meth:`Estimate.to_frame` does."""
+        return self.result.to_frame()
 
     @property
     def ci_quantiles(self) -> list[float]:
@@ -170,6 +187,28 @@ class PrivateMetricFrame:
     def difference_ci(self, method: Method = "between_groups") -> "list[pd.Series[float]]":
         """Return the interval of ``difference``."""
         return list(self._difference(method)[1:])
+
+    def equalized_odds_difference(self, tpr: str, fpr: str) -> float:
+        """Return the larger of the largest differences in the true and in the false positive rate (Fairlearn's)."""
+        return self._equalized_odds(tpr, fpr).estimate
+
+    def equalized_odds_difference_ci(self, tpr: str, fpr: str) -> list[float]:
+        """Return the interval of ``equalized_odds_difference``: all gaps of both metrics hold together in it.
+
+        Args:
+            tpr: The name of the metric that is the true positive rate, or recall.
+            fpr: The name of the metric that is the false positive rate.
+        """
+        found = self._equalized_odds(tpr, fpr)
+        return [found.low, found.high]
+
+    def _equalized_odds(self, tpr: str, fpr: str) -> Interval:
+        names = [question.metric.name for _, question in self._questions]
+        for field, name in (("tpr", tpr), ("fpr", fpr)):
+            if name not in names:
+                raise InvalidInput(field, name, f"must be one of {', '.join(names)}")
+        both = {question.metric.name: found for question, found in self._found(self._at(2))}
+        return over(max, [_largest_gap(both[name]) for name in dict.fromkeys((tpr, fpr))])
 
     def ratio(self, method: Method = "between_groups") -> "pd.Series[float]":
         """Return the smallest ratio between two groups, or between a group and everyone; at most 1."""

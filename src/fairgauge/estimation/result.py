@@ -10,6 +10,8 @@ from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.estimation.values import Interval, Told
+from fairgauge.lazy import above
+from fairgauge.study import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +63,8 @@ class QuestionEstimate:
         overall: The mean over everyone who answered, or None where the answers do not tell.
         shares: Each group's share of those who answered, where the study does not state it.
         answered: The part of people who did not abstain, where they may.
-        p_values: For each gap, that its size is within the tolerance, if one was given.
+        p_values: For each gap, that its size is within the tolerance, if one was given; Holm's, so that all hold
+            together.
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.
@@ -185,6 +188,10 @@ class Estimate:
     interval: str
     tolerance: float | None
     questions: tuple[QuestionEstimate, ...]
+    asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
+
+    _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
+    plot = above("fairgauge.reports.plots", "plot_estimate")
 
     @property
     def guarantee(self) -> str:

@@ -55,7 +55,7 @@ class NodeCounter:
 
         What is no answer to this study is left out, and so is a second answer with the same id or of the same node.
         """
-        new, seen = [], []
+        new, seen = [], False
         for node, answer in answers:
             if answer.study != self.study.digest or answer.symbol >= self.study.symbols:
                 continue
@@ -65,12 +65,13 @@ class NodeCounter:
                 self._symbols[answer.id] = answer.symbol
                 new.append(answer)
             if node is not None and self._nodes.add(node):
-                seen.append(node)
+                seen = True
         if self.path is not None and (new or seen):
             make_folder(self.path)
             append_all(new, self.path)
             # After the answers: a crash in between leaves a node that sends the same answer again, and is seen then.
-            self._nodes.keep(seen)
+            if seen:
+                self._nodes.keep()
         return len(new)
 
     def estimate(self) -> Estimate:

@@ -1,9 +1,8 @@
 """Which nodes have given an answer: names only, in no order that would say which answer is whose."""
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
 
+from fairgauge.canonical import write_file
 from fairgauge.client.disk import sync_folder
 from fairgauge.errors import InvalidInput
 
@@ -45,16 +44,11 @@ class NodeList:
         self._names.add(line)
         return new
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Write names at the end of the file, sorted: the order in which they came is that of the answers."""
-        lines = sorted(map(_line, names))
-        if self._path is None or not lines:
-            return
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write("".join(f"{line}\n" for line in lines))
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(self._path)
+    def keep(self) -> None:
+        """Write all names to the file, sorted: the order in which they came is that of the answers."""
+        if self._path is not None:
+            write_file(self._path, "".join(f"{line}\n" for line in sorted(self._names)).encode(), field="path")
+            sync_folder(self._path)
 
 
 def _line(name: str) -> str:

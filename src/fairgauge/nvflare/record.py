@@ -47,25 +47,19 @@ def from_result(result: Shareable) -> Answer | str:
     return Answer.from_bytes(answer.encode())
 
 
-def settle(result: Shareable, *, asked: bool) -> None:
-    """Make a result, in place, exactly what may leave: whatever handled it since it was made, and whatever it is.
+def is_ours(result: Shareable) -> bool:
+    """Tell whether a result has an answer, or a refusal of ours, whatever else was put into it."""
+    try:
+        from_result(result)
+    except InvalidInput:
+        return False
+    return True
 
-    Args:
-        result: What is about to be sent.
-        asked: Whether the task asked a study; the result of one that did not is a model's arrays.
-    """
-    clean: Shareable
-    if not asked:
-        clean = only_weights(result)
-    else:
-        try:
-            found = from_result(result)
-        except InvalidInput:
-            clean = to_result(Refusal(UNTOLD))
-        else:
-            clean = to_result(found if isinstance(found, Answer) else Refusal(refusal_code(found) or UNTOLD))
-    result.clear()
-    result.update(clean)
+
+def clean(result: Shareable) -> Shareable:
+    """Return a result of ours without whatever else was put into it."""
+    found = from_result(result)
+    return to_result(found if isinstance(found, Answer) else Refusal(refusal_code(found) or UNTOLD))
 
 
 def measured(result: Shareable) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from fairgauge.client.asking import ask_agent
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import guarded
-from fairgauge.nvflare.record import STUDY, measured, only_weights, settle, to_result
+from fairgauge.nvflare.record import STUDY, clean, is_ours, measured, only_weights, to_result
 
 SITE = "{site}"
 
@@ -32,9 +32,7 @@ class StudyFilter(Filter):
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Keep the study for the filter of the result, and pass the task on."""
-        document = shareable.get(STUDY)
-        asked = document if isinstance(document, str) else None
-        fl_ctx.set_prop(STUDY, asked, private=True, sticky=False)
+        _note_study(shareable, fl_ctx)
         return shareable
 
 
@@ -54,17 +52,62 @@ class AnswerFilter(Filter):
 
     def __init__(self, agent: str | None = None, settings: str | None = None) -> None:
         super().__init__()
+        self._source = Source(agent, settings)
+
+    def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
+        """Return what may leave."""
+        return self._source.leaving(shareable, fl_ctx)
+
+
+class SiteGuard(FLComponent):
+    """Lets nothing past the filters; goes into ``components`` of ``privacy.json``.
+
+    A job's own filters come after the site's, so a result is made clean once more when they are done.  Events that a
+    job sends to the server, which is how metrics are streamed, are emptied and marked so that they are not sent.
+
+    NVFlare's simulator leaves out the scopes of ``privacy.json``, and with them the filters.  There the guard does
+    their work as well, so it has the same arguments.
+    """
+
+    def __init__(self, agent: str | None = None, settings: str | None = None) -> None:
+        super().__init__()
+        self._source = Source(agent, settings)
+
+    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
+        """Look at what comes and at what is about to leave."""
+        if event_type == EventType.AFTER_TASK_DATA_FILTER:
+            _note_study(fl_ctx.get_prop(FLContextKey.TASK_DATA), fl_ctx)
+        elif event_type == EventType.AFTER_TASK_RESULT_FILTER:
+            self._settle(fl_ctx.get_prop(FLContextKey.TASK_RESULT), fl_ctx)
+        elif fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
+            _empty(fl_ctx.get_prop(FLContextKey.EVENT_DATA))
+
+    def _settle(self, result: Any, fl_ctx: FLContext) -> None:
+        """Make a result, in place, exactly what may leave, whatever handled it since it was made."""
+        if not isinstance(result, Shareable):
+            return
+        # NVFlare goes on when a handler of events fails, so nothing is left in the result while this could fail.
+        given = Shareable()
+        given.update(result)
+        result.clear()
+        result.update(clean(given) if is_ours(given) else self._source.leaving(given, fl_ctx))
+
+
+class Source:
+    """Where a site's answers come from."""
+
+    def __init__(self, agent: str | None, settings: str | None) -> None:
         if (agent is None) == (settings is None):
             raise InvalidInput("agent", agent, "or settings must be given, and not both")
         self._agent = agent
         self._settings = settings
 
-    def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
-        """Return what may leave."""
+    def leaving(self, result: Shareable, fl_ctx: FLContext) -> Shareable:
+        """Return what may leave of a task's result: an answer, a refusal, or a model's arrays."""
         document = fl_ctx.get_prop(STUDY)
         if document is None:
-            return only_weights(shareable)
-        site, values = str(fl_ctx.get_identity_name()), partial(measured, shareable)
+            return only_weights(result)
+        site, values = str(fl_ctx.get_identity_name()), partial(measured, result)
         return to_result(guarded(lambda: self._answer(document.encode(), site, values)))
 
     def _answer(self, document: bytes, site: str, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
@@ -91,25 +134,14 @@ def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str
     return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
 
 
-class SiteGuard(FLComponent):
-    """Lets nothing past the filters; goes into ``components`` of ``privacy.json``.
+def _note_study(task: Any, fl_ctx: FLContext) -> None:
+    document = task.get(STUDY) if isinstance(task, Shareable) else None
+    fl_ctx.set_prop(STUDY, document if isinstance(document, str) else None, private=True, sticky=False)
 
-    A job's own filters come after the site's, so a result is made clean once more when they are done.  Events that a
-    job sends to the server, which is how metrics are streamed, are emptied and marked so that they are not sent.
-    """
 
-    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
-        """Look at what is about to leave."""
-        if event_type == EventType.AFTER_TASK_RESULT_FILTER:
-            result = fl_ctx.get_prop(FLContextKey.TASK_RESULT)
-            if isinstance(result, Shareable):
-                settle(result, asked=fl_ctx.get_prop(STUDY) is not None)
-        elif fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
-            self._empty(fl_ctx)
-
-    def _empty(self, fl_ctx: FLContext) -> None:
-        data = fl_ctx.get_prop(FLContextKey.EVENT_DATA)
-        if isinstance(data, Shareable) and data.get_header(FedEventHeader.DIRECTION, "out") == "out":
-            data.clear()
-            # What came in is not sent out again: NVFlare's own way to know an event that is not to be sent.
-            data.set_header(FedEventHeader.DIRECTION, "in")
+def _empty(data: Any) -> None:
+    """Empty an event for the server."""
+    if isinstance(data, Shareable) and data.get_header(FedEventHeader.DIRECTION, "out") == "out":
+        data.clear()
+        # What came in is not sent out again: NVFlare's own way to know an event that is not to be sent.
+        data.set_header(FedEventHeader.DIRECTION, "in")

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.errors import InvalidInput
+from fairgauge.lazy import above
 from fairgauge.study import Release
 
 
@@ -61,6 +62,10 @@ class Plan:
     target: str
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
+
+    _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
+    plot = above("fairgauge.reports.plots", "plot_plan")
+    to_frame = above("fairgauge.reports.frames", "plan_frame")
 
     @property
     def best(self) -> str | None:

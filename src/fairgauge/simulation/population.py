@@ -1,16 +1,20 @@
 """Populations: how many people of each group hold each value."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.simulation.cells import Cell, read_cell
+from fairgauge.simulation.columns import Columns
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
+
+_AS_THEY_ARE = Columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +38,50 @@ class Population:
                 raise InvalidInput(f"count of {name}", total, rule)
 
     @classmethod
-    def from_csv(cls, path: str | Path) -> "Population":
-        """Read columns ``group``, ``value``, ``count`` and perhaps ``metric``; empty means abstaining."""
+    def from_csv(cls, path: str | Path, columns: Columns = _AS_THEY_ARE) -> "Population":
+        """Read columns ``group``, ``value``, ``count`` and perhaps ``metric``; empty means abstaining.
+
+        Args:
+            path: The file.
+            columns: Which columns hold what, where they have names of their own.
+        """
         try:
             with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                return cls._from_rows(csv.DictReader(file, restval="(missing)", strict=True), first=2)
+                return cls._from_rows(csv.DictReader(file, restval="(missing)", strict=True), columns, first=2)
         except (UnicodeDecodeError, csv.Error) as problem:
             raise InvalidInput("population", path, f"must be CSV in UTF-8 ({problem})") from None
         except OSError as problem:
             raise InvalidInput("population", path, f"cannot be read: {problem.strerror or problem}") from None
 
     @classmethod
-    def from_frame(cls, frame: "IntoFrame") -> "Population":
-        """Take the same columns from a data frame of any library that narwhals knows."""
+    def from_frame(
+        cls, frame: "IntoFrame", *, group: str | None = None, value: str | None = None, count: str | None = None
+    ) -> "Population":
+        """Take the same from a data frame of any library that narwhals knows: a row for each person, or counted.
+
+        Args:
+            frame: The frame.
+            group: The column with each person's group, such as ``"sex"``.
+            value: The column with each person's value, such as ``"recall"``.
+            count: The column that says how many people a row stands for.  Where columns are named and there is no
+                ``count``, each row is one person.
+        """
         try:
             import narwhals as nw
         except ImportError:
             raise MissingExtra("reading data frames needs narwhals", "lab") from None
-        return cls._from_rows(nw.from_native(frame).lazy().collect().iter_rows(named=True), first=0)
+        rows = nw.from_native(frame).lazy().collect().iter_rows(named=True)
+        return cls._from_rows(rows, Columns(group, value, count), first=0)
 
     @classmethod
-    def _from_rows(cls, rows: Iterable[Mapping[str, Any]], *, first: int) -> "Population":
+    def _from_rows(cls, rows: Iterable[Mapping[str, Any]], columns: Columns, *, first: int) -> "Population":
         cells = []
         for number, row in enumerate(rows, start=first):
             try:
-                cells.append(read_cell(row))
+                cells.append(read_cell(columns.picked(row) if columns.given else row))
             except InvalidInput as error:
                 raise InvalidInput(f"row {number}: {error.field}", error.value, error.rule) from None
-        return cls(tuple(cells))
+        return cls(tuple(_together(cells) if columns.given else cells))
 
     @property
     def clients(self) -> int:
@@ -86,6 +106,14 @@ class Population:
     def _by_metric(self) -> dict[str | None, tuple[Cell, ...]]:
         names = dict.fromkeys(cell.metric for cell in self.cells)
         return {name: tuple(cell for cell in self.cells if cell.metric == name) for name in names}
+
+
+def _together(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Put people who are alike into one cell, in the order in which they first come."""
+    counts: dict[tuple[str | None, Decimal | None], int] = {}
+    for cell in cells:
+        counts[cell.group, cell.value] = counts.get((cell.group, cell.value), 0) + cell.count
+    return (Cell(group, value, count) for (group, value), count in counts.items())
 
 
 def _rescaled(cells: tuple[Cell, ...], clients: int) -> list[Cell]:

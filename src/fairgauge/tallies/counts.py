@@ -7,6 +7,7 @@ from os import PathLike
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client import Answer
 from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.lazy import above
 from fairgauge.study import Study
 
 MOST_ANSWERS = 2**53 - 1  # what every JSON reader takes for an exact integer
@@ -27,6 +28,10 @@ class Tally:
         for symbol, count in enumerate(self.counts):
             if type(count) is not int or not 0 <= count <= MOST_ANSWERS:
                 raise BadTally(f"counts[{symbol}]", count, "must be an integer from 0 to 2^53 - 1")
+
+    _repr_html_ = above("fairgauge.reports.notebook", "tally_html")
+    plot = above("fairgauge.reports.plots", "plot_tally")
+    to_frame = above("fairgauge.reports.frames", "tally_frame")
 
     @classmethod
     def empty(cls, study: Study) -> "Tally":

@@ -7,7 +7,8 @@ stop, or would cut 1.5 down to 1.
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -22,33 +23,34 @@ except ImportError:
 STUDY = "fairgauge.study"  # the study's digest in a Parquet file, whose rows then need not repeat it
 _BLOCK = 2**26  # bytes of text for each of Dask's partitions
 _COLUMNS = ("study", "id", "symbol")
+Names = tuple[str, ...]
 
 
-def _polars(kind: str, files: Sequence[str]) -> Any:
+def _polars(kind: str, files: Sequence[str], names: Names) -> Any:
     import polars as pl
 
     if kind == "parquet":
         return pl.scan_parquet(list(files))
     if kind == "ndjson":
-        return pl.scan_ndjson(list(files), schema=dict.fromkeys(_COLUMNS, pl.String))
+        return pl.scan_ndjson(list(files), schema=dict.fromkeys(names, pl.String))
     return pl.scan_csv(list(files), infer_schema=False)
 
 
-def _duckdb(kind: str, files: Sequence[str]) -> Any:
+def _duckdb(kind: str, files: Sequence[str], names: Names) -> Any:
     import duckdb
 
     # Beyond the memory there is the disk, but not the folder that the user happens to be in.
     connection = duckdb.connect(config={"temp_directory": gettempdir(), "preserve_insertion_order": "false"})
-    names: Any = list(files)  # its type hints know of one file only
+    every: Any = list(files)  # its type hints know of one file only
     if kind == "parquet":
-        return connection.read_parquet(names)
+        return connection.read_parquet(every)
     if kind == "ndjson":
-        columns = dict.fromkeys(_COLUMNS, "VARCHAR")
-        return connection.read_json(names, format="newline_delimited", columns=columns)
-    return connection.read_csv(names, header=True, all_varchar=True)
+        columns = dict.fromkeys(names, "VARCHAR")
+        return connection.read_json(every, format="newline_delimited", columns=columns)
+    return connection.read_csv(every, header=True, all_varchar=True)
 
 
-def _pyspark(kind: str, files: Sequence[str]) -> Any:
+def _pyspark(kind: str, files: Sequence[str], names: Names) -> Any:
     from pyspark.sql import SparkSession
 
     if SparkSession.getActiveSession() is None and "SPARK_REMOTE" not in os.environ and not has_java():
@@ -59,11 +61,11 @@ def _pyspark(kind: str, files: Sequence[str]) -> Any:
     if kind == "parquet":
         return read.parquet(*files)
     if kind == "ndjson":
-        return read.schema(", ".join(f"{name} STRING" for name in _COLUMNS)).json(list(files))
+        return read.schema(", ".join(f"{name} STRING" for name in names)).json(list(files))
     return read.csv(list(files), header=True)
 
 
-def _dask(kind: str, files: Sequence[str]) -> Any:
+def _dask(kind: str, files: Sequence[str], names: Names) -> Any:
     import dask.dataframe as dd
 
     if kind == "parquet":
@@ -73,22 +75,22 @@ def _dask(kind: str, files: Sequence[str]) -> Any:
 
         # Dask's own reader makes floats of a column with a gap in it, and then 1.0 of a 1.
         read_text: Any = db.read_text
-        answers = read_text(list(files), blocksize=_BLOCK).map(_as_text)
-        return answers.to_dataframe(meta=dict.fromkeys(_COLUMNS, "str"))
+        answers = read_text(list(files), blocksize=_BLOCK).map(partial(_as_text, names=names))
+        return answers.to_dataframe(meta=dict.fromkeys(names, "str"))
     return dd.read_csv(list(files), dtype=str)
 
 
-def _as_text(line: str) -> dict[str, str | None]:
+def _as_text(line: str, names: Names = _COLUMNS) -> dict[str, str | None]:
     """Read one answer; what is none has neither study nor symbol."""
     try:
         answer = json.loads(line)
     except ValueError:
         answer = None
     entries = answer if isinstance(answer, dict) else {}
-    return {name: None if entries.get(name) is None else str(entries[name]) for name in _COLUMNS}
+    return {name: None if entries.get(name) is None else str(entries[name]) for name in names}
 
 
-_OPEN: dict[str, Callable[[str, Sequence[str]], Any]] = {
+_OPEN: dict[str, Callable[[str, Sequence[str], Names], Any]] = {
     "polars": _polars,
     "duckdb": _duckdb,
     "pyspark": _pyspark,
@@ -101,10 +103,25 @@ def has_java() -> bool:
     return shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 
-def scan(engine: str, kind: str, files: Sequence[str]) -> "nw.LazyFrame[Any]":
-    """Open files of one format; nothing is counted yet."""
-    rows: nw.LazyFrame[Any] = nw.from_native(_OPEN[engine](kind, files)).lazy()
-    return rows
+def scan(engine: str, kind: str, files: Sequence[str], columns: Mapping[str, str] | None = None) -> "nw.LazyFrame[Any]":
+    """Open files of one format; nothing is counted yet.
+
+    Args:
+        engine: Which engine.
+        kind: The format.
+        files: The files.
+        columns: What the columns ``study``, ``id`` and ``symbol`` are called in them, where that is something else.
+    """
+    own = dict(columns or {})
+    names = tuple(own.get(name, name) for name in _COLUMNS)
+    rows: nw.LazyFrame[Any] = nw.from_native(_OPEN[engine](kind, files, names)).lazy()
+    there = rows.collect_schema().names() if own else []
+    for theirs in own.values():
+        if theirs not in there:
+            raise InvalidInput("column", theirs, f"must be there; the answers have {', '.join(there)}")
+    # A column that stands in the way of one that was named is not the one that is meant.
+    rows = rows.drop([name for name in own if name in there]) if own else rows
+    return rows.rename({theirs: name for name, theirs in own.items()}) if own else rows
 
 
 def study_of(file: str, engine: str) -> str | None:

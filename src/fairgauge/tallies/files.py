@@ -5,7 +5,7 @@ a gibibyte, so that memory stays flat and a caller can show how far it is.
 """
 
 import glob
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 from fairgauge.study import Study
+from fairgauge.tallies.addresses import is_remote, listed, readable, size
 from fairgauge.tallies.counts import Tally
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "polars", "duckdb", "pyspark", "dask")
 FORMATS = {".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
 PART = 2**30  # bytes
+MOST_LOOKED_AT = 20_000_000  # answers whose ids are compared without being asked to: it takes memory
 
 _EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark", "dask": "dask"}
 _ENDINGS = "must end in .parquet, .ndjson, .jsonl or .csv"
@@ -35,6 +37,20 @@ class Part:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted.
+
+    Args:
+        tally: The count of every symbol.
+        again: How many answers have an id that came before; 0 where they were counted once, and None where nobody
+            looked: the answers have no ids, or there are too many.
+    """
+
+    tally: Tally
+    again: int | None
+
+
 def from_files(
     study: Study,
     paths: Sequence[str | Path],
@@ -43,16 +59,31 @@ def from_files(
     deduplicate: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tally:
-    """Count the answers in files.
+    """Count the answers in files; see :func:`count_files`, which also tells which ids came twice."""
+    return count_files(study, paths, engine=engine, deduplicate=deduplicate, progress=progress).tally
+
+
+def count_files(  # noqa: PLR0913 - the rest have defaults
+    study: Study,
+    paths: Sequence[str | Path],
+    *,
+    engine: str = "auto",
+    deduplicate: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Counted:
+    """Count the answers in files, and how many have an id that came before.
 
     Args:
         study: The study that was answered.
         paths: Files, folders (with everything below them), patterns such as ``answers/*.parquet``, and addresses such
-            as ``s3://bucket/answers/*.parquet`` where the engine can read them.  A file named twice counts once.
+            as ``s3://bucket/answers/*.parquet`` where fsspec or the engine can read them.  A file named twice counts
+            once.
         engine: ``polars``, ``duckdb``, ``pyspark`` or ``dask``; ``auto`` takes the first of them that is installed.
         deduplicate: Count answers of the same id once, over all files, as
             ``from_frame`` does.
         progress: Told after every part how many bytes of how many are counted.
+        columns: What the columns ``symbol``, ``id`` and ``study`` are called in the files, where they have other names.
 
     Raises:
         InvalidInput: If a file cannot be read, or an answer is not one to this study; with how many and where.
@@ -66,25 +97,43 @@ def from_files(
     parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
     if deduplicate and len({part.format for part in parts}) > 1:
         raise InvalidInput("answers", "files of several formats", "must be of one format to be counted once")
+    names = dict(columns or {})
     whole, done, tally = sum(part.size for part in parts), 0, Tally.empty(study)
     for part in parts:
 
         def scan(files: Sequence[str], part: Part = part) -> "nw.LazyFrame[Any]":
-            return engines.scan(chosen, part.format, files)
+            return engines.scan(chosen, part.format, files, names)
 
-        with _reading(chosen, part.files):
-            for file in part.files if part.format == "parquet" else ():
-                named = engines.study_of(file, chosen)
-                if named is not None and named != study.digest:
-                    raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
-            counts = count(study, scan(part.files), deduplicate=deduplicate)
-        if min(counts, default=0) < 0:
-            raise _located(study, counts, scan, part.files, deduplicate=deduplicate)
+        with readable(chosen, part.files) as files:
+            with _reading(chosen, part.files):
+                for file in files if part.format == "parquet" else ():
+                    named = engines.study_of(file, chosen)
+                    if named is not None and named != study.digest:
+                        raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
+                counts = count(study, scan(files), deduplicate=deduplicate)
+            if min(counts, default=0) < 0:
+                raise _located(study, counts, scan, files, deduplicate=deduplicate)
         tally += tally_of(study, counts)
         done += part.size
         if progress is not None:
             progress(done, whole)
-    return tally
+    if deduplicate:
+        return Counted(tally, 0)
+    return Counted(tally, _again(chosen, parts, names) if tally.total <= MOST_LOOKED_AT else None)
+
+
+def _again(engine: str, parts: Sequence[Part], names: Mapping[str, str]) -> int | None:
+    """Return how many answers have an id that came before, in files of the same format."""
+    from fairgauge.tallies import engines
+    from fairgauge.tallies.frames import repeated
+
+    found = []
+    for wanted in dict.fromkeys(part.format for part in parts):
+        every = [file for part in parts if part.format == wanted for file in part.files]
+        with readable(engine, every) as files, _reading(engine, every):
+            found.append(repeated(engines.scan(engine, wanted, files, names)))
+    known = [number for number in found if number is not None]
+    return sum(known) if known else None
 
 
 def choose(engine: str) -> str:
@@ -111,7 +160,7 @@ def find(paths: Sequence[str | Path]) -> list[str]:
         for file in here:
             if file_format(file) is None:
                 raise InvalidInput("answers", file, _ENDINGS)
-            found.setdefault(file if _is_remote(file) else str(Path(file).resolve()), file)
+            found.setdefault(file if is_remote(file) else str(Path(file).resolve()), file)
     return list(found.values())
 
 
@@ -119,18 +168,18 @@ def split(files: Sequence[str], *, most: int | None) -> Iterator[Part]:
     """Put files of one format together, up to so many bytes; a larger file is a part of its own."""
     for wanted in dict.fromkeys(FORMATS.values()):
         taken: list[str] = []
-        size = 0
+        held = 0
         for file in files:
             if file_format(file) != wanted:
                 continue
-            added = 0 if _is_remote(file) else Path(file).stat().st_size
-            if taken and most is not None and size + added > most:
-                yield Part(wanted, tuple(taken), size)
-                taken, size = [], 0
+            added = size(file) if is_remote(file) else Path(file).stat().st_size
+            if taken and most is not None and held + added > most:
+                yield Part(wanted, tuple(taken), held)
+                taken, held = [], 0
             taken.append(file)
-            size += added
+            held += added
         if taken:
-            yield Part(wanted, tuple(taken), size)
+            yield Part(wanted, tuple(taken), held)
 
 
 def file_format(file: str) -> str | None:
@@ -139,7 +188,9 @@ def file_format(file: str) -> str | None:
 
 
 def _named(path: str) -> Iterator[str]:
-    if _is_remote(path) or Path(path).is_file():
+    if is_remote(path):
+        yield from listed(path, tuple(FORMATS))
+    elif Path(path).is_file():
         yield path
     elif Path(path).is_dir():
         for file in sorted(Path(path).rglob("*")):
@@ -149,10 +200,6 @@ def _named(path: str) -> Iterator[str]:
                 yield str(file)
     else:
         yield from (file for file in sorted(glob.glob(path, recursive=True)) if Path(file).is_file())  # noqa: PTH207
-
-
-def _is_remote(path: str) -> bool:
-    return "://" in path
 
 
 class _reading:  # noqa: N801 - reads as a verb where it is used

@@ -53,6 +53,19 @@ def count(study: Study, rows: "nw.LazyFrame[Any]", *, deduplicate: bool) -> dict
     return {int(key): int(number) for key, number in fetched.select(_KEY, _COUNT).iter_rows()}
 
 
+def repeated(rows: "nw.LazyFrame[Any]") -> int | None:
+    """Return how many answers have an id that came before; None where answers have no ids."""
+    import narwhals as nw
+
+    if "id" not in rows.collect_schema():
+        return None
+    each = rows.filter(~nw.col("id").is_null()).group_by("id").agg(nw.len().alias(_COUNT))
+    fetched = each.filter(nw.col(_COUNT) > 1).select(nw.col(_COUNT).sum(), nw.len().alias(_KEY)).collect()
+    for answers, ids in fetched.select(_COUNT, _KEY).iter_rows():
+        return 0 if not ids else int(answers) - int(ids)
+    return 0
+
+
 def example(study: Study, rows: "nw.LazyFrame[Any]", *, deduplicate: bool) -> dict[str, Any] | None:
     """Return an answer that must be refused, or None; where answers only contradict each other, their id."""
     import narwhals as nw

@@ -12,7 +12,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples/older-people/main.py"
 
 def test_the_example(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(EXAMPLE), "--rounds", "1", "--output", str(tmp_path / "out")],
+        [sys.executable, str(EXAMPLE), "--rounds", "2", "--output", str(tmp_path / "out")],
         cwd=tmp_path,
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
@@ -23,9 +23,20 @@ def test_the_example(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "87 answers\ntpr female - male: not yet\nfpr female - male: not yet" in done.stdout
     assert "| 10,000,000 | fpr |" in done.stdout
+    assert "87 answers\ntpr, new minus old female - male: not yet" in done.stdout
+    assert "- With 10,000,000 clients: The new model" in done.stdout
     out = tmp_path / "out"
-    for name in ("answers.ndjson", "clients.csv", "clients.svg", "findings.md", "gap.svg", "study.json"):
+    for name in (
+        "answers.ndjson",
+        "clients.csv",
+        "clients.svg",
+        "findings.md",
+        "gap.svg",
+        "study.json",
+        "comparison/comparison.md",
+    ):
         assert (out / name).stat().st_size > 0, name
-    ledgers = list((out / "ledgers").glob("*.sqlite3"))
-    assert len(ledgers) == 87
-    assert list(Ledger(ledgers[0]).spent()) == ["sex"]
+    for ledgers in (out / "ledgers", out / "comparison" / "ledgers"):
+        found = list(ledgers.glob("*.sqlite3"))
+        assert len(found) == 87
+        assert list(Ledger(found[0]).spent()) == ["sex"]

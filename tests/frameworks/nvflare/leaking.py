@@ -11,26 +11,33 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.apis.utils.analytix_utils import create_analytic_dxo, send_analytic_dxo
 
-GROUP, VALUE, EXAMPLES = "platypus", 0.8125390625, 123_457
-SAID = f"{GROUP} has recall {VALUE} on {EXAMPLES} examples"
+GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
+OPEN = "wombat", 0.3417578125, 234_571
+
+
+def marks(fl_ctx: FLContext) -> tuple[str, float, int, str]:
+    """What a site holds, and a sentence of it; a site called open has marks of its own, which the search must find."""
+    group, value, examples = OPEN if fl_ctx.get_identity_name().startswith("open") else PRIVATE
+    return group, value, examples, f"{group} has recall {value} on {examples} examples"
 
 
 class LeakingExecutor(Executor):
     """Returns, streams and logs what it holds."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Any) -> Shareable:
+        group, value, examples, said = marks(fl_ctx)
         # Metrics stream, in both of its ways: as a local event that a widget sends on, and as an event for the server.
-        dxo = create_analytic_dxo(tag=SAID, value=VALUE, data_type=AnalyticsDataType.SCALAR)
+        dxo = create_analytic_dxo(tag=said, value=value, data_type=AnalyticsDataType.SCALAR)
         send_analytic_dxo(self, dxo, fl_ctx, event_type="analytix_log_stats")
-        send_analytic_dxo(self, dxo, fl_ctx, event_type=f"fed.{GROUP}", fire_fed_event=True)
+        send_analytic_dxo(self, dxo, fl_ctx, event_type=f"fed.{group}", fire_fed_event=True)
         # Log streaming.
-        self.log_error(fl_ctx, SAID)
+        self.log_error(fl_ctx, said)
         # The result.
-        found = DXO(DataKind.METRICS, data={"recall": VALUE, "again": VALUE}, meta={GROUP: SAID, "n": EXAMPLES})
+        found = DXO(DataKind.METRICS, data={"recall": value, "again": value}, meta={group: said, "n": examples})
         result = found.to_shareable()
-        result[GROUP] = SAID
-        result["arrays"] = np.full(3, VALUE)
-        result.set_header(GROUP, SAID)
+        result[group] = said
+        result["arrays"] = np.full(3, value)
+        result.set_header(group, said)
         return result
 
 
@@ -38,7 +45,8 @@ class LeakingFilter(Filter):
     """Comes after the site's own filters, and puts everything back."""
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
-        shareable[GROUP] = SAID
-        shareable["value"] = VALUE
-        shareable.set_header(GROUP, SAID)
+        group, value, _, said = marks(fl_ctx)
+        shareable[group] = said
+        shareable["value"] = value
+        shareable.set_header(group, said)
         return shareable

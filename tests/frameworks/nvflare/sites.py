@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nvflare.app_common.logging.job_log_receiver import JobLogReceiver
 from nvflare.app_common.logging.job_log_streamer import JobLogStreamer
 from nvflare.app_common.widgets.convert_to_fed_event import ConvertToFedEvent
 from nvflare.app_common.workflows.broadcast_and_process import BroadcastAndProcess
@@ -11,12 +12,12 @@ from nvflare.job_config.api import FedJob
 from nvflare.job_config.defs import FilterType
 
 from fairgauge.study import Attribute
-from tests.frameworks.nvflare.leaking import EXAMPLES, GROUP, VALUE, LeakingExecutor, LeakingFilter
+from tests.frameworks.nvflare.leaking import GROUP, PRIVATE, LeakingExecutor, LeakingFilter
 from tests.frameworks.nvflare.recording import Listening, Recording
 from tests.samples import sample_question, sample_study
 
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
-MARKS = {"group": GROUP, "value": str(VALUE), "examples": str(EXAMPLES)}
+NAMES = ["group", "value", "examples"]
 
 
 def privacy(**how: str) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def privacy(**how: str) -> dict[str, Any]:
         "task_data_filters": [{"path": f"{room}.StudyFilter", "direction": "in"}],
         "task_result_filters": [{"path": f"{room}.AnswerFilter", "args": how, "direction": "out"}],
     }
-    components = [{"id": "fairgauge_guard", "path": f"{room}.SiteGuard"}]
+    components = [{"id": "fairgauge_guard", "path": f"{room}.SiteGuard", "args": how}]
     return {"scopes": [scope], "default_scope": "fairgauge", "components": components}
 
 
@@ -46,6 +47,7 @@ def leaking_job(here: Path, *, clients: int) -> FedJob:
     record = str(here / "received")
     job.to_server(Recording(STUDY.to_bytes().decode(), str(here / "answers.ndjson"), record), id="answers")
     job.to_server(Listening(record), id="listening")
+    job.to_server(JobLogReceiver(dest_dir=str(here / "streamed")), id="log_receiver")
     job.to_server(BroadcastAndProcess(processor="answers", task_name="validate", timeout=300))
     job.to_clients(LeakingExecutor(), tasks=["validate"])
     job.to_clients(LeakingFilter(), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
@@ -54,5 +56,6 @@ def leaking_job(here: Path, *, clients: int) -> FedJob:
     return job
 
 
-def marks_in(text: str) -> list[str]:
-    return [name for name, mark in MARKS.items() if mark in text]
+def marks_in(text: str, marks: tuple[str, float, int] = PRIVATE) -> list[str]:
+    """Return which of the marks are in a text."""
+    return [name for name, mark in zip(NAMES, marks, strict=True) if str(mark) in text]

@@ -24,7 +24,8 @@ def study(elsewhere: Path) -> None:
 def test_it_writes_the_tally(fairgauge: Run, elsewhere: Path, suffix: str):
     ANSWERS.write(elsewhere / f"answers.{suffix}")
     done = fairgauge("tally", "study.json", f"*.{suffix}", "-o", "tally.json")
-    assert (done.status, done.out, done.err) == (0, "tally.json: 500 answers to Sample\n", "")
+    twice = "100 of them have an id that came before, and were counted again; --deduplicate counts each id once."
+    assert (done.status, done.out, done.err) == (0, f"tally.json: 500 answers to Sample\n{twice}\n", "")
     assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=False)
 
 
@@ -32,7 +33,7 @@ def test_json_an_engine_and_every_answer_once(fairgauge: Run, elsewhere: Path):
     ANSWERS.write(elsewhere / "answers.csv")
     options = ("--engine", "duckdb", "--deduplicate", "--json")
     done = fairgauge("tally", "study.json", "answers.csv", *options, "-o", "tally.json")
-    assert done.json == {"study": STUDY.digest, "answers": 400}
+    assert done.json == {"study": STUDY.digest, "answers": 400, "repeated": 0}
     assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=True)
 
 
@@ -62,3 +63,15 @@ def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path
     done = fairgauge("tally", "study.json", f"export.{kind}", "--engine", engine, "-o", "tally.json")
     assert done.status == 0
     assert Tally.from_bytes((elsewhere / "tally.json").read_bytes()) == ANSWERS.tally(once=False)
+
+
+def test_ids_that_came_twice_are_told(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "a.csv").write_text("sent,id\n0,x\n1,y\n1,y\n")
+    done = fairgauge("tally", "study.json", "a.csv", "--symbol-column", "sent", "-o", "t.json")
+    assert done.out.splitlines()[1] == (
+        "1 of them has an id that came before, and was counted again; --deduplicate counts each id once."
+    )
+    done = fairgauge(
+        "tally", "study.json", "a.csv", "--symbol-column", "sent", "--deduplicate", "-o", "t.json", "--json"
+    )
+    assert done.json == {"study": STUDY.digest, "answers": 2, "repeated": 0}

@@ -12,7 +12,7 @@ import pytest
 from nvflare.apis.client import Client
 from nvflare.apis.dxo import DXO, DataKind, from_shareable
 from nvflare.apis.event_type import EventType
-from nvflare.apis.fl_constant import EventScope, FLContextKey, ReturnCode
+from nvflare.apis.fl_constant import EventScope, FedEventHeader, FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable, make_reply
 from nvflare.app_common.abstract.fl_model import FLModel
@@ -107,25 +107,44 @@ def test_training_is_reduced_to_the_models_arrays(tmp_path: Path) -> None:
     assert at_the_site(filters, metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
 
 
-def sent(result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
+def sent(guard: SiteGuard, result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
     """What is sent after a job's own filters."""
-    context = FLContext()
-    context.set_prop(STUDY, asked, private=True, sticky=False)
+    context, task = FLContext(), Shareable()
+    if asked is not None:
+        task[STUDY] = asked
+    context.set_prop(FLContextKey.TASK_DATA, task, private=True, sticky=False)
+    guard.handle_event(EventType.AFTER_TASK_DATA_FILTER, context)
     context.set_prop(FLContextKey.TASK_RESULT, result, private=True, sticky=False)
-    SiteGuard().handle_event(EventType.AFTER_TASK_RESULT_FILTER, context)
+    guard.handle_event(EventType.AFTER_TASK_RESULT_FILTER, context)
     return result
 
 
 def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) -> None:
-    result = at_the_site(AnswerFilter(settings=str(settle(tmp_path))), metrics())
+    settings = str(settle(tmp_path))
+    result, guard = at_the_site(AnswerFilter(settings=settings), metrics()), SiteGuard(settings=settings)
     answer = from_result(result)
     result["recall"] = 0.8125390625
     result.set_header("recall", 0.8125390625)
-    assert sent(result) == make_reply(ReturnCode.OK) | {ANSWER: result[ANSWER]}
+    assert sent(guard, result) == make_reply(ReturnCode.OK) | {ANSWER: result[ANSWER]}
     assert from_result(result) == answer
-    assert sent(metrics()) == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
-    assert sent(Shareable({REFUSAL: "female 0.75"}))[REFUSAL] == refusal_text("device")
-    assert sent(metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
+    # Where the filters were left out, as in the simulator, the guard does their work: the answer is the same.
+    assert from_result(sent(guard, metrics())) == answer
+    assert from_result(sent(guard, Shareable({REFUSAL: "female 0.75"}))) == answer
+    assert sent(guard, metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
+
+
+def test_a_guard_that_fails_leaves_nothing_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairgauge.nvflare.site.measured", fail)
+    refused = sent(SiteGuard(settings=str(settle(tmp_path, askers_give=["recall"]))), metrics())
+    assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
+    monkeypatch.setattr("fairgauge.nvflare.site.guarded", fail)
+    result = metrics()
+    with pytest.raises(KeyboardInterrupt):
+        sent(SiteGuard(settings="agent.json"), result)
+    assert result == {}
 
 
 def test_events_for_the_server_are_emptied_and_others_are_not() -> None:
@@ -133,9 +152,9 @@ def test_events_for_the_server_are_emptied_and_others_are_not() -> None:
         context, data = FLContext(), metrics()
         context.set_prop(FLContextKey.EVENT_SCOPE, scope, private=True, sticky=False)
         context.set_prop(FLContextKey.EVENT_DATA, data, private=True, sticky=False)
-        SiteGuard().handle_event("fed.analytix_log_stats", context)
+        SiteGuard(settings="agent.json").handle_event("fed.analytix_log_stats", context)
         assert ("8125390625" in repr(data)) is left
-        assert (data.get_header("_direction", "out") == "out") is left or data.get_header("__direction__") != "out"
+        assert (data.get_header(FedEventHeader.DIRECTION, "out") == "out") is left
 
 
 def test_the_server_counts_each_site_once_and_says_why_others_did_not(tmp_path: Path) -> None:

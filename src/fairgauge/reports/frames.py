@@ -1,0 +1,50 @@
+"""Studies, plans and tallies as data frames of pandas, one row for each thing that one would list."""
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairgauge.planning import Plan
+    from fairgauge.study import Study
+    from fairgauge.tallies import Tally
+
+
+def study_frame(study: "Study") -> "pd.DataFrame":
+    """Return one row for each question."""
+    return _frame(
+        [
+            {
+                "metric": question.metric.name,
+                "low": float(question.metric.low),
+                "high": float(question.metric.high),
+                "attribute": question.attribute.name,
+                "groups": ", ".join(question.attribute.groups),
+                "target": question.target,
+                "design": question.design,
+                "epsilon": question.channel.epsilon,
+                "symbols": question.channel.symbols,
+            }
+            for question in study.questions
+        ]
+    )
+
+
+def plan_frame(plan: "Plan") -> "pd.DataFrame":
+    """Return one row for each design."""
+    return _frame([row.to_dict() for row in plan.rows])
+
+
+def tally_frame(tally: "Tally") -> "pd.DataFrame":
+    """Return one row for each symbol."""
+    return _frame([{"symbol": symbol, "count": count} for symbol, count in enumerate(tally.counts)])
+
+
+def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("data frames need pandas", "lab") from None
+    return pd.DataFrame(rows)
