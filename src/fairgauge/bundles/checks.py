@@ -1,6 +1,7 @@
 """Everything that belongs together, checked in order; each check has an outcome, and a sentence for people."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -28,6 +29,7 @@ COMPARE = (
     "elsewhere, or give it with --key."
 )
 
+_TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
 
 
@@ -75,15 +77,23 @@ class Verification:
         return tuple(check for check in self.checks if check.outcome == "broken")
 
 
-def verify(study: Study, bundle: Bundle, signatures: Signatures) -> Verification:
+def verify(
+    study: Study, bundle: Bundle, signatures: Signatures, *, progress: Callable[[int], object] = int
+) -> Verification:
     """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
 
     The exact epsilon is the study's own (``study.questions[i].private``).
 
+    Args:
+        study: The study.
+        bundle: Its files.
+        signatures: What signatures are checked with.
+        progress: Told how many answers of the export were counted so far.
+
     Raises:
         InvalidInput: If a file is not what it seems to be, or cannot be read.
     """
-    run = _Run(study, bundle, signatures)
+    run = _Run(study, bundle, signatures, progress)
     run.study_bytes()
     run.published()
     run.sealed()
@@ -93,7 +103,8 @@ def verify(study: Study, bundle: Bundle, signatures: Signatures) -> Verification
 
 
 class _Run:
-    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures) -> None:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Callable[[int], object]) -> None:
+        self._progress = progress
         self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
         self.checks: list[Check] = []
         self._seal: Sealed | None = None  # as far as it is of this study
@@ -257,7 +268,7 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        export = Export(piece.open, self._study.digest)
+        export = _Watched(Export(piece.open, self._study.digest), self._progress)
         try:
             with reading(piece.name):
                 if self._seal is not None:
@@ -269,7 +280,7 @@ class _Run:
         except SealBroken as error:
             self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
 
-    def _count(self, piece: Piece, export: Export) -> None:
+    def _count(self, piece: Piece, export: "_Watched") -> None:
         found = digest_of(self._study.digest, export)
         if self._tally is None:
             said = f"{piece.name} has {found.answers:,} answers to this study, and there is no tally to compare with."
@@ -327,6 +338,19 @@ class _Run:
                 self._say("report", "open", when)
         if said.asked is not None:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
+
+
+class _Watched:
+    """Answers that can be read again and again, and tell how many of them were read."""
+
+    def __init__(self, answers: Export, progress: Callable[[int], object]) -> None:
+        self._answers, self._progress = answers, progress
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        for number, answer in enumerate(self._answers):
+            if number % _TOLD == 0:
+                self._progress(number)
+            yield answer
 
 
 def _report_words(name: str, found: Compared) -> tuple[Outcome, str]:

@@ -47,6 +47,7 @@ def overview() -> str:
             *listed,
             "",
             "`fairgauge COMMAND --help` explains one of them; `fairgauge --version` prints the version.",
+            "`fairgauge --install-completion` lets bash, zsh or fish complete what you type.",
             "",
         ]
     )

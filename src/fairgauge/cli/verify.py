@@ -52,8 +52,13 @@ def verify(
     if crowd is None and (delta is not None or observed is not None):
         raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
     private = all(question.private for question in found.questions)
-    with err.status("Checking ..."):
-        checked = run(found, bundle, Signatures(key, signature))
+    with err.status("Checking ...") as status:
+        checked = run(
+            found,
+            bundle,
+            Signatures(key, signature),
+            progress=lambda answers: status.update(f"Checking ... {answers:,} answers counted"),
+        )
     hidden = _crowd(found, crowd, delta, observed)
     if json:
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
@@ -101,7 +106,7 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
                 "epsilon_declared": float(q.epsilon),
                 "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
                 "symbols": q.channel.symbols,
-                "levels": len(q.channel.levels),
+                "levels": len(q.levels),
             }
             for q in found.questions
         ],

@@ -18,6 +18,7 @@ from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra
     from fairgauge.client.relaying import Relay
+    from fairgauge.client.site import SiteAnswer
 
 Receipt = Literal["accepted", "duplicate"]
 
@@ -65,7 +66,7 @@ class Patience:
 
 
 def send(
-    answer: Answer,
+    answer: "Answer | SiteAnswer",
     url: str,
     *,
     patience: Patience | None = None,
