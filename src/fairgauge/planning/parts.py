@@ -160,4 +160,5 @@ def cap_cost(question: Question) -> str | None:
     cost = reached / best - 1
     if cost < _HARDLY:
         return None
-    return f"Its {question.channel.symbols} symbols cost {cost:.1%} more clients than a table without a cap; see --symbols."
+    symbols = question.channel.symbols
+    return f"A table of {symbols} symbols takes {cost:.1%} more clients than one without a cap: see --symbols."
