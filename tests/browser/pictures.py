@@ -25,7 +25,7 @@ SIZES: dict[str, Any] = {"wide": {"width": 960, "height": 700}, "phone": {"width
 SPOKEN = {
     "de": {
         "title": "Versteht der Assistent alle?",
-        "purpose": "Um zu erfahren, wen der Assistent schlechter versteht, und die nächste Version für sie zu trainieren.",
+        "purpose": "Um zu erfahren, wen der Assistent schlechter versteht, und die nächste Version zu verbessern.",
         "metrics[0].name": "Anteil verstandener Befehle",
         "metrics[0].help": "Von den letzten 100 Befehlen, die Sie gaben, der Anteil, den der Assistent verstand.",
         "attributes[0].name": "Geschlecht",
