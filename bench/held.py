@@ -162,7 +162,7 @@ def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
 
 
 def _estimands(setting: Setting) -> Estimands:
-    return estimands_of(setting.study.questions[0], questions=setting.questions)
+    return estimands_of(setting.study.questions[0], tables=setting.questions)
 
 
 def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:

@@ -5,9 +5,12 @@ The share of acknowledged answers that were lost, altered or counted twice must 
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bench.lines import Line
+from fairgauge.study import Release
+from tests.collecting.batches import kill_in_batches
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
 from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
 from tests.e2e.test_crash import check_reports, drive, lose_the_first_reply, on_the_wire, randomised_twice
@@ -15,6 +18,8 @@ from tests.recorder import recorder
 from tests.samples import sample_study
 
 STUDY = sample_study()
+SIZE = 40
+IN_BATCHES = replace(STUDY, release=Release(SIZE, "0.0001", "0"))
 KILLS = 20
 
 
@@ -35,6 +40,22 @@ def killed_collectors() -> Iterator[Line]:
         with tempfile.TemporaryDirectory(prefix="fairgauge-kills-") as name:
             sent, left = run(Path(name))
         yield _line(victim, KILLS, f"{len(sent.acknowledged):,} acknowledged, {sent.retried:,} retries", left)
+
+
+def killed_batches() -> Iterator[Line]:
+    """Kill collectors while a study in the crowd is answered, and watch what its readers see."""
+    for name, kind, processes in (("one on SQLite", "sqlite", 1), ("one of two on PostgreSQL", "postgresql", 2)):
+        with tempfile.TemporaryDirectory(prefix="fairgauge-kills-") as place:
+            folder = Path(place)
+            store = new_store(kind, folder)
+            sent, left, watched = kill_in_batches(folder, store, IN_BATCHES, kills=KILLS, processes=processes)
+        steps = [sum(step) for step in watched.steps()]
+        wrong = len(watched.broken(SIZE)) + left.lost + (sum(watched.sealed) != left.rows)
+        value = (
+            f"{KILLS} kills: {len(sent.acknowledged):,} acknowledged, {left.lost} lost; {len(steps):,} steps seen, the "
+            f"least of {min(steps):,} answers, {wrong} wrong"
+        )
+        yield Line(f"kill -9 in batches of {SIZE}, {name}", value, "kills", wrong / KILLS, "0")
 
 
 def killed_clients() -> Iterator[Line]:

@@ -24,10 +24,12 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.collector import batches, crowd, durable_answers
+from bench.hidden import hidden
 from bench.intervals import widths
-from bench.kills import killed_clients, killed_collectors, killed_everywhere
+from bench.kills import killed_batches, killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
 from bench.population import population
+from bench.relay import relay
 from bench.scale import SCALE
 from bench.siege import siege
 from bench.thousand import thousand
@@ -131,10 +133,13 @@ TOPICS: dict[str, Topic] = {
     "answers": durable_answers,
     "batches": batches,
     "crowd": crowd,
+    "hidden": hidden,
+    "killed_batches": killed_batches,
     "kills": killed_collectors,
     "thousand": thousand,
     "client-kills": killed_clients,
     "every-instruction": killed_everywhere,
+    "relay": relay,
     "siege": siege,
     **SCALE,
 }

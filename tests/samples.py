@@ -60,7 +60,7 @@ def joint_questions(channel: Channel | None = None) -> list[Question]:
     """Recall and false alarms of two sexes, answered by one table of 12 symbols."""
     channel = channel or sample_joint_channel(levels=(THREE_LEVELS, ENDS))
     metrics = (RECALL, Metric("false alarms", 0, 1))
-    return [Question(metric, SEX, "gap", "sample", "1.1", channel) for metric in metrics]
+    return [Question(metric, SEX, "gap", "sample", "1.1", channel, axis=axis) for axis, metric in enumerate(metrics)]
 
 
 def draft_study() -> Study:

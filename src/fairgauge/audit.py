@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, Channel
-from fairgauge.client import answer
+from fairgauge.client import Answer, answer
 from fairgauge.client.limits import UNLIMITED
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.study import Study, Table
@@ -256,7 +256,8 @@ def audit_study(
 
     def symbol(profile: Mapping[str, Any]) -> int:
         progress(1 / (2 * samples * len(pairs)))
-        return answer(study, profile, limit=UNLIMITED).symbol
+        found: Answer = answer(study, profile, limit=UNLIMITED)
+        return found.symbol
 
     findings: dict[int, Finding] = {}
     for index, (first, second) in pairs:

@@ -65,9 +65,10 @@ async def _send(port: int, study: Study, sent: Sent, stop: asyncio.Event, chance
                 await asyncio.sleep(chance.uniform(0.01, 0.05))
 
 
-async def _storm(
+async def storm(
     servers: list[ServerProcess], study: Study, kills: int, kill: Callable[[int], None], *, senders: int
 ) -> Sent:
+    """Send answers to collectors while they are killed; return what was sent."""
     sent, stop, chance = Sent(), asyncio.Event(), random.Random(1)
     tasks = [
         asyncio.create_task(_send(servers[n % len(servers)].port, study, sent, stop, chance)) for n in range(senders)
@@ -94,7 +95,8 @@ async def _storm(
     return sent
 
 
-async def _count(store: str, study: Study, sent: Sent) -> Count:
+async def count_left(store: str, study: Study, sent: Sent) -> Count:
+    """Compare what is in a store with what was sent."""
     opened = await open_store(store)
     try:
         kept = await opened.study(study.digest)
@@ -104,7 +106,7 @@ async def _count(store: str, study: Study, sent: Sent) -> Count:
         async for page in opened.answers(kept.number):
             rows.update(page)
             pages += len(page)
-        tally = await opened.tally(kept.number)
+        tally = await opened.counts(kept.number)
     finally:
         await opened.close()
     by_symbol: dict[int, int] = {}
@@ -147,14 +149,14 @@ def kill_collectors(
         for server in servers:
             server.start().wait_until_ready()
         publish(first, study)
-        sent = asyncio.run(_storm(servers, study, kills, kill, senders=senders))
+        sent = asyncio.run(storm(servers, study, kills, kill, senders=senders))
         statuses = [server.stop() for server in servers]
         assert statuses == [0] * processes
     finally:
         for server in servers:
             if server.process is not None:
                 server.kill()
-    return sent, asyncio.run(_count(store, study, sent))
+    return sent, asyncio.run(count_left(store, study, sent))
 
 
 def kill_database(
@@ -169,9 +171,9 @@ def kill_database(
     """Kill the database under a collector that goes on; ``restart`` kills it and starts it again."""
     with ServerProcess(folder, store) as server:
         publish(server, study)
-        sent = asyncio.run(_storm([server], study, kills, restart, senders=senders))
+        sent = asyncio.run(storm([server], study, kills, restart, senders=senders))
         assert server.stop() == 0
-    return sent, asyncio.run(_count(store, study, sent))
+    return sent, asyncio.run(count_left(store, study, sent))
 
 
 def kill_clients(
@@ -210,4 +212,4 @@ def kill_clients(
                 answers.append(found)
         assert server.stop() == 0
     sent = Sent({bytes.fromhex(a.id): a.symbol for a in answers}, {bytes.fromhex(a.id) for a in answers})
-    return answers, asyncio.run(_count(store, study, sent)), killed
+    return answers, asyncio.run(count_left(store, study, sent)), killed

@@ -3,10 +3,13 @@
 ``bench/kills.py`` runs the same for longer.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fairgauge.study import Release
+from tests.collecting.batches import Watched, kill_in_batches
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
 from tests.collecting.lives import kill_backups, kill_lives, kill_migrations
 from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
@@ -84,3 +87,38 @@ def test_a_killed_backup_leaves_a_whole_copy_or_none(tmp_path: Path):
 def test_a_killed_upgrade_loses_nothing(tmp_path: Path):
     found = kill_migrations(tmp_path, sample_study(), kills=4)
     assert (found.lost, found.faults) == (0, [])
+
+
+SIZE = 40
+IN_BATCHES = replace(sample_study(), release=Release(SIZE, "0.0001", "0"))
+
+
+def check_batches(sent: Sent, count: Count, watched: Watched) -> None:
+    check(sent, count)
+    assert watched.broken(SIZE) == []
+    assert any(sum(step) >= SIZE for step in watched.steps()), "no batch left while it was watched"
+    assert (sum(watched.sealed), watched.export) == (count.rows, count.rows)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_kills_never_show_a_batch_below_its_size(kind: str, tmp_path: Path):
+    processes = 1 if kind == "sqlite" else 2
+    check_batches(*kill_in_batches(tmp_path, new_store(kind, tmp_path), IN_BATCHES, kills=2, processes=processes))
+
+
+LEAKY = (
+    """
+from fairgauge.collector.stores import sqlite_changes
+sqlite_changes.closed_batches = lambda taken, size: taken // 7
+from fairgauge.collector.stores import batches
+honest = batches.placed
+sqlite_changes.placed = lambda symbols, taken, size: honest(symbols, taken, 7)
+"""
+    + SERVE
+)
+
+
+def test_a_collector_that_lets_smaller_batches_go_is_caught(tmp_path: Path):
+    store = new_store("sqlite", tmp_path)
+    _, _, watched = kill_in_batches(tmp_path, store, IN_BATCHES, kills=1, code=LEAKY)
+    assert watched.broken(SIZE) != []

@@ -16,6 +16,7 @@ import pytest
 from fairgauge.client import Ledger, Patience
 from fairgauge.client.command import main
 from fairgauge.client.moments import shown
+from fairgauge.issuer.app import Issuer
 from fairgauge.issuer.book import Book
 from fairgauge.passes import answer_id
 from tests.parties import Parties, three_parties
@@ -240,3 +241,47 @@ def test_an_answer_waits_for_its_moment(
         assert told.out == "Sample: answered, delivered\n"
         assert told.err.startswith("Sent at once: whoever sees when this device was busy, and when answers arrive")
         assert parties.counts(parties.study) == 2
+
+
+# ------------------------------------------------------------------------------------------------------ the programs
+@pytest.fixture
+def programs(parties: Parties) -> Iterator[list[subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate(timeout=20)
+
+
+def test_the_programs_say_where_they_are_and_stop_when_told(
+    parties: Parties, programs: list[subprocess.Popen[str]], tmp_path: Path
+):
+    secrets = tmp_path / "issuer"
+    secrets.mkdir(mode=0o700)
+    (secrets / "issuer.pem").write_bytes((parties.folder / "issuer" / "issuer.pem").read_bytes())
+    (secrets / "issuer.pem").chmod(0o600)
+    study = str(parties.folder / "study.json")
+    for command in (
+        ["relay", "--to", parties.url("collector"), "--port", "0"],
+        ["issuer", "serve", study, "--secrets", str(secrets), "--port", "0"],
+    ):
+        code = [sys.executable, "-c", "from fairgauge.cli import main; main()", *command]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        programs.append(subprocess.Popen(code, text=True, env=environment, **pipes))  # type: ignore[call-overload]
+    places = []
+    for process, name in zip(programs, ("relay", "issuer"), strict=True):
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said.startswith(f"fairgauge {name} on http://127.0.0.1:")
+        places.append(said.split()[-1])
+    issuer = Issuer(secrets, parties.study)
+    given = arguments(parties, tmp_path / "ledger", issuer.new_ticket())
+    issuer.book.close()
+    given[given.index("--relay") + 1], given[given.index("--issuer") + 1] = places
+    assert main(given, patience=AT_ONCE) == 0
+    for process in programs:
+        process.terminate()
+        said = process.communicate(timeout=20)[1]
+        assert process.returncode == 0
+        assert said == "It must not be run by whoever runs the collector: docs/no-party-alone.md says why.\n"

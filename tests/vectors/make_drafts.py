@@ -54,7 +54,13 @@ def good_studies() -> list[tuple[str, Study]]:
         site_study(),
         site_study("levels"),
         Study("Joint", joint_questions()),
-        Study("Three at once", [replace(question, metric=metric, channel=joint, epsilon="2.9") for metric in three]),
+        Study(
+            "Three at once",
+            [
+                replace(question, metric=metric, channel=joint, epsilon="2.9", axis=axis)
+                for axis, metric in enumerate(three)
+            ],
+        ),
         Study("Expects", [expects, *two_questions().questions[1:]]),
         Study("Übersetzt 🎯", [sample_question()], language="zh-Hant", model=Model("m")),
         replace(sample_study(), planned=1, epoch=None, retention=0),

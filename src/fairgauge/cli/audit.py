@@ -21,6 +21,11 @@ def audit(
     from fairgauge.cli.read import read_study
 
     document = read_study(study)
+    if document.site is not None:
+        from fairgauge.cli.for_sites import audit_for_sites
+
+        audit_for_sites(document, confidence=confidence, json=as_json)
+        return
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("answering", total=1.0)
         found = audit_study(

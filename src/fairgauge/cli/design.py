@@ -8,27 +8,35 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.saving import expectation_saves
-from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Question
+from fairgauge.reports.words import listed, privacy_sentence
+from fairgauge.study import Question, Study
 
 
 def design(
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
-    metric: Annotated[list[str], typer.Option(help="name:low:high; several make several questions.")],
     epsilon: options.Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
+    metric: Annotated[list[str] | None, typer.Option(help="name:low:high; several make several questions.")] = None,
+    outcome: options.Outcome = None,
+    records: options.Records = 1,
+    person: options.Person = None,
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
+    metric_weight: Annotated[
+        list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
+    ] = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
@@ -54,10 +62,17 @@ def design(
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
+    if outcome is not None:
+        grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
+        wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
+        site = wish.site()
+        found = Study(title, (), opens=opens, closes=closes, contact=contact, site=site)
+        design_for_sites(found, site, output, json=json)
+        return
     draft = Draft(
-        title, group or [], metric, epsilon, attribute, target, design, abstain, expect, spread, opens, closes, contact,
-        aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()), operator, purpose, model,
-        planned,
+        title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
+        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
+        tuple(metric_weight or ()), operator, purpose, model, planned,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
@@ -67,20 +82,35 @@ def design(
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
+    for line in _tables(study):
+        out.print(f"  {line}")
     for question in study.questions:
         channel, tells = question.channel, _tells(question)
         out.print(
-            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(channel.levels)} levels, "
+            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
         )
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
-        if saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric):
+        if not channel.further and (
+            saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
+        ):
             out.print(f"    {saving}")
-        if question.design == "uncentred" and (cost := _rounding(question)) > WORTH:
+        if question.design == "uncentred" and not channel.further and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
+
+
+def _tables(study: Study) -> list[str]:
+    """Return how several questions share the answers."""
+    several = [listed([question.metric.name for question in table]) for table in study.tables if len(table) > 1]
+    said = [f"{names} are answered together: one answer is about all of them." for names in several]
+    if len(study.tables) > 1:
+        said.append(
+            f"A device's coin picks one of {len(study.tables)} tables, so each gets about a part of the answers."
+        )
+    return said
 
 
 def _tells(question: Question) -> dict[str, bool]:
@@ -107,7 +137,7 @@ def _described(question: Question) -> dict[str, Any]:
         "design": question.design,
         "epsilon_exact": question.channel.epsilon,
         "symbols": question.channel.symbols,
-        "levels": len(question.channel.levels),
+        "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
     }

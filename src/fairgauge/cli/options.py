@@ -35,6 +35,15 @@ Compare = Annotated[
         help="What to compare, once for each: female:male; cells for every two groups. Fewer are sharper together.",
     ),
 ]
+Outcome = Annotated[
+    str | None,
+    typer.Option(
+        "--outcome",
+        help="For sites that hold many people: what they count, confusion (truth and prediction) or levels (a metric).",
+    ),
+]
+Records = Annotated[int, typer.Option("--records", help="For sites: how many records of one person count at most.")]
+Person = Annotated[str | None, typer.Option("--person", help="For sites: who counts as one person, in words.")]
 AttributeName = Annotated[str, typer.Option("--attribute", help="What the groups are groups of.")]
 Epsilon = Annotated[str, typer.Option(help="Privacy loss of one answer; the smaller the more private.")]
 MaybeEpsilon = Annotated[str | None, typer.Option("--epsilon", help="Privacy loss of one answer.")]

@@ -1,6 +1,7 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.crowd_plan import promises
+from fairgauge.cli.for_sites import Wish as SiteWish
+from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan, show_table
@@ -25,18 +28,22 @@ from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, rea
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
+from fairgauge.planning.several import plan_several, share_sentence
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
 from fairgauge.study import Metric
 
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
-def plan(
+def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
-    metric: Annotated[str, typer.Option(help="name:low:high")] = "metric:0:1",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
+    ] = None,
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
@@ -56,6 +63,10 @@ def plan(
     local_limit: Annotated[
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
+    outcome: options.Outcome = None,
+    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.")] = None,
+    people: Annotated[str | None, typer.Option(help="For sites: how many people each of them holds.")] = None,
+    positives: Annotated[float, typer.Option(help="For sites: the part of people whose truth is 1.")] = 0.5,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="With --crowd-epsilon: write the study of the best design here."),
@@ -66,17 +77,25 @@ def plan(
     markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    if outcome is not None:
+        attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
+        expected = read_expected(sites, people, positives, expect)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
+        return
     form = form_of(json=json, csv=csv, markdown=markdown)
-    read = read_metric(metric)
+    read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
     wish = Wish(read, groups, target, abstain, expect, spread)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
-    if plot is not None and count is None:
-        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
-    if plot is not None:
-        check_kind(plot)
+    if more:
+        _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
+        wishes = [wish, *(replace(wish, metric=each) for each in more)]
+        asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+        _plan_several(form, wishes, epsilon, error, **asked)
+        return
+    _check_plot(plot, count)
     terms = {"delta": delta, "observed": observed, "local_limit": local_limit}
     aim = read_aim(clients, crowd_epsilon, terms, dash="-")
     _check_output(output, title, aim)
@@ -125,6 +144,43 @@ def plan(
             least = f"{made.release.batch:,} answers"
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
+        raise typer.Exit(1)
+
+
+def _check_plot(plot: Path | None, count: int | None) -> None:
+    if plot is None:
+        return
+    if count is None:
+        raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
+    check_kind(plot)
+
+
+def _check_alone(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(name.replace("_", "-"), value, "takes one --metric")
+
+
+def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
+    with err.status("Designing channels ...") as status:
+        plans = plan_several(
+            wishes,
+            epsilon=None if epsilon is None else as_epsilon(epsilon),
+            error=None if error is None else as_number("error", error),
+            **asked,
+            progress=lambda design: status.update(f"Working out {design} ..."),
+        )
+    named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
+    if form != "people":
+        document = {"questions": [{"metric": name, **found.to_dict()} for name, found in named]}
+        rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
+        show_as(form, document, rows)
+    else:
+        out.print(share_sentence(wishes, plans))
+        for name, found in named:
+            out.print(Text.assemble("\n", (name, "bold")))
+            show_plan(found)
+    if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
 

@@ -42,6 +42,8 @@ def report(
         raise MissingExtra("a report needs Jinja2", "lab") from None
     document = read_study(study)
     counts = read_tally(tally, document)
+    if not isinstance(counts, Tally):
+        raise InvalidInput("study", document.title, "is for sites, whose report cannot be written yet: use estimate")
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
         asked=None if asked is None else as_count("asked", asked),

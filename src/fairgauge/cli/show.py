@@ -78,8 +78,9 @@ def show_plan(plan: Plan) -> None:
 
 def show_estimate(study: Study, estimate: Estimate) -> None:
     """Print an estimate for people."""
-    for asked, question in zip(study.questions, estimate.questions, strict=True):
-        about = f" by {question.attribute}: {question.answers:,} answers"
+    counted = "answers" if study.site is None else "sites"
+    for asked, question in zip(study.asked, estimate.questions, strict=True):
+        about = f" by {question.attribute}: {question.answers:,} {counted}"
         out.print(Text.assemble((question.metric, "bold"), about))
         rows = [[name, *_shown(interval)] for name, interval in question.rows()]
         if rows:

@@ -8,6 +8,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairgauge.cli import options
+from fairgauge.cli.for_sites import tally_for_sites
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.tallies.files import count_files
@@ -27,6 +28,9 @@ def tally(
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
+    if document.site is not None:
+        tally_for_sites(document, answers, output, json=json)
+        return
     columns = (TextColumn("Counting"), BarColumn(), TimeElapsedColumn())
     with (
         Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,

@@ -101,7 +101,7 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
                 "epsilon_declared": float(q.epsilon),
                 "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
                 "symbols": q.channel.symbols,
-                "levels": len(q.channel.levels),
+                "levels": len(q.levels),
             }
             for q in found.questions
         ],

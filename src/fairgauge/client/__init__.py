@@ -12,11 +12,25 @@ from fairgauge.lazy import lazily
 if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
     from fairgauge.client.delivery import Patience, deliver, send
+    from fairgauge.client.exchange import fetch_token
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import Limits
     from fairgauge.client.load import load_study
+    from fairgauge.client.relaying import Relay
 
-__all__ = ["Answer", "Ledger", "Limits", "Patience", "answer", "append", "deliver", "load_study", "send"]
+__all__ = [
+    "Answer",
+    "Ledger",
+    "Limits",
+    "Patience",
+    "Relay",
+    "answer",
+    "append",
+    "deliver",
+    "fetch_token",
+    "load_study",
+    "send",
+]
 
 __getattr__, __dir__ = lazily(
     __name__,
@@ -25,9 +39,11 @@ __getattr__, __dir__ = lazily(
         "Ledger": "ledger",
         "Limits": "limits",
         "Patience": "delivery",
+        "Relay": "relaying",
         "answer": "answer",
         "append": "answer_file",
         "deliver": "delivery",
+        "fetch_token": "exchange",
         "load_study": "load",
         "send": "delivery",
     },

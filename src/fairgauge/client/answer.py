@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.study.checks import check_arguments
+
+if TYPE_CHECKING:
+    from fairgauge.client.site import SiteAnswer
 
 ID_BYTES = 16
 
@@ -27,10 +30,8 @@ class Answer:
     symbol: int
 
     def __post_init__(self) -> None:
-        if not _is_hexadecimal(self.study, digits=64):
-            raise InvalidInput("study", self.study, "must be 64 lower-case hexadecimal digits")
-        if not _is_hexadecimal(self.id, digits=2 * ID_BYTES):
-            raise InvalidInput("id", self.id, "must be 32 lower-case hexadecimal digits")
+        check_digest(self.study)
+        check_id(self.id)
         if type(self.symbol) is not int or self.symbol < 0:
             raise InvalidInput("symbol", self.symbol, "must be an integer from 0 up")
 
@@ -57,9 +58,21 @@ class Answer:
         write_file(path, self.to_bytes(), field="answer")
 
 
-def answer(
+@overload
+def answer(  # type: ignore[overload-overlap]  # a profile is no data frame
     study: Study, profile: Mapping[str, Any], *, limit: Limits | None = None, ticket: str | None = None
-) -> Answer:
+) -> Answer: ...
+
+
+@overload
+def answer(
+    study: Study, profile: object, *, limit: Limits | None = None, ticket: str | None = None
+) -> "SiteAnswer": ...
+
+
+def answer(
+    study: Study, profile: Any, *, limit: Limits | None = None, ticket: str | None = None
+) -> "Answer | SiteAnswer":
     """Answer one table of a study, picked by a secure coin, with one randomised symbol.
 
     It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that
@@ -75,7 +88,7 @@ def answer(
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.
+            lacks.  For a study of sites: the site's records, as a data frame or the path of a file.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -86,6 +99,13 @@ def answer(
             text never holds the group or a value.
     """
     check_arguments(study=(study, Study))
+    if study.site is not None:
+        if isinstance(profile, Mapping) and set(profile) == {"group", "values"}:
+            raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+        from fairgauge.client.records import records_of
+        from fairgauge.client.site import answer_for_site
+
+        return answer_for_site(study, records_of(study.site, profile), limit=limit, ticket=ticket)
     if ticket is not None:
         check_ticket(ticket)
     check_able(study, ticket)
@@ -109,6 +129,18 @@ def check_profile(profile: object) -> None:
         raise CannotAnswer('a profile has two parts, "group" and "values"')
 
 
+def check_digest(study: str) -> None:
+    """Refuse what cannot be the digest of a study."""
+    if not _is_hexadecimal(study, digits=64):
+        raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
+
+
+def check_id(name: str) -> None:
+    """Refuse what cannot be the id of an answer."""
+    if not _is_hexadecimal(name, digits=2 * ID_BYTES):
+        raise InvalidInput("id", name, "must be 32 lower-case hexadecimal digits")
+
+
 def check_ticket(ticket: str) -> None:
     """Refuse what cannot be a ticket, without showing it: a ticket is worth an answer to whoever reads it."""
     if not _is_hexadecimal(ticket, digits=2 * ID_BYTES):
@@ -117,8 +149,6 @@ def check_ticket(ticket: str) -> None:
 
 def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
-    if study.site is not None:
-        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
 

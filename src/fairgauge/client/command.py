@@ -45,6 +45,13 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "records": "For a site that holds many people: its records, a CSV or Parquet file.",
+    "group_column": "For a site: the column of the groups, or sex=COLUMN once for each attribute.",
+    "truth_column": "For a site: the column that says what was right, 0 or 1; truth unless given.",
+    "prediction_column": "For a site: the column that says what the model said, 0 or 1; prediction unless given.",
+    "value_column": "For a site: the column of the metric; its name unless given.",
+    "person_column": "For a site: the column that tells people apart; without it each record is a person.",
+    "output": "For a site: write the answer to this file.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
     "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
     "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
@@ -73,6 +80,13 @@ class Request:
     relay: str | None = None
     issuer: str | None = None
     digest: str | None = None
+    records: str | None = None
+    group_column: Sequence[str] = ()
+    truth_column: str = "truth"
+    prediction_column: str = "prediction"
+    value_column: str | None = None
+    person_column: str | None = None
+    output: str | None = None
     again: bool = False
     now: bool = False
     json: bool = False
@@ -102,6 +116,14 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
+    parser.add_argument("--records", metavar="FILE", help=HELP["records"])
+    parser.add_argument(
+        "--group-column", dest="group_column", metavar="COLUMN", help=HELP["group_column"], action="append", default=[]
+    )
+    for name, default in (("truth", "truth"), ("prediction", "prediction"), ("value", None), ("person", None)):
+        option, dest = f"--{name}-column", f"{name}_column"
+        parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
+    parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
     for name in ("again", "now", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
@@ -138,6 +160,13 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
+    if study.site is not None:
+        from fairgauge.client.site_command import run_for_site
+
+        run_for_site(request, study, study.site, limits=limits, patience=patience)
+        return
+    if request.records is not None or request.output is not None:
+        raise InvalidInput("records" if request.records else "output", "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = _relay(request, study)
@@ -153,12 +182,12 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         _deliver(ledger, answer, request, (relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
-    if waits and moment is not None and not request.json:
-        from fairgauge.client.moments import shown
-
-        text = f"{study.title}: answered, waits until {shown(moment)}: the same command sends it from then on"
+    until = _shown(moment) if waits else ""
+    if until and not request.json:
+        text = f"{study.title}: answered, waits until {until}: the same command sends it from then on"
     elif request.json:
         told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.symbol, "state": state}
+        told |= {"waits_until": until} if until else {}
         if crowd is not None:
             told |= {
                 "epsilon": study.epsilon,
@@ -187,6 +216,12 @@ def _promised(study: "Study") -> "Crowd | None":
     from fairgauge.crowd import promised
 
     return promised(study)
+
+
+def _shown(moment: int | None) -> str:
+    from fairgauge.client.moments import shown
+
+    return "" if moment is None else shown(moment)
 
 
 def _relay(request: Request, study: "Study") -> "Relay | None":

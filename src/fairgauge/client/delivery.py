@@ -18,6 +18,7 @@ from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra
     from fairgauge.client.relaying import Relay
+    from fairgauge.client.site import SiteAnswer
 
 Receipt = Literal["accepted", "duplicate"]
 
@@ -65,7 +66,7 @@ class Patience:
 
 
 def send(
-    answer: Answer,
+    answer: "Answer | SiteAnswer",
     url: str,
     *,
     patience: Patience | None = None,
@@ -150,11 +151,14 @@ def deliver(
 
     Raises:
         AnswerRefused: If the collector refuses it for good; the ledger remembers that, too.
-        CannotSend: If the collector cannot be reached in time, or the answer waits for its moment; it stays pending.
+        CannotSend: If the collector cannot be reached in time, or the answer waits for its moment, or for a relay to go
+            through; it stays pending.
     """
     moment = ledger.moment(answer.study)
     if moment is not None and time.time() < moment:
         raise CannotSend(f"the answer waits until {shown(moment)}, so that its moment tells nothing")
+    if relay is None and ledger.wants_relay(answer.study):
+        raise CannotSend("the study has its answers sent through a relay, and none is given")
     try:
         receipt = send(answer, url, patience=patience, token=ledger.token(answer.study), relay=relay)
     except AnswerRefused:

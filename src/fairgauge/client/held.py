@@ -1,4 +1,4 @@
-"""What a ledger holds beside answers: blind tickets that are being fetched, and moments that answers wait for.
+"""What a ledger holds beside answers: blind tickets that are being fetched, and how and when answers are to be sent.
 
 The tables are made when they are first needed; a ledger without them is a ledger all the same.  An ordinary ticket and
 the numbers that hide a token from its issuer are removed as soon as the token is there: with them, whoever gets hold of
@@ -19,6 +19,9 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS moments (
         study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
         second INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS relayed (
+        study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64)
     ) WITHOUT ROWID""",
 )
 
@@ -59,6 +62,18 @@ def wait_until(connection: Connection, study: str, second: int) -> None:
     """Remember when the answer to a study is to be sent."""
     _prepare(connection)
     connection.execute("INSERT OR REPLACE INTO moments VALUES (?, ?)", (study, second))
+
+
+def want_relay(connection: Connection, study: str) -> None:
+    """Remember that the answer to a study goes through a relay, whoever sends it."""
+    _prepare(connection)
+    connection.execute("INSERT OR REPLACE INTO relayed VALUES (?)", (study,))
+
+
+def wants_relay(connection: Connection, study: str) -> bool:
+    """Tell whether the answer to a study goes through a relay."""
+    _prepare(connection)
+    return connection.execute("SELECT 1 FROM relayed WHERE study = ?", (study,)).fetchone() is not None
 
 
 def moment(connection: Connection, study: str) -> int | None:

@@ -132,6 +132,8 @@ class Ledger:
                 )
                 if moment is not None:
                     held.wait_until(connection, found.study, moment)
+                if study.gateway is not None:
+                    held.want_relay(connection, found.study)
         # Someone else may have been killed between removing the journal and making that last: a power cut could
         # still undo the answer that we found.  Not after this.
         self._sync_folder()
@@ -175,6 +177,11 @@ class Ledger:
             return None
         with self._transaction() as connection:
             return held.moment(connection, study)
+
+    def wants_relay(self, study: str) -> bool:
+        """Tell whether the study with this digest has its answer sent through a relay."""
+        with self._transaction() as connection:
+            return held.wants_relay(connection, study)
 
     def begin_pass(self, study: str, ticket: str, make: Callable[[], bytes]) -> bytes:
         """Return what was begun for a blind ticket with this ordinary one, or begin: it is on the disk first."""

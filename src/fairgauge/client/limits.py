@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study
+
+if TYPE_CHECKING:
+    from fairgauge.study import Site
 
 # The account of groups that were given without saying of which attribute; no attribute has an empty name.
 UNNAMED = ""
@@ -49,6 +52,11 @@ class Limits:
         """
         if self.study is None:
             return
+        if study.site is not None and Decimal(study.site.epsilon) > self.study:
+            raise NotPrivate(
+                f"the study spends epsilon {study.site.epsilon} for each person, and this site allows {self.study} a "
+                "study"
+            )
         for index, question in enumerate(study.questions):
             if not question.channel.within(self.study):
                 raise NotPrivate(
@@ -104,6 +112,11 @@ def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
             account = factor.name if named else UNNAMED
             found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
     return found
+
+
+def site_charges(site: "Site") -> Charges:
+    """Return what a site's answer costs each attribute, for each of its people."""
+    return {factor.name: Decimal(site.epsilon) for factor in site.attribute.factors}
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,17 @@ class Refusal:
         return refusal_text(self.code)
 
 
+def _check_handed_on(study: "Study") -> None:
+    """Refuse a study whose answer must leave another way than by whoever asked for it, who knows whom it asked."""
+    if study.gateway is not None or study.epoch is not None:
+        raise CannotAnswer("the study has answers wait for their moment or go through a relay; none is handed on here")
+
+
 def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
     """Return why a study would be refused whatever the group and the values are; None if it would not."""
     checks: list[tuple[str, Callable[[], None]]] = [
         ("unable", lambda: check_able(study, None)),
+        ("unable", lambda: _check_handed_on(study)),
         ("time", lambda: check_time(study)),
         ("study", study.check_privacy),
         ("limit", lambda: ledger.check(study, limit=limits)),

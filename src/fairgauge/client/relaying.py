@@ -79,5 +79,6 @@ def _message(url: str, body: bytes | None, headers: Mapping[str, str]) -> Messag
     given = {"accept": "application/json", **({} if body is None else {"content-type": "application/json"})}
     given |= {name.lower(): value for name, value in headers.items()}
     start = ("GET" if body is None else "POST", "https", parts.netloc, parts.path)
-    pairs = tuple((name.encode(), value.encode()) for name, value in given.items())
+    # Sorted, so that a request looks the same whichever client made it.
+    pairs = tuple((name.encode(), value.encode()) for name, value in sorted(given.items()))
     return Message(tuple(part.encode() for part in start), pairs, body or b"")

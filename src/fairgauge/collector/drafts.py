@@ -29,10 +29,6 @@ def check_takes(study: Study, *, drafts: bool, gateway: str) -> None:
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
     Gate.of(study)  # refuses an issuer's key that is none
-    for index, table in enumerate(study.tables):
-        if len(table) > 1:
-            rule = "must answer one question: this version of the collector cannot estimate several at once yet"
-            raise BadStudy(f"tables[{index}]", f"{len(table)} questions", rule)
 
 
 def terms_of(study: Study, given: Terms) -> Terms:

@@ -1,18 +1,21 @@
 """From probabilities to the exact table: integers whose privacy loss, computed from them, is within epsilon."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import Impossible
-from fairgauge.goals.inputs import Inputs, Matrix
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
 
 _RAREST = 1e-12
 _MIXINGS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
-def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Channel:
+def exact_channel(
+    probabilities: Matrix, inputs: Inputs, epsilon: Decimal, *, further: Sequence[Vector] = ()
+) -> Channel:
     """Round a table of probabilities to integers that hold epsilon exactly.
 
     The probabilities themselves, and a row's remainder, can be just above e^epsilon.  Mixing every row with a
@@ -20,18 +23,24 @@ def exact_channel(probabilities: Matrix, inputs: Inputs, epsilon: Decimal) -> Ch
     A score stays unbiased under it up to a known shift, so about one part in 10^12 of epsilon is all that is lost.
 
     Guarantee: exact; the check is made on the integers that clients use.
+
+    Args:
+        probabilities: A row for each input.
+        inputs: The groups, the levels of the first value, and whether one may abstain.
+        epsilon: The epsilon to hold.
+        further: The levels of further values, where the channel takes several at once.
     """
     rows = np.maximum(probabilities, 0)
     # A solver's rounding error can pass for a symbol, too rare for integers to hold its ratio.
     rows = rows[:, rows.max(axis=0) > _RAREST]
     rows = rows / rows.sum(axis=1, keepdims=True)
     common = rows.mean(axis=0)
-    levels = tuple(round(u * LEVEL_UNIT) for u in inputs.levels.tolist())
+    levels, *more = (tuple(round(u * LEVEL_UNIT) for u in axis.tolist()) for axis in (inputs.levels, *further))
     # An exact epsilon is compared as a float too, by readers of JSON: stay a few units below.
     ceiling = epsilon * (1 - Decimal("1e-14"))
     for mixing in _MIXINGS:
         table = _integers((1 - mixing) * rows + mixing * common)
-        channel = Channel(table, levels=levels, groups=inputs.groups, abstain=inputs.abstain)
+        channel = Channel(table, levels=levels, groups=inputs.groups, abstain=inputs.abstain, further=tuple(more))
         if channel.within(ceiling):
             return channel
     raise Impossible(f"no table of integers that sum to 2^53 holds epsilon={epsilon} with this many symbols")

@@ -3,9 +3,9 @@
 A group's mean is its sum over its share.  Where shares are known the denominator is a constant (or the part of
 people who answered, times the share); where they are not, it is estimated from the same answers.
 
-Where a study has several questions, each device's coin picks one, so those who answer a question are some of all,
-and do not split exactly as all do.  Every average is then over all answers to the study: an answer to another
-question is one more symbol that counts nothing, and the part that answers this one is in the denominator.
+Where a study has several tables, each device's coin picks one, so those who answer a question are some of all,
+and do not split exactly as all do.  Every average is then over all answers to the study: an answer through another
+table is one more symbol that counts nothing, and the part that answers this one is in the denominator.
 """
 
 from collections.abc import Sequence
@@ -50,15 +50,15 @@ class Ratio:
 
 @dataclass(frozen=True)
 class PickedDecoder(Decoder):
-    """The decoder of one of several questions, seen from all answers: the last symbol is an answer to another."""
+    """The decoder of one of several tables, seen from all answers: the last symbol is an answer through another."""
 
-    questions: int = 1
+    tables: int = 1
 
     @cached_property
     def rows(self) -> Matrix:
         """The probability of each symbol for each input."""
-        own = super().rows / self.questions
-        return np.column_stack([own, np.full(len(own), 1 - 1 / self.questions)])
+        own = super().rows / self.tables
+        return np.column_stack([own, np.full(len(own), 1 - 1 / self.tables)])
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Estimands:
 
 
 @lru_cache(maxsize=64)
-def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
-    """Return what a question identifies that is one of so many; scores are over the symbols of its decoder."""
+def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
+    """Return what a question identifies in a study of so many tables; scores are over the symbols of its decoder."""
     goal = Goal.of(question)
     decoder = goal.decoder(question.channel)
     inputs, groups = decoder.inputs, range(goal.groups)
@@ -122,7 +122,7 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
     def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
         if over is None or under is None:
             return None
-        elsewhere = np.zeros(1 if questions > 1 else 0)
+        elsewhere = np.zeros(1 if tables > 1 else 0)
         return Ratio(np.append(over, elsewhere), np.append(under, elsewhere), part)
 
     shares = goal.share_vector if goal.shares_known else None
@@ -140,8 +140,8 @@ def estimands_of(question: Question, *, questions: int = 1) -> Estimands:
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
         decoder=decoder
-        if questions == 1
-        else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, questions=questions),
+        if tables == 1
+        else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, axis=decoder.axis, tables=tables),
         shares=shares,
         means=_all([ratio(*parts_of) for parts_of in zip(sums, unders, parts, strict=True)]),
         gaps=gaps,

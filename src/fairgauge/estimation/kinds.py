@@ -85,6 +85,32 @@ KINDS: dict[str, IntervalKind] = {
     )
 }
 DEFAULT = "population"
+# For studies of sites that hold many people.
+SITE_KINDS: dict[str, IntervalKind] = {
+    kind.name: kind
+    for kind in (
+        IntervalKind(
+            "people",
+            "the people that these sites see",
+            "holds for the people that these sites see, who come to them independently of each other, at one look",
+            "sites.reading:Reader",
+        ),
+        IntervalKind(
+            "records",
+            "the records that these sites counted",
+            "holds for the records that these sites counted, where only the noise is at random, at one look",
+            "sites.reading:Reader",
+        ),
+        IntervalKind(
+            "sites",
+            "the sites that these were drawn from",
+            "approximate: for the sites that these were drawn from, close to its confidence from about 20 sites on, at "
+            "one look",
+            "sites.reading:Reader",
+        ),
+    )
+}
+SITE_DEFAULT = "people"
 # What a page uses that people look at whenever they like, and as often as they like.
 LIVE = "anytime"
 # What seals of before 0.2.0 name.  It is for checking them, and not offered.
@@ -119,7 +145,7 @@ def sealed_kind(name: str) -> IntervalKind:
     Raises:
         InvalidInput: If there is none.
     """
-    return FINITE if name == FINITE.name else kind_of(name)
+    return FINITE if name == FINITE.name else SITE_KINDS.get(name) or kind_of(name)
 
 
 def check_confidence(confidence: float) -> float:

@@ -188,6 +188,28 @@ class PrivateMetricFrame:
         """Return the interval of ``difference``."""
         return list(self._difference(method)[1:])
 
+    def equalized_odds_difference(self, tpr: str, fpr: str) -> float:
+        """Return the larger of the largest differences in the true and in the false positive rate (Fairlearn's)."""
+        return self._equalized_odds(tpr, fpr).estimate
+
+    def equalized_odds_difference_ci(self, tpr: str, fpr: str) -> list[float]:
+        """Return the interval of ``equalized_odds_difference``: all gaps of both metrics hold together in it.
+
+        Args:
+            tpr: The name of the metric that is the true positive rate, or recall.
+            fpr: The name of the metric that is the false positive rate.
+        """
+        found = self._equalized_odds(tpr, fpr)
+        return [found.low, found.high]
+
+    def _equalized_odds(self, tpr: str, fpr: str) -> Interval:
+        names = [question.metric.name for _, question in self._questions]
+        for field, name in (("tpr", tpr), ("fpr", fpr)):
+            if name not in names:
+                raise InvalidInput(field, name, f"must be one of {', '.join(names)}")
+        both = {question.metric.name: found for question, found in self._found(self._at(2))}
+        return over(max, [_largest_gap(both[name]) for name in dict.fromkeys((tpr, fpr))])
+
     def ratio(self, method: Method = "between_groups") -> "pd.Series[float]":
         """Return the smallest ratio between two groups, or between a group and everyone; at most 1."""
         return self._ratio(method)[0]

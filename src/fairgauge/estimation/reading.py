@@ -5,23 +5,25 @@ import math
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, is_number, kind_of
-from fairgauge.estimation.p_values import p_value
+from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
+from fairgauge.estimation.p_values import holm, p_value
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
+from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 
 def estimate(
     study: Study,
-    tally: Tally,
+    tally: Tally | SiteTally,
     *,
     confidence: float = 0.99,
     interval: str | IntervalKind = DEFAULT,
@@ -31,7 +33,7 @@ def estimate(
 
     Args:
         study: The study that was answered.
-        tally: The count of every symbol.
+        tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often the interval is to hold the truth.
         interval: The kind of interval or its name; see :mod:`fairgauge.estimation.kinds`.
         tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
@@ -39,16 +41,19 @@ def estimate(
     Raises:
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range, or of another type.
-        CannotEstimate: If the study is for sites, or its answers come in waves and the interval takes random order.
+        CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    check_arguments(study=(study, Study), tally=(tally, Tally))
-    kind = interval if isinstance(interval, IntervalKind) else kind_of(interval)
+    check_arguments(study=(study, Study))
+    check_arguments(study=(study, Study), tally=(tally, Tally if study.site is None else SiteTally))
+    kind = _kind(study, interval)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     tally.check(study)
-    if study.site is not None:
-        raise CannotEstimate("the study is for sites that hold many people, whose counts cannot be estimated yet")
+    if isinstance(tally, SiteTally):
+        if tolerance is not None:
+            raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
+        return estimate_sites(study, tally, 1 - confidence, kind)
     if study.order is not None and kind.random_order:
         raise CannotEstimate(
             f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
@@ -57,6 +62,15 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+
+
+def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
+    """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
+    if isinstance(interval, IntervalKind):
+        return interval
+    if study.site is None:
+        return kind_of(interval)
+    return check_kind(SITE_DEFAULT if interval == DEFAULT else interval)
 
 
 def _question(
@@ -70,9 +84,9 @@ def _question(
             ("There are no answers yet.",),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    # Of several questions each device answers one: an answer to another is one more symbol.
-    counts = own if len(study.questions) == 1 else (*own, tally.total - sum(own))
-    estimands = estimands_of(question, questions=len(study.questions))
+    # Of several tables each device answers one: an answer through another is one more symbol.
+    counts = own if len(study.tables) == 1 else (*own, tally.total - sum(own))
+    estimands = estimands_of(question, tables=len(study.tables))
     reader = kind.reader(estimands, counts_of(counts), study.planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
@@ -80,7 +94,9 @@ def _question(
     pairs = pair_names(question)
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    p_values = {} if tolerance is None else {pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps}
+    p_values = (
+        {} if tolerance is None else holm({pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps})
+    )
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,

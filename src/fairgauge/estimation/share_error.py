@@ -64,7 +64,7 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
     inputs, shares = estimands.decoder.inputs, np.array([estimands.share_of(side) for side in pair])
     errors = [side_error(estimands, side) for side in pair]
     # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
-    blocks = [inputs.blocks[members(side)[0]] for side in pair]
+    blocks = [inputs.runs(inputs.blocks[members(side)[0]])[0] for side in pair]
     lines = np.array([np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks])
     everyone = sum(len(members(side)) for side in pair) == len(estimands.shares)
     ends: tuple[slice, ...] = (slice(None),)

@@ -75,7 +75,11 @@ class Spread:
         Between two levels this is a concave function of where v lies; its top has a closed form.
         """
         mean, moments, top = self._moments(tilt, sign)
-        tops = [_top_cumulant(mean[block], moments[block], tilt) for block in self.decoder.inputs.blocks]
+        inputs = self.decoder.inputs
+        tops = [
+            np.max([_top_cumulant(mean[run], moments[run], tilt) for run in inputs.runs(block)], axis=0)
+            for block in inputs.blocks
+        ]
         joined: Vector = (self._weights(np.array(tops)) * tops).sum(axis=0) + tilt * top
         return joined
 

@@ -33,6 +33,7 @@ class Table(NamedTuple):
     rows: Matrix
     levels: Vector
     weights: Vector
+    others: int = 1
 
 
 class Family(NamedTuple):
@@ -82,8 +83,9 @@ class _Problem(NamedTuple):
                 floors.append(floor)
                 if not reckoning.any_values:
                     here[:, start + 2] = x**2 - reckoning.widest**2
-                laws.append(mixing @ table.rows[g * m : (g + 1) * m])
-                bounds.append(here)
+                for start in range(g * m * table.others, (g + 1) * m * table.others, m):
+                    laws.append(mixing @ table.rows[start : start + m])
+                    bounds.append(here)
                 # Without a spread k bounds nothing; a small cost keeps it from wandering off.
                 cost.append(np.array([weight, 0.0, 1e-3 if reckoning.any_values else 0.0]) / len(reckonings))
         return cls(family, np.vstack(laws), np.vstack(bounds), np.array(floors), np.concatenate(cost))

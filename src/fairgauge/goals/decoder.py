@@ -5,6 +5,7 @@ every *symbol* a number such that its expectation for an input is the functional
 average score over all answers estimates the average of the functional over all clients.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,32 +43,39 @@ class Decoder:
         prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
         aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
             the difference of two means is the gap.
+        axis: Which of the channel's values is asked about.
     """
 
     channel: Channel
     shares: Vector
     prior: Vector
     aims: tuple["Aim", ...] = ()
+    axis: int = 0
 
     @classmethod
-    def even(cls, channel: Channel, shares: Vector) -> "Decoder":
+    def even(cls, channel: Channel, shares: Vector, axis: int = 0) -> "Decoder":
         """Return the decoder for which all levels are equally likely."""
-        inputs = Inputs.of(channel)
+        inputs = Inputs.of(channel, axis)
         prior = np.zeros(inputs.count)
         for block, weight in zip(inputs.blocks, inputs.weights(shares), strict=True):
             prior[block] = weight / (block.stop - block.start)
-        return cls(channel, shares, prior)
+        return cls(channel, shares, prior, axis=axis)
 
     @cached_property
     def inputs(self) -> Inputs:
         """The channel's inputs."""
-        return Inputs.of(self.channel)
+        return Inputs.of(self.channel, self.axis)
 
     @cached_property
     def rows(self) -> Matrix:
-        """The probability of each symbol for each input."""
+        """The probability of each symbol for each input, the levels of the question's own value fastest."""
         rows: Matrix = np.array(self.channel.table, dtype=np.float64) / ROW_SUM
-        return rows
+        if not self.channel.further:
+            return rows
+        sizes = tuple(map(len, self.channel.axes))
+        order = np.arange(self.channel.groups * math.prod(sizes)).reshape(self.channel.groups, *sizes)
+        order = np.moveaxis(order, 1 + self.axis, -1).ravel()
+        return np.vstack([rows[order], rows[len(order) :]])
 
     @cached_property
     def factors(self) -> tuple[Matrix, Vector, Matrix]:
@@ -127,7 +135,7 @@ class Decoder:
         family = self._family(functional, constant)
         if family is None:
             return self
-        table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares))
+        table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares), self.inputs.others)
         score = best_score(table, family, [reckoning])
         return replace(self, aims=(Aim(self.rows @ score, score),))
 
@@ -190,15 +198,15 @@ def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = N
     count: the result is then the concave envelope of the variance there.
     """
     mean, second = decoder.rows @ score, decoder.rows @ score**2
-    levels = decoder.inputs.levels
-    return np.array(
-        [
-            _top(mean[block], second[block])
-            if centre is None or block.stop - block.start == 1
-            else _envelope(levels, mean[block], second[block], centre)
-            for block in decoder.inputs.blocks
-        ]
-    )
+    inputs = decoder.inputs
+
+    def largest(block: slice) -> float:
+        runs = inputs.runs(block)
+        if centre is None or block.stop - block.start == 1:
+            return max(_top(mean[run], second[run]) for run in runs)
+        return _envelope(inputs.levels, mean[runs[0]], np.max([second[run] for run in runs], axis=0), centre)
+
+    return np.array([largest(block) for block in inputs.blocks])
 
 
 def least_variances(decoder: Decoder, score: Vector) -> Vector:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.errors import CannotEstimate
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
@@ -39,6 +38,7 @@ class Goal:
         expect: The overall mean to expect, in [-1, 1].  A wrong guess costs precision, never truth.
         spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
         design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
+        axis: Which value of a channel is asked about that takes several at once.
     """
 
     shares: tuple[float, ...]
@@ -48,16 +48,11 @@ class Goal:
     expect: float | None = None
     spread: float | None = USUAL_SPREAD
     design: str = ""
+    axis: int = 0
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
-        """Return what serves a question, or the wish for one: the one place where this is decided.
-
-        Raises:
-            CannotEstimate: If the question is answered together with others.
-        """
-        if isinstance(asked, Question) and asked.channel.further:
-            raise CannotEstimate(f"{asked.metric.name} is answered together with others, which cannot be decoded yet")
+        """Return what serves a question, or the wish for one: the one place where this is decided."""
         wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
             shares=wish.attribute.reckoned_shares,
@@ -67,6 +62,7 @@ class Goal:
             expect=wish.expect_in_v,
             spread=wish.spread_in_v,
             design=asked.design if isinstance(asked, Question) else "",
+            axis=asked.axis if isinstance(asked, Question) else 0,
         )
 
     def by(self, design: str) -> "Goal":
@@ -234,7 +230,7 @@ class Goal:
 
 @lru_cache(maxsize=64)
 def _decoder(goal: Goal, channel: Channel) -> Decoder:
-    decoder = Decoder.even(channel, goal.share_vector)
+    decoder = Decoder.even(channel, goal.share_vector, goal.axis)
     if goal.centred:
         return _centred(goal, decoder)
     if not goal.relies_on_shares:
@@ -257,7 +253,9 @@ def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence
     """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
     second, inputs = decoder.rows @ score**2, decoder.inputs
     weights = inputs.weights(decoder.shares)
-    of_groups = np.array([second[block] for block in inputs.blocks[: inputs.groups]])
+    blocks = inputs.blocks[: inputs.groups]
+    # Whatever the other values are: at each level the one that is worst.
+    of_groups = np.array([np.max([second[run] for run in inputs.runs(block)], axis=0) for block in blocks])
     found = largest_averages(inputs.levels, of_groups, reckonings) @ weights[: inputs.groups]
     return found + weights[-1] * second[-1] if inputs.abstain else found
 

@@ -1,5 +1,6 @@
 """The inputs of a channel in row order, and the functionals of them that studies ask about."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,37 +23,47 @@ class Inputs:
         groups: How many groups there are.
         levels: The levels as values in [-1, 1].
         abstain: Whether a last input stands for those without a group or a value.
+        others: How many levels the other values have together, where a channel takes several at once.  The levels of
+            this question's own value are then in runs, one run for each of them.
     """
 
     groups: int
     levels: Vector
     abstain: bool = False
+    others: int = 1
 
     @classmethod
-    def of(cls, channel: Channel) -> "Inputs":
-        """Return the inputs of a channel."""
-        return cls(channel.groups, np.array(channel.levels) / LEVEL_UNIT, channel.abstain)
+    def of(cls, channel: Channel, axis: int = 0) -> "Inputs":
+        """Return the inputs of a channel, for the question whose value is on an axis."""
+        others = math.prod(len(levels) for place, levels in enumerate(channel.axes) if place != axis)
+        return cls(channel.groups, np.array(channel.axes[axis]) / LEVEL_UNIT, channel.abstain, others)
 
     @property
     def count(self) -> int:
         """How many inputs there are."""
-        return self.groups * len(self.levels) + self.abstain
+        return self.groups * len(self.levels) * self.others + self.abstain
 
     @property
     def blocks(self) -> list[slice]:
         """The inputs of each group, then of those who abstain."""
-        m = len(self.levels)
+        m = len(self.levels) * self.others
         blocks = [slice(g * m, (g + 1) * m) for g in range(self.groups)]
         return [*blocks, slice(self.count - 1, self.count)] if self.abstain else blocks
+
+    def runs(self, block: slice) -> list[slice]:
+        """Return the parts of a block in which the question's own value goes through its levels."""
+        m = len(self.levels)
+        return [slice(start, min(start + m, block.stop)) for start in range(block.start, block.stop, m)]
 
     def points(self) -> tuple[Matrix, NDArray[np.int_]]:
         """Return levels and midpoints as mixtures of inputs, and the block of each: where variances peak."""
         points, block_of = [], []
         for number, block in enumerate(self.blocks):
-            rows = np.eye(self.count)[block]
-            found = [*rows, *(rows[:-1] + rows[1:]) / 2]
-            points += found
-            block_of += [number] * len(found)
+            for run in self.runs(block):
+                rows = np.eye(self.count)[run]
+                found = [*rows, *(rows[:-1] + rows[1:]) / 2]
+                points += found
+                block_of += [number] * len(found)
         return np.array(points), np.array(block_of)
 
     def weights(self, shares: Vector) -> Vector:
@@ -62,7 +73,7 @@ class Inputs:
     def sum_of(self, group: int) -> Vector:
         """The value for members of the group, 0 for others: its average is the group's sum per client."""
         functional = np.zeros(self.count)
-        functional[self.blocks[group]] = self.levels
+        functional[self.blocks[group]] = np.tile(self.levels, self.others)
         return functional
 
     def share_of(self, group: int) -> Vector:

@@ -20,6 +20,7 @@ class Wish:
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
+        weight: How much it matters beside the other questions of its study; 1 unless given.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -31,6 +32,7 @@ class Wish:
     abstain: bool = False
     expect: Number | None = None
     spread: Number | None = None
+    weight: Number | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)

@@ -1,12 +1,39 @@
 """From a wish to the question that is published."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
-from fairgauge.designs import AUTO, make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.designs import AUTO
 from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.goals.wish import Wish
+from fairgauge.planning.tables import Answering, answering
 from fairgauge.study import Question
+
+
+def make_questions(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) -> list[Question]:
+    """Return the questions of a study, those that one table answers at once next to each other.
+
+    Guarantee: as :func:`make_question`.
+
+    Raises:
+        InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
+        Impossible: If no design reaches it.
+    """
+    return [
+        _question(wishes[place], epsilon, table, axis)
+        for table in answering(wishes, epsilon, design=design)
+        for axis, place in enumerate(table.wishes)
+    ]
+
+
+def _question(wish: Wish, epsilon: Decimal, table: Answering, axis: int) -> Question:
+    # What is usual need not be said, and a study that says nothing new stays in format 1.
+    more = {
+        "expect": wish.expect,
+        "spread": None if wish.spread_in_v == USUAL_SPREAD else wish.spread,
+        "weight": wish.weight,
+    }
+    return Question(wish.metric, wish.attribute, wish.aim, table.design, epsilon, table.channel, **more, axis=axis)
 
 
 def make_question(wish: Wish, epsilon: Decimal, *, design: str = AUTO) -> Question:
@@ -18,7 +45,4 @@ def make_question(wish: Wish, epsilon: Decimal, *, design: str = AUTO) -> Questi
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
-    name, channel = make_channel(Goal.of(wish), epsilon, design=design)
-    # What is usual need not be said, and a study that says nothing new stays in format 1.
-    spread = None if wish.spread_in_v == USUAL_SPREAD else wish.spread
-    return Question(wish.metric, wish.attribute, wish.aim, name, epsilon, channel, expect=wish.expect, spread=spread)
+    return make_questions([wish], epsilon, design=design)[0]

@@ -7,9 +7,9 @@ from pathlib import Path
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question
+from fairgauge.planning.asking import make_questions
 from fairgauge.planning.crossing import Grouping, read_attribute
-from fairgauge.planning.typed import as_count, as_epsilon, read_metric, read_model
+from fairgauge.planning.typed import as_count, as_epsilon, read_metric, read_model, read_weights
 from fairgauge.study import Attribute, Study
 
 
@@ -36,6 +36,7 @@ class Draft:
     crosses: tuple[str, ...] = ()
     shares: Path | None = None
     compare: tuple[str, ...] = ()
+    metric_weights: tuple[str, ...] = ()
     operator: str | None = None
     purpose: str | None = None
     model: str | None = None
@@ -50,9 +51,11 @@ class Draft:
         attribute = self._attribute()
         if not self.metrics:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
+        metrics = [read_metric(typed) for typed in self.metrics]
+        weights = read_weights(metrics, self.metric_weights)
         return [
-            Wish(read_metric(typed), attribute, self.target, self.abstain, self.expect, self.spread)
-            for typed in self.metrics
+            Wish(metric, attribute, self.target, self.abstain, self.expect, self.spread, weights.get(metric.name))
+            for metric in metrics
         ]
 
     def _attribute(self) -> Attribute:
@@ -68,10 +71,9 @@ class Draft:
         Raises:
             InvalidInput: If something is typed wrong.
         """
-        loss, questions = as_epsilon(self.epsilon), []
-        for wish in self.wishes():
-            progress(wish.metric.name)
-            questions.append(make_question(wish, loss, design=self.design))
+        wishes = self.wishes()
+        progress(", ".join(wish.metric.name for wish in wishes))
+        questions = make_questions(wishes, as_epsilon(self.epsilon), design=self.design)
         study = Study(
             self.title,
             questions,

@@ -15,16 +15,16 @@ _TURNS = 20
 
 
 def answers_needed(
-    question: Question, error: float, *, questions: int = 1, confidence: float = 0.99, interval: str = LIVE
+    question: Question, error: float, *, tables: int = 1, confidence: float = 0.99, interval: str = LIVE
 ) -> int | None:
     """Return about how many answers a study needs for its gap to have an interval of this half-width.
 
-    Guarantee: to 1 %, by the widths that the estimate uses; of several questions each gets an equal part of answers.
+    Guarantee: to 1 %, by the widths that the estimate uses; of several tables each gets an equal part of answers.
 
     Args:
         question: What is asked, with its channel.
         error: The half-width, in the metric's units.
-        questions: How many questions the study has.
+        tables: How many tables the study has: each gets an equal part of the answers.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
 
@@ -42,7 +42,7 @@ def answers_needed(
             break
         # A width falls with the square root of the number of answers, nearly.
         answers = max(1.0, answers * (width / wanted) ** 2)
-    return questions * math.ceil(answers)
+    return tables * math.ceil(answers)
 
 
 def aimed_error(question: Question, aim: float) -> float:

@@ -20,6 +20,25 @@ from fairgauge.study import Metric
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
 _MOST_CLIENTS = 10**15
+# The row of a table that answers several questions at once.
+TOGETHER = "together"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The other questions of a study, which share its answers.
+
+    Args:
+        tables: How many tables there are if every question has its own.
+        together: Makes the table that answers this question and another at once, if there is one.
+        goal: The question's goal on that table.
+        fewer: How many tables there are then.
+    """
+
+    tables: int
+    together: Callable[[Decimal], Channel] | None = None
+    goal: Goal | None = None
+    fewer: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,12 +50,16 @@ class _Question:
     alpha: float
     design: str
     metric: Metric
+    tables: int = 1
+    make: Callable[[Decimal], Channel] | None = None
 
     def channel(self, epsilon: Decimal) -> Channel:
-        return make_channel(self.goal, epsilon, design=self.design)[1]
+        return make_channel(self.goal, epsilon, design=self.design)[1] if self.make is None else self.make(epsilon)
 
     def error(self, epsilon: Decimal, clients: float) -> float:
-        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), clients, self.kind, self.alpha)
+        # A device answers one table, picked by its coin: each gets its part of the answers.
+        answers = clients / self.tables
+        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), answers, self.kind, self.alpha)
 
 
 def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -50,6 +73,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     interval: str = DEFAULT,
     detect: float | None = None,
     designs: Sequence[str] | None = None,
+    beside: Beside | None = None,
     progress: Callable[[str], object] = str,
 ) -> Plan:
     """Return what each design needs or reaches, given two of epsilon, clients and error.
@@ -64,6 +88,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
         designs: Which designs to compare; all that serve the goal unless given.
+        beside: The other questions of the study, if there are any.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
@@ -84,8 +109,12 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     rows = []
     for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal.by(design), kind, alpha, design, metric)
+        question = _Question(goal.by(design), kind, alpha, design, metric, 1 if beside is None else beside.tables)
         rows.append(_row(question, epsilon, clients, error, detect))
+    if beside is not None and beside.together is not None:
+        progress(TOGETHER)
+        shared = _Question(beside.goal or goal, kind, alpha, TOGETHER, metric, beside.fewer, beside.together)
+        rows.append(_row(shared, epsilon, clients, error, detect))
     return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
 
 
@@ -104,20 +133,20 @@ def _row(
     reached = question.error(epsilon, clients) if clients is not None and error is None else error
     power = None
     if detect is not None and clients is not None:
-        gap = replace(question.goal, target="gap")
-        width = planned_width(gap, channel, clients, question.kind, question.alpha)
-        power = planned_power(gap, channel, clients, width, detect / question.metric.scale)
+        gap, answers = replace(question.goal, target="gap"), clients / question.tables
+        width = planned_width(gap, channel, answers, question.kind, question.alpha)
+        power = planned_power(gap, channel, answers, width, detect / question.metric.scale)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),
         clients=clients,
         error=reached,
-        variance=question.goal.variance(channel),
+        variance=question.tables * question.goal.variance(channel),
         symbols=channel.symbols,
-        levels=len(channel.levels),
+        levels=len(channel.axes[question.goal.axis]),
         power=power,
-        privacy_variance=question.goal.privacy_variance(channel),
-        sampling_variance=question.goal.sampling_variance(),
+        privacy_variance=question.tables * question.goal.privacy_variance(channel),
+        sampling_variance=question.tables * question.goal.sampling_variance(),
         assumes=assumption(question.goal, question.metric),
     )
 

@@ -1,5 +1,6 @@
 """What people type, read into what the library takes, with errors that say what to type instead."""
 
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from fairgauge.errors import InvalidInput
@@ -57,6 +58,22 @@ def read_model(typed: str) -> Model:
     """Read ``fall-detector@3.1``; a name alone has no version."""
     name, _, version = typed.rpartition("@")
     return Model(name, version) if name else Model(typed)
+
+
+def read_weights(metrics: Sequence[Metric], typed: Sequence[str]) -> dict[str, Decimal]:
+    """Read ``recall=2``: how much a metric matters beside the others."""
+    found: dict[str, Decimal] = {}
+    for text in typed:
+        name, equals, weight = text.rpartition("=")
+        if not equals or name not in [metric.name for metric in metrics]:
+            names = ", ".join(metric.name for metric in metrics)
+            raise InvalidInput(
+                "metric-weight", text, f"must be one of {names} and how much it matters, such as recall=2"
+            )
+        found[name] = read_decimal("metric-weight", weight)
+        if found[name] <= 0:
+            raise InvalidInput("metric-weight", text, "must be above 0")
+    return found
 
 
 def read_decimal(field: str, typed: str) -> Decimal:

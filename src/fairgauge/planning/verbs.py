@@ -1,6 +1,6 @@
 """The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import overload
 
@@ -9,11 +9,11 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question
+from fairgauge.planning.asking import make_question, make_questions
 from fairgauge.planning.crowd import plan_in_crowd, read_aim
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.typed import as_count, as_epsilon, as_number
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_weights
 from fairgauge.study import Attribute, Metric, Number, Question
 
 
@@ -122,6 +122,7 @@ def design(
     expect: Number | None = None,
     spread: Number | None = None,
     abstain: bool = False,
+    weights: Mapping[str, Number] | None = None,
 ) -> list[Question]: ...
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     metric: Metric | list[Metric] | tuple[Metric, ...],
@@ -133,13 +134,15 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     expect: Number | None = None,
     spread: Number | None = None,
     abstain: bool = False,
+    weights: Mapping[str, Number] | None = None,
 ) -> Question | list[Question]:
     """Return the question that asks for a metric by an attribute, with the channel that serves it best.
 
     Guarantee: the channel's exact epsilon, computed from its integers, is at most the epsilon asked for.
 
     Args:
-        metric: What is measured; a list of metrics makes a list of questions.
+        metric: What is measured; a list of metrics makes a list of questions, which one table answers at once where
+            that is the least error in total.
         attribute: How people are grouped, with their shares if those are known.
         epsilon: The privacy loss of one answer.
         target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
@@ -147,6 +150,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         abstain: Whether people may prefer not to say.
+        weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
 
     Raises:
         InvalidInput: If something is of another type or out of range.
@@ -159,6 +163,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     """
     loss = as_epsilon(epsilon)
     if isinstance(metric, list | tuple):
-        wishes = [Wish(each, attribute, target, abstain, expect, spread) for each in metric]
-        return [make_question(wish, loss, design=design) for wish in wishes]
+        known = read_weights(metric, [f"{name}={weight}" for name, weight in (weights or {}).items()])
+        wishes = [Wish(each, attribute, target, abstain, expect, spread, known.get(each.name)) for each in metric]
+        return make_questions(wishes, loss, design=design)
     return make_question(Wish(metric, attribute, target, abstain, expect, spread), loss, design=design)

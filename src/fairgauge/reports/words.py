@@ -9,6 +9,9 @@ from fairgauge.estimation.fit import SUSPICIOUS
 from fairgauge.estimation.headline import Kind
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
+from fairgauge.study.site import SiteMetric
+
+Asked = Question | SiteMetric
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,12 @@ class Verdict:
         return self.text
 
 
-def question_sentence(question: Question) -> str:
+def question_sentence(question: Asked) -> str:
     """Return what a question asks."""
     return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
 
 
-def verdict(question: Question, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
+def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
     """Return what the answers say about the gap.
 
     Args:
@@ -56,12 +59,24 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
         )
     word = "higher" if interval.low > 0 else "lower"
     near, far = edges(interval, unit)
-    largest = " That is the largest gap." if main.largest and len(found.gaps) > 1 else ""
+    largest = ""
+    if main.largest and len(found.gaps) > 1:
+        of = "that were to be compared" if question.attribute.comparisons is not None else ""
+        largest = f" That is the largest gap {of}".rstrip() + "."
     return Verdict(
         "clear",
         f"The model's {name} is between {near} and {unit.after(far)} {word} for {first} than for {second} {sure}."
         + largest,
     )
+
+
+def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
+    """Return that several gaps hold together; None where there is one."""
+    if len(found.gaps) < 2:
+        return None
+    sure = part_of_hundred(confidence)
+    said = f"The {len(found.gaps)} gaps hold together with {sure} confidence, every mean by itself."
+    return f"{said} The p-values, after Holm, hold together too." if found.p_values else said
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
@@ -79,7 +94,7 @@ def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
     return unit.down(near, places), unit.up(far, places)
 
 
-def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: float) -> str | None:
+def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: float) -> str | None:
     """Return how the gap compares with the largest that would be acceptable."""
     gap = found.headline.interval
     if gap is None:
@@ -92,7 +107,7 @@ def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: f
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
-def sensitivity_sentences(question: Question, found: QuestionEstimate) -> list[str]:
+def sensitivity_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
     """Return how far the gap could be off for reasons that no interval covers."""
     moves, unit = found.sensitivity, unit_of(question.metric)
     if moves is None:
@@ -119,7 +134,7 @@ NO_RATIO = (
 )
 
 
-def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
+def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
     if found.impact_ratio is None:
         return None
@@ -215,7 +230,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -> list[str]:
+def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> list[str]:
     """Return everything that an estimate says about a question, the verdict first."""
     said = [verdict(question, found, confidence=estimate.confidence, over=True).text]
     main = found.headline
@@ -226,8 +241,8 @@ def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
-    ratio = ratio_sentence(question, found)
-    return said + ([] if ratio is None else [ratio]) + sensitivity_sentences(question, found)
+    more = (together_sentence(found, confidence=estimate.confidence), ratio_sentence(question, found))
+    return [*said, *(one for one in more if one is not None), *sensitivity_sentences(question, found)]
 
 
 def _answers(count: int) -> str:

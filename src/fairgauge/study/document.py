@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -24,7 +24,7 @@ from fairgauge.study.rules import check_moments, check_names, check_questions, c
 if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
     from typing import TypedDict, Unpack
 
-    from fairgauge.study.site import Site
+    from fairgauge.study.site import Site, SiteMetric
     from fairgauge.study.terms import Issuer, Model, Release
     from fairgauge.study.wording import Texts
 
@@ -122,6 +122,11 @@ class Study:
         if self.aim is not None:
             object.__setattr__(self, "aim", decimal_text("aim", self.aim))
         check_questions(self)
+        # Where a table answers several questions, a question's place in it says which value is its own.
+        placed = (replace(question, axis=axis) for table in self.tables for axis, question in enumerate(table))
+        if any(len(table) > 1 for table in self.tables):
+            object.__setattr__(self, "questions", tuple(placed))
+            del self.__dict__["tables"]
         check_moments(self)
         check_terms(self)
         if self.format == DRAFT:
@@ -189,6 +194,11 @@ class Study:
         if self.site is not None:
             asked.append(self.site.attribute)
         return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
+
+    @property
+    def asked(self) -> "tuple[Question | SiteMetric, ...]":
+        """What the study tells, one metric of one attribute after the other."""
+        return self.questions if self.site is None else self.site.asked
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

@@ -162,7 +162,8 @@ def _read_table(document: object, metrics: dict[str, Metric], attributes: dict[s
     found = []
     for index, one in enumerate(asked):
         with at(f"questions[{index}]"):
-            found.append(Question(**one, attribute=attribute, design=parts["design"], epsilon=epsilon, channel=channel))
+            asked_for = {"attribute": attribute, "design": parts["design"], "epsilon": epsilon, "channel": channel}
+            found.append(Question(**one, **asked_for, axis=index))
     return found
 
 

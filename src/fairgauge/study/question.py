@@ -32,6 +32,7 @@ class Question:
         expect: The overall mean to reckon with, in the metric's units.
         spread: The standard deviation to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions; 1 unless given.
+        axis: Which of the channel's values is the metric's, where it takes several at once; a study sets it.
     """
 
     metric: Metric
@@ -43,6 +44,7 @@ class Question:
     expect: str | None = None
     spread: str | None = None
     weight: str | None = None
+    axis: int = 0
 
     def __init__(  # noqa: PLR0913, PLR0917 - these are the parts of a question
         self,
@@ -56,6 +58,7 @@ class Question:
         expect: Number | None = None,
         spread: Number | None = None,
         weight: Number | None = None,
+        axis: int = 0,
     ) -> None:
         check_is("metric", metric, Metric)
         check_is("attribute", attribute, Attribute)
@@ -73,9 +76,17 @@ class Question:
         put(self, "expect", None if expect is None else _expect(metric, expect))
         put(self, "spread", None if spread is None else _spread(metric, spread))
         put(self, "weight", None if weight is None else positive("weight", weight))
+        put(self, "axis", axis)
+        if type(axis) is not int or not 0 <= axis < len(channel.axes):
+            raise BadStudy("axis", axis, f"must be from 0 to {len(channel.axes) - 1}")
         if channel.groups != len(attribute.groups):
             raise BadStudy("channel.groups", channel.groups, f"must be {len(attribute.groups)}")
         check_symbols(channel)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels that the metric's values are rounded to."""
+        return self.channel.axes[self.axis]
 
     @property
     def private(self) -> bool:

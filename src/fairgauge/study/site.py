@@ -16,6 +16,23 @@ MOST_RECORDS = 1000
 
 Outcome = Literal["confusion", "levels"]
 
+# What a table of truth and prediction tells, by its short name, and in words.
+RATES = {
+    "selection_rate": "selection rate",
+    "accuracy": "accuracy",
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "precision": "precision",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMetric:
+    """A metric that the counts of sites tell, of an attribute: what a question is to devices."""
+
+    metric: Metric
+    attribute: Attribute
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Site:
@@ -75,6 +92,13 @@ class Site:
             check_levels(self.levels)
         if person is not None:
             check_prose("person", person)
+
+    @property
+    def asked(self) -> tuple[SiteMetric, ...]:
+        """What the counts tell, one metric after the other."""
+        if self.metric is not None:
+            return (SiteMetric(self.metric, self.attribute),)
+        return tuple(SiteMetric(Metric(name, 0, 1), self.attribute) for name in RATES.values())
 
     @property
     def cells(self) -> int:

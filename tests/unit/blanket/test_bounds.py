@@ -1,15 +1,21 @@
 """How close the certified number is: cells of the reference, several questions, and what no proof can beat."""
 
 import json
+import math
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom
 
-from fairgauge.blanket import closeness, sums
-from fairgauge.crowd import crowd_of
+from fairgauge.blanket import bounds, closeness, sums
+from fairgauge.channel import ROW_SUM
+from fairgauge.crowd import Crowd, crowd_of
+from fairgauge.crowd.laws import Blanket
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
@@ -60,3 +66,33 @@ def test_alone_nothing_is_hidden() -> None:
     study = sample_study()
     found = closeness(study, crowd_of(study, 1))
     assert found.tight == pytest.approx(study.epsilon, rel=1e-4)
+
+
+def exact_lower(people: int, delta: float) -> float:
+    """Return what a person among others who all hold the same needs, for the table (3/4, 1/4), (1/4, 3/4)."""
+
+    def delta_at(epsilon: float) -> float:
+        values = [(own - math.exp(epsilon) * other) / company for own, other, company in ((1, 3, 3), (3, 1, 1))]
+        ups = np.arange(people + 1)
+        totals = values[1] * ups + values[0] * (people - ups)
+        return float(np.exp(binom.logpmf(ups, people, 0.25)) @ np.maximum(totals, 0)) / people
+
+    return float(brentq(lambda epsilon: delta_at(epsilon) / delta - 1, 1e-4, 1.0))
+
+
+def lower_is_right() -> bool:
+    table = ((3 * ROW_SUM // 4, ROW_SUM // 4), (ROW_SUM // 4, 3 * ROW_SUM // 4))
+    crowd = Crowd(2000, Decimal(0), Decimal("1e-8"), Decimal(1))
+    found = bounds._lower([Blanket.of(table)], crowd, math.log(3))
+    exact = exact_lower(2000, 1e-8)
+    return exact * (1 - 2e-3) <= found <= exact
+
+
+def test_the_lower_bound_is_below_what_a_data_set_needs_and_close() -> None:
+    assert lower_is_right()
+
+
+@pytest.mark.parametrize("slack", [0.0, -1e-3, 5e-3])
+def test_a_wrong_slack_is_caught(monkeypatch: pytest.MonkeyPatch, slack: float) -> None:
+    monkeypatch.setattr(bounds, "SLACK", slack)
+    assert not lower_is_right()

@@ -1,6 +1,7 @@
 """The expected positive part of a sum: against exact sums, in one stage and in two, far below what floats resolve."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -67,3 +68,53 @@ def test_a_lattice_that_moves_the_mean_is_caught(monkeypatch: pytest.MonkeyPatch
     found = positive_part(np.array([2.7, -1.0]), np.array([0.2, 0.8]), (100, 1), tilt(2.7, 1.0, 0.2, 100))
     exact = exactly(2.7, 1.0, 0.2, 100)
     assert not exact * (1 - 1e-9) <= found <= exact * 1.1
+
+
+def times_exact(up: float, down: float, chance: float, draws: tuple[int, int]) -> float:
+    """Return by how much the result is above the exact value, as a factor."""
+    count = math.prod(draws)
+    found = positive_part(np.array([up, -down]), np.array([chance, 1 - chance]), draws, tilt(up, down, chance, count))
+    return found / exactly(up, down, chance, count)
+
+
+def on_the_lattice() -> float:
+    """Return the same where the lattice adds nothing: what is left is the budget for errors."""
+    return times_exact(1.0, 1.0, 0.4, (3000, 1))
+
+
+def in_two_stages() -> float:
+    """Return the same where the lattice adds twice."""
+    return times_exact(2.7, 1.0, 0.2, (100, 100))
+
+
+def budget_is_kept() -> bool:
+    """Tell whether the law of a sum, against exact fractions, is off by no more than it says."""
+    law, count = np.array([0.2, 0.5, 0.3]), 60
+    exact = [Fraction(1)]
+    for _ in range(count):
+        longer = [Fraction(0)] * (len(exact) + 2)
+        for place, chance in enumerate(exact):
+            for more, own in enumerate(law.tolist()):
+                longer[place + more] += chance * Fraction(own)
+        exact = longer
+    found = sums._power(sums.Lattice(1.0, 0, law, 0.0), count)
+    inside = {found.first + k: Fraction(mass) for k, mass in enumerate(found.law.tolist())}
+    wrong = sum(abs(inside.get(k, Fraction(0)) - chance) for k, chance in enumerate(exact))
+    beyond = sum(mass for k, mass in inside.items() if not 0 <= k < len(exact))
+    return wrong + beyond <= Fraction(found.wrong)
+
+
+def test_the_constants_make_it_close_and_safe() -> None:
+    assert 1 - 1e-9 <= on_the_lattice() <= 1 + 1e-6
+    assert 1 - 1e-9 <= in_two_stages() <= 1.07
+    assert budget_is_kept()
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("POINTS", 16), ("WRAPPED", 1e-6), ("ROUNDING", 1e-12), ("ROUNDING", 0.0), ("ROUNDING", 1e-19)],
+)
+def test_a_constant_that_is_wrong_is_caught(monkeypatch: pytest.MonkeyPatch, name: str, wrong: float) -> None:
+    monkeypatch.setattr(sums, name, wrong)
+    with pytest.raises(AssertionError):
+        test_the_constants_make_it_close_and_safe()

@@ -119,6 +119,7 @@ def test_a_device_is_written_to_and_stays_a_device(fairgauge: Run):
         ([*BASE, *KNOWN, *RECALL, *RECALL], "questions[1]=recall by sex: must be asked once"),
         ([*BASE, *KNOWN, *RECALL, "--opens", "tomorrow"], "opens=tomorrow: must be a moment in UTC"),
         ([*BASE, "--group", "a=0.5", *RECALL], "group=a=0.5: give at least two"),
+        ([*BASE, *KNOWN], "metric=none: give at least one, such as recall:0:1"),
         ([*BASE, *KNOWN, *RECALL, "--expect", "nan"], "expect=nan: must be from 0 to 1"),
     ],
 )
@@ -127,7 +128,7 @@ def test_bad_input_is_refused_with_its_name(fairgauge: Run, elsewhere: Path, arg
     assert list(elsewhere.iterdir()) == []
 
 
-@pytest.mark.parametrize("missing", ["--title", "--group", "--metric", "--epsilon", "-o"])
+@pytest.mark.parametrize("missing", ["--title", "--group", "--epsilon", "-o"])
 def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
     options = {"--title": "T", "--group": "a", "--metric": "m", "--epsilon": "1", "-o": "s.json"}
     done = fairgauge("design", *(part for name, value in options.items() if name != missing for part in (name, value)))

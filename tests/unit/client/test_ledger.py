@@ -489,6 +489,6 @@ class TestTwoSums:
             connection.execute("PRAGMA user_version = 1")
         assert ledger.answer(STUDY, PROFILE) == first
         found = ledger.spent_towards_readers()[""]
-        assert (ledger.spent(), found.epsilon, found.delta) == ({"": COST}, COST, 0)
+        assert (ledger.spent(), found.epsilon, found.delta) == ({"": COST}, COST, Decimal(0))
         ledger.answer(self.RELEASED, PROFILE)
         assert ledger.spent() == {"": add_up([COST, COST])}

@@ -1,4 +1,9 @@
-from fairgauge.client.refusals import TEXT, TOLD, UNTOLD, refusal_code, refusal_text, summarise
+from dataclasses import replace
+from pathlib import Path
+
+from fairgauge.client import Ledger, Limits
+from fairgauge.client.refusals import TEXT, TOLD, UNTOLD, check_whoever, refusal_code, refusal_text, summarise
+from tests.samples import sample_study
 
 
 def test_every_text_is_one_of_a_few_and_says_which() -> None:
@@ -14,3 +19,12 @@ def test_the_most_common_reason_is_named_and_a_strangers_words_are_not() -> None
     assert summarise([TEXT]) == "1 gave none; most often: a reason that only the device's own log may tell (1)"
     told = summarise(["female 0.75", "female 0.75", refusal_text("limit")])
     assert told == "3 gave none; most often: an error that is not fairgauge's, whose text is not repeated here (2)"
+
+
+def test_an_answer_that_must_leave_another_way_is_not_handed_on(tmp_path: Path) -> None:
+    study, ledger = sample_study(), Ledger(tmp_path / "ledger")
+    assert check_whoever(study, ledger, Limits()) is None
+    for other in (replace(study, gateway="AQAgMTIz"), replace(study, epoch=60)):
+        found = check_whoever(other, ledger, Limits())
+        assert found is not None
+        assert found.code == "unable"

@@ -1,12 +1,12 @@
 """Through a relay: what the relay gets, and what comes of a relay that is none."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Answer, Patience, send
+from fairgauge.client import Answer, Ledger, Patience, Relay, deliver, send
 from fairgauge.client.delivery import check_open
-from fairgauge.client.relaying import Relay
 from fairgauge.envelopes import KeyConfig, Message, open_request, read_request, write_response
 from fairgauge.envelopes.oblivious import SEALED_REQUEST
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
@@ -97,3 +97,15 @@ def test_a_study_without_a_gateway_has_no_relay():
         Relay.of(STUDY, "relay.example")
     with pytest.raises(InvalidInput, match="gateway=AQAgMTIz: must be a key configuration"):
         Relay.of(replace(STUDY, gateway="AQAgMTIz"), "https://relay.example")
+
+
+def test_a_ledger_remembers_that_an_answer_goes_through_a_relay(server: Recorder, tmp_path: Path):
+    ledger = Ledger(tmp_path / "ledger")
+    drawn = ledger.answer(STUDY, {"group": "female", "values": {"recall": 0.5}})
+    with pytest.raises(CannotSend, match="sent through a relay, and none is given"):
+        deliver(ledger, drawn, server.url, patience=AT_ONCE)
+    assert server.heard == []
+    server.reply = Gateway(Message((b"200",), (), b'{"status":"accepted"}'))
+    assert deliver(ledger, drawn, COLLECTOR, patience=AT_ONCE, relay=Relay.of(STUDY, server.url)) == "accepted"
+    plain = ledger.answer(sample_study(), {"group": "female", "values": {"recall": 0.5}})
+    assert not ledger.wants_relay(plain.study)

@@ -10,7 +10,7 @@ from fairgauge.collector.queries import Terms
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
-from tests.samples import joint_questions, sample_study, site_study, two_questions, unlinked_study
+from tests.samples import sample_study, site_study, two_questions, unlinked_study
 
 DRAFT = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02", hourly=60)
 
@@ -57,7 +57,6 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
             replace(unlinked_study(), release=None, gateway=None),
             "issuer.key=MFkwEwYHKoZIzj0CAQ_-: must be the public key of an issuer (RFC 9578, type 2), in base64url",
         ),
-        (Study("Joint", joint_questions()), "tables[0]=2 questions: must answer one question: this version"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:

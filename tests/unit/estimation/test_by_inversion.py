@@ -18,7 +18,7 @@ TESTED = ("population", "anytime")
 def reader(name: str, interval: str, answers: int = 20_000) -> TestReader:
     question, population, questions = CASES[name]
     counts = np.random.default_rng(3).multinomial(answers, law(question, population, questions=questions))
-    found = KINDS[interval].reader(estimands_of(question, questions=questions), counts.astype(float))
+    found = KINDS[interval].reader(estimands_of(question, tables=questions), counts.astype(float))
     assert isinstance(found, TestReader)
     return found
 

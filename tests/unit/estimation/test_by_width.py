@@ -36,7 +36,7 @@ def reader(
     true = law(question, population, questions=questions)
     rng = np.random.default_rng(3)
     counts = rng.multinomial(answers, true)
-    found = KINDS[interval].reader(estimands_of(question, questions=questions), counts_of(tuple(counts)))
+    found = KINDS[interval].reader(estimands_of(question, tables=questions), counts_of(tuple(counts)))
     assert isinstance(found, WidthReader)
     return found
 

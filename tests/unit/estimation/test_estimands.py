@@ -36,7 +36,7 @@ SOME_ABSTAIN = {x: 0.8 * part for x, part in PEOPLE.items()} | {None: 0.2}
     [(KNOWN, PEOPLE), (UNKNOWN, PEOPLE), (ABSTAIN, SOME_ABSTAIN), (tells_all(abstain=True), SOME_ABSTAIN)],
 )
 def test_every_ratio_is_the_truth_for_the_true_law(question: Question, population, questions: int):
-    told = estimands_of(question, questions=questions)
+    told = estimands_of(question, tables=questions)
     true = law(question, population, questions=questions)
     assert told.means is not None
     assert [ratio.value(true) for ratio in told.means] == pytest.approx([0.5, -0.2])
@@ -62,14 +62,14 @@ def test_a_denominator_is_constant_only_where_nothing_is_estimated():
     assert means is not None
     assert [ratio.constant for ratio in means] == pytest.approx([0.3, 0.7])
     for question, questions in ((UNKNOWN, 1), (ABSTAIN, 1), (KNOWN, 2)):
-        means = estimands_of(question, questions=questions).means
+        means = estimands_of(question, tables=questions).means
         assert means is not None
         assert [ratio.constant for ratio in means] == [None, None]
 
 
 def test_denominators_have_a_name():
     def parts(question: Question, questions: int = 1) -> set[str]:
-        return {ratio.part for ratio in estimands_of(question, questions=questions).means or ()}
+        return {ratio.part for ratio in estimands_of(question, tables=questions).means or ()}
 
     assert parts(UNKNOWN) == {"the share of female", "the share of male"}
     assert parts(ABSTAIN) == {"the part of people who answered"}
@@ -99,7 +99,7 @@ def test_without_shares_such_a_channel_tells_nothing():
 
 
 def test_an_answer_to_another_question_is_a_symbol_that_counts_nothing():
-    told = estimands_of(KNOWN, questions=3)
+    told = estimands_of(KNOWN, tables=3)
     rows = told.decoder.rows
     assert rows.shape == (4, 5)
     assert rows.sum(axis=1) == pytest.approx(np.ones(4))

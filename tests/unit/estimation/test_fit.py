@@ -15,7 +15,7 @@ from tests.surveys import coin_question, designed, tells_all
 
 GAP = estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder
 MEANS = estimands_of(designed(Goal((0.5, 0.5), shares_known=False, target="means"), "2", design="uncentred")).decoder
-PICKED = estimands_of(tells_all("0.3", "0.7"), questions=3).decoder
+PICKED = estimands_of(tells_all("0.3", "0.7"), tables=3).decoder
 COIN = estimands_of(coin_question()).decoder
 DECODERS = pytest.mark.parametrize("decoder", [GAP, MEANS, PICKED], ids=["gap", "means", "one of three questions"])
 

@@ -1,8 +1,14 @@
 """How surprising a gap is: the same for a gap and its mirror image, whether shares are known or estimated."""
 
+from collections.abc import Callable, Mapping
+
+import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from fairgauge.estimation import estimate
+from fairgauge.estimation.p_values import holm
+from fairgauge.goals.sides import Pair
 from tests.surveys import expected_tally, people, study, tells_all
 
 PAIR = ("female", "male")
@@ -38,3 +44,40 @@ def test_a_gap_is_as_surprising_as_its_mirror_image_far_from_zero(shares: tuple[
     up, down = (p_value(shares, values, 0.1, each=15_000, interval=interval) for values in (("0.2", "0"), ("0", "0.2")))
     assert 1e-9 < up < 0.2
     assert down == pytest.approx(up, rel=0.1)
+
+
+def test_holm_is_never_larger_than_bonferroni_and_keeps_the_order():
+    bonferroni: dict[Pair, float] = {(0, 1): 0.4, (0, 2): 0.001, (1, 2): 1.0, (0, 3): 0.004, (1, 3): 0.02, (2, 3): 0.02}
+    found = holm(bonferroni)
+    assert list(found) == list(bonferroni)
+    assert all(found[pair] <= bonferroni[pair] for pair in found)
+    assert found == pytest.approx(
+        {
+            (0, 2): 0.001,
+            (0, 3): 0.004 * 5 / 6,
+            (1, 3): 0.02 * 4 / 6,
+            (2, 3): 0.02 * 4 / 6,
+            (0, 1): 0.4 * 2 / 6,
+            (1, 2): 1,
+        }
+    )
+
+
+def test_holm_makes_few_mistakes_among_many_that_are_true():
+    """With 9 of 10 gaps within the tolerance, some p-value of theirs is at most 5 % in at most 5 % of studies."""
+
+    def mistakes(adjust: Callable[[dict[Pair, float]], Mapping[Pair, float]]) -> int:
+        rng, wrong = np.random.default_rng(5), 0
+        for _ in range(2000):
+            raw = rng.random(10)
+            raw[0] = 1e-9
+            found = adjust({(0, n): 10 * p if p < 0.05 else 1.0 for n, p in enumerate(raw)})
+            wrong += any(found[0, n] <= 0.05 for n in range(1, 10))
+        return wrong
+
+    assert binomtest(mistakes(holm), 2000, 0.05, alternative="greater").pvalue > 1e-6
+    # Mutant: p-values of their own, not together.
+    assert (
+        binomtest(mistakes(lambda ps: {k: p / 10 for k, p in ps.items()}), 2000, 0.05, alternative="greater").pvalue
+        < 1e-6
+    )

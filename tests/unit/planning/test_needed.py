@@ -41,7 +41,7 @@ def test_it_is_about_the_channel_that_the_study_has():
 def test_several_questions_share_the_answers():
     one = answers_needed(coin_question(RECALL), 0.02)
     assert one is not None
-    assert answers_needed(coin_question(RECALL), 0.02, questions=3) == 3 * one
+    assert answers_needed(coin_question(RECALL), 0.02, tables=3) == 3 * one
 
 
 def test_what_cannot_be_told_needs_more_than_there_are():

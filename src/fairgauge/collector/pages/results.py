@@ -137,7 +137,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
         known.needed = [
-            answers_needed(question, error, questions=len(study.questions), confidence=CONFIDENCE, interval=interval)
+            answers_needed(question, error, tables=len(study.tables), confidence=CONFIDENCE, interval=interval)
             for question, error in zip(study.questions, errors, strict=True)
         ]
     past = [look for look in now.looks if look.total < tally.total and study.order is None]

@@ -1677,7 +1677,8 @@ async function asking({ token = null, relay = null, gateway = null }) {
   const config = readConfig(gateway ?? "");
   return async (url, { method, body, headers, ...more }) => {
     const lower = Object.entries({ ...headers, ...shown }).map(([name, value]) => [name.toLowerCase(), value]);
-    const asked = { method, url, headers: Object.fromEntries(lower), content: body };
+    // Sorted, so that a request looks the same whichever client made it.
+    const asked = { method, url, headers: Object.fromEntries(lower.sort()), content: body };
     const found = await askThrough(relay, config, asked, more);
     // What a relay itself says is not what the collector says: it can delay an answer, and never refuse it.
     return found ? new Response(found.content, found) : new Response(null, { status: 502 });

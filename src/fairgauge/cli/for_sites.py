@@ -1,0 +1,132 @@
+"""What the commands do where a study is for sites that hold many people."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from fairgauge.cli.read import write_bytes
+from fairgauge.cli.show import err, out, show_json, show_table
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.sites import Expected, plan_sites
+from fairgauge.planning.typed import as_count, as_epsilon, read_metric
+from fairgauge.reports.sites import protection_sentence
+from fairgauge.site_audit import audit_site
+from fairgauge.study import Attribute, Site, Study
+from fairgauge.tallies.site_files import from_site_files
+
+# A metric's values are counted on so many levels unless it says otherwise; rounding to them is at random.
+LEVELS = 9
+_UNIT = 2**30
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for on the command line: a study for sites."""
+
+    attribute: Attribute
+    outcome: str
+    epsilon: str
+    metrics: tuple[str, ...] = ()
+    records: int = 1
+    person: str | None = None
+
+    def site(self) -> Site:
+        """Return what sites are to count."""
+        epsilon = str(as_epsilon(self.epsilon))
+        if self.outcome == "confusion" and self.metrics:
+            raise InvalidInput("metric", self.metrics[0], "must not be given where the outcome is confusion")
+        if self.outcome == "levels" and len(self.metrics) != 1:
+            raise InvalidInput("metric", len(self.metrics), "must be given once where the outcome is levels")
+        if self.outcome != "levels":
+            return Site(self.attribute, self.outcome, epsilon, records=self.records, person=self.person)  # type: ignore[arg-type]
+        levels = [_UNIT * (2 * index - LEVELS + 1) // (LEVELS - 1) for index in range(LEVELS)]
+        return Site(
+            self.attribute, "levels", epsilon, records=self.records, person=self.person,
+            metric=read_metric(self.metrics[0]), levels=levels,
+        )  # fmt: skip
+
+
+def design_for_sites(study: Study, site: Site, output: Path, *, json: bool) -> None:
+    """Write a study for sites, and say what it is."""
+    write_bytes("output", output, study.to_bytes())
+    if json:
+        show_json({"digest": study.digest, "site": _described(site)})
+        return
+    size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
+    out.print(Text.assemble(f"{output}: ", (study.title, "bold"), size))
+    told = ", ".join(asked.metric.name for asked in site.asked)
+    out.print(f"  Each site sends {site.cells} noisy counts. They tell: {told}; for each group, with the gaps.")
+    out.print(f"  {protection_sentence(site)}")
+
+
+def _described(site: Site) -> dict[str, Any]:
+    return {
+        "outcome": site.outcome,
+        "epsilon": site.epsilon,
+        "records": site.records,
+        "cells": site.cells,
+        "metrics": [asked.metric.name for asked in site.asked],
+    }
+
+
+def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, json: bool) -> None:
+    """Print how wide intervals will be, with noise and without."""
+    site = wish.site()
+    with err.status("Working out widths ..."):
+        rows = plan_sites(site, expected, confidence=confidence)
+    if json:
+        document = {"interval": "people", "confidence": confidence, "sites": expected.sites, "people": expected.people}
+        show_json(document | {"metrics": [row.to_dict() for row in rows]})
+        return
+    show_table(
+        "gap of", "error ±", "without privacy ±",
+        rows=[[row.metric, _error(row.error), _error(row.error_without_privacy)] for row in rows],
+    )  # fmt: skip
+    out.print(
+        f"{expected.sites:,} sites with {expected.people:,} people each, {expected.positives:.0%} of whom have truth "
+        f"1, and a model that is right for {expected.right:.0%} of either: about the people that sites see, at "
+        f"{confidence:.4g} confidence."
+    )
+    out.print(protection_sentence(site))
+
+
+def read_expected(sites: str | None, people: str | None, positives: float, right: float | None) -> Expected:
+    """Read what a plan for sites reckons with."""
+    for field, typed in (("sites", sites), ("people", people)):
+        if typed is None:
+            raise InvalidInput(field, "nothing", "must be given in a plan for sites")
+    return Expected(
+        as_count("sites", sites or ""), as_count("people", people or ""), positives, 0.8 if right is None else right
+    )
+
+
+def tally_for_sites(study: Study, paths: list[str], output: Path, *, json: bool) -> None:
+    """Add up the answers of sites, and say how many there are."""
+    found = from_site_files(study, paths)
+    write_bytes("output", output, found.to_bytes())
+    if json:
+        show_json({"study": found.study, "sites": len(found.sites)})
+    else:
+        out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
+
+
+def audit_for_sites(study: Study, *, confidence: float, json: bool) -> None:
+    """Let a site answer many times, and say whether its noise is what the study promises."""
+    with err.status("Answering ..."):
+        found = audit_site(study, confidence=confidence)
+    if json:
+        said = {"study": study.digest, "confidence": confidence, "runs": found.runs, "p_value": found.p_value}
+        show_json(said | {"caught": found.caught})
+    else:
+        promised = "what the study promises"
+        told = f"is not {promised}" if found.caught else f"is {promised}, as far as an audit can see"
+        out.print(f"The noise of {found.runs:,} answers {told} (p = {found.p_value:.2g}). Confidence {confidence:g}.")
+    if found.caught:
+        raise typer.Exit(1)
+
+
+def _error(error: float | None) -> str:
+    return "cannot be told" if error is None else f"{error:.4g}"

@@ -1,0 +1,107 @@
+"""``fairgauge answer`` for a site that holds many people: its records in, one table of noisy counts out."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.client.records import Columns, records_of
+from fairgauge.client.site import Record, SiteAnswer
+from fairgauge.client.site_ledger import SiteLedger
+from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput
+
+if TYPE_CHECKING:
+    from fairgauge.client.command import Request
+    from fairgauge.client.delivery import Patience
+    from fairgauge.client.limits import Limits
+    from fairgauge.study import Site, Study
+
+
+def run_for_site(
+    request: "Request", study: "Study", site: "Site", *, limits: "Limits", patience: "Patience | None"
+) -> None:
+    """Answer for a site, show the noisy counts, and deliver them."""
+    from fairgauge.client.command import default_ledger
+
+    if request.group or request.value:
+        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
+    if request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
+    if request.send is not None and request.output is not None:
+        raise InvalidInput("output", request.output, "must not be given together with --send")
+    ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
+    ledger = SiteLedger(request.ledger if request.ledger is not None else default_ledger())
+    known = ledger.site_state(study.digest)
+    if known is None and request.send is not None:
+        from fairgauge.client.delivery import check_open
+
+        check_open(study.digest, request.send, patience=patience)
+    if known is None and request.records is None:
+        raise CannotAnswer("the study is for sites that hold many people: give the site's records with --records")
+    answer = ledger.answer_for_site(study, _records(request, site), limit=limits, ticket=ticket)
+    if not request.json:
+        sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
+        sys.stdout.flush()
+    if request.output is not None:
+        answer.save(request.output)  # the same bytes, however often
+    if known != "delivered" or request.again:
+        _deliver(ledger, answer, request, patience)
+    state = ledger.site_state(study.digest)
+    if request.json:
+        said = json.dumps({"study": answer.study, "id": answer.id, "counts": answer.counts, "state": state})
+    else:
+        done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
+        said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+    sys.stdout.write(f"{said}\n")
+
+
+def table(site: "Site", answer: SiteAnswer) -> str:
+    """Return the noisy counts as a table: a line for each group."""
+    if site.levels is None:
+        names = ["truth 0, said 0", "truth 0, said 1", "truth 1, said 0", "truth 1, said 1"]
+    else:
+        names = [f"level {index}" for index in range(len(site.levels))]
+    size, groups = len(names), site.attribute.groups
+    first = max(map(len, ("", *groups)))
+    lines = [" " * first + "".join(f"  {name:>{len(name)}}" for name in names)]
+    for index, group in enumerate(groups):
+        own = answer.counts[size * index : size * (index + 1)]
+        cells = "".join(f"  {count:>{len(name)},}" for name, count in zip(names, own, strict=True))
+        lines.append(f"{group:<{first}}{cells}")
+    return "\n".join(lines)
+
+
+def _records(request: "Request", site: "Site") -> Iterator[Record]:
+    """Read the records when they are asked for, and not if the study was answered before."""
+    if request.records is None:
+        return
+    factors = [factor.name for factor in site.attribute.factors]
+    groups = {}
+    for typed in request.group_column:
+        name, mark, column = typed.partition("=")
+        if not mark and len(factors) > 1:
+            raise InvalidInput("group-column", typed, f"must name its attribute, one of {', '.join(factors)}")
+        groups[name if mark else factors[0]] = column if mark else typed
+    columns = Columns(
+        groups, request.truth_column, request.prediction_column, request.value_column, request.person_column
+    )
+    yield from records_of(site, Path(request.records), columns)
+
+
+def _deliver(ledger: SiteLedger, answer: SiteAnswer, request: "Request", patience: "Patience | None") -> None:
+    if request.output is not None:
+        ledger.mark_site(answer, "delivered")
+    elif request.send is not None:
+        from fairgauge.client.delivery import send
+
+        try:
+            send(answer, request.send, patience=patience)
+        except AnswerRefused:
+            ledger.mark_site(answer, "refused")
+            raise
+        except CannotSend as problem:
+            raise CannotSend(
+                f"{problem}; the counts are in the ledger, and the same command sends them again"
+            ) from None
+        ledger.mark_site(answer, "delivered")

@@ -1,0 +1,184 @@
+"""From a study for sites and its tally to an estimate: one metric after the other."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.kinds import SITE_KINDS, IntervalKind
+from fairgauge.estimation.ratios import impact_ratio
+from fairgauge.estimation.result import Estimate, QuestionEstimate
+from fairgauge.estimation.sites.between import Between
+from fairgauge.estimation.sites.law import Noise
+from fairgauge.estimation.sites.rates import Rate, metrics_of, rate_of, share_of
+from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
+from fairgauge.estimation.values import Interval
+from fairgauge.goals.inputs import Matrix
+from fairgauge.study import Site, Study
+from fairgauge.tallies.sites import SiteTally
+
+FEWEST_SITES = 5
+
+Ask = Callable[[float], Interval]
+
+
+class Reader:
+    """Reads counts of sites by one kind of interval.
+
+    Args:
+        site: What sites count.
+        tally: Their sums.
+        kind: The kind of interval.
+    """
+
+    def __init__(self, site: Site, tally: SiteTally, kind: IntervalKind) -> None:
+        counts, number = np.array(tally.counts, dtype=float), len(tally.sites)
+        self._between: Between | None = None
+        if kind.name == "sites":
+            if number < FEWEST_SITES:
+                raise CannotEstimate(f"how sites differ takes {FEWEST_SITES} sites at least, and there are {number}")
+            self._between = Between(counts, _square(tally), number)
+        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == "people")
+
+    def rate(self, rate: Rate, alpha: float) -> Interval:
+        """Return the interval of a rate."""
+        test = RateTest(self._table, rate, alpha)
+        _ = test.numbers  # or there is nobody to speak of
+        if self._between is not None:
+            return self._between.rate(rate, alpha)
+        return Interval(test.estimate, *inverted(test))
+
+    def gap(self, first: Rate, second: Rate, alpha: float) -> Interval:
+        """Return the interval of the first rate less the second."""
+        tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
+        _ = tests[0].numbers, tests[1].numbers
+        if self._between is not None:
+            return self._between.gap(first, second, alpha)
+        test = GapTest(*tests)
+        return Interval(test.estimate, *inverted(test))
+
+
+def noise_of(site: Site, sites: int) -> Noise:
+    """Return the noise in every cell of the sum of so many sites."""
+    return Noise(math.exp(-float(Fraction(site.epsilon) / (2 * site.records))), sites)
+
+
+def estimate_sites(study: Study, tally: SiteTally, alpha: float, kind: IntervalKind) -> Estimate:
+    """Return what the counts of sites say: each metric for each group, and the gaps between groups.
+
+    Gaps of one metric hold together; each other number holds by itself.
+    """
+    site = study.site
+    if site is None:
+        raise InvalidInput("study", study.title, "must be for sites")
+    questions = tuple(_metric(site, tally, name, alpha, kind) for name in metrics_of(site))
+    return Estimate(study.digest, 1 - alpha, kind.name, None, questions)
+
+
+def _metric(site: Site, tally: SiteTally, name: str, alpha: float, kind: IntervalKind) -> QuestionEstimate:
+    names, weights = site.attribute.groups, metrics_of(site)[name]
+    warnings: list[str] = []
+    if not tally.sites:
+        return QuestionEstimate(
+            name, site.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
+            ("There are no answers yet.",),
+        )  # fmt: skip
+
+    def told(what: str, ask: Ask, part: float = 1.0) -> Interval | None:
+        try:
+            return ask(alpha * part)
+        except CannotEstimate as reason:
+            warnings.append(f"{what} cannot be estimated: {reason}.")
+            return None
+
+    try:
+        reader = Reader(site, tally, kind)
+    except CannotEstimate as reason:
+        return QuestionEstimate(
+            name, site.attribute.name, names, len(tally.sites), {}, {}, None, {}, None, {}, None, None,
+            (f"Nothing can be estimated: {reason}.",),
+        )  # fmt: skip
+    rates = [rate_of(site, weights, [index]) for index in range(len(names))]
+    shares = [share_of(site, index) for index in range(len(names))]
+    pairs = list(combinations(range(len(names)), 2))
+    everyone = rate_of(site, weights, list(range(len(names))))
+    gaps = {
+        pair: told(
+            f"The gap between {names[pair[0]]} and {names[pair[1]]}",
+            lambda level, pair=pair: reader.gap(rates[pair[0]], rates[pair[1]], level),  # type: ignore[misc]
+            1 / len(pairs),
+        )
+        for pair in pairs
+    }
+    means = {
+        group: told(f"The {name} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
+        for group, rate in zip(names, rates, strict=True)
+    }
+    # Shares are the same whatever the metric: said once.
+    first = name == next(iter(metrics_of(site)))
+    parts = {
+        group: told(f"The share of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
+        for group, rate in zip(names, shares if first else [], strict=first)
+    }
+    overall = told("The overall mean", lambda level: reader.rate(everyone, level))
+    unit = _Unit(site)
+    return QuestionEstimate(
+        metric=name,
+        attribute=site.attribute.name,
+        groups=names,
+        answers=len(tally.sites),
+        gaps={(names[a], names[b]): unit.gap(gap) for (a, b), gap in gaps.items() if gap is not None},
+        means={group: unit.level(mean) for group, mean in means.items() if mean is not None},
+        overall=None if overall is None else unit.level(overall),
+        shares={group: share.within(0, 1) for group, share in parts.items() if share is not None},
+        answered=None,
+        p_values={},
+        fit=None,
+        sensitivity=None,
+        warnings=tuple(warnings),
+        impact_ratio=_ratio(reader, rates, alpha) if site.metric is None else None,
+    )
+
+
+def _ratio(reader: Reader, rates: list[Rate], alpha: float) -> Interval | None:
+    """Return the smallest rate over the largest, from intervals that hold together."""
+    try:
+        return impact_ratio([reader.rate(rate, alpha / len(rates)).within(0, 1) for rate in rates])
+    except CannotEstimate:
+        return None
+
+
+class _Unit:
+    """The units of what is counted: those of a rate, or of a metric."""
+
+    def __init__(self, site: Site) -> None:
+        self._low, self._high = (0.0, 1.0) if site.metric is None else (float(site.metric.low), float(site.metric.high))
+
+    def level(self, mean: Interval) -> Interval:
+        return mean.scaled(self._high - self._low, self._low).within(self._low, self._high)
+
+    def gap(self, gap: Interval) -> Interval:
+        reach = self._high - self._low
+        return gap.scaled(reach).within(-reach, reach)
+
+
+def _square(tally: SiteTally) -> Matrix:
+    cells = len(tally.counts)
+    found = np.zeros((cells, cells))
+    found[np.triu_indices(cells)] = tally.products
+    return np.asarray(found + np.triu(found, 1).T)
+
+
+def check_kind(name: str) -> IntervalKind:
+    """Return the kind of interval for a study of sites.
+
+    Raises:
+        InvalidInput: If it is for studies of devices.
+    """
+    if name not in SITE_KINDS:
+        raise InvalidInput("interval", name, f"must be one of {', '.join(SITE_KINDS)} in a study for sites")
+    return SITE_KINDS[name]

@@ -1,0 +1,131 @@
+r"""Audit how a site answers, from outside: does its noise have the law that the study's epsilon needs?
+
+Records are made whose true counts are known: some people with one record in each cell, and one person with more records
+than may count.  What comes out less these counts must be discrete Laplace noise,
+
+.. math:: P(Z = z) = \frac{1 - q}{1 + q}\, q^{|z|} , \qquad q = e^{-\varepsilon / 2r} ,
+
+each size as often as its law says, by exact binomial tests.  Noise that is too small, clamped at zero, or a float that
+was rounded is caught, and so is a person who counts more often than the study allows.  An audit can catch a site that
+leaks; it cannot prove that one does not.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairgauge.client.limits import UNLIMITED
+from fairgauge.client.site import Record, SiteAnswer, answer_for_site
+from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
+from fairgauge.study import Metric, Site, Study
+
+try:
+    from scipy.stats import binom
+except ImportError:
+    raise MissingExtra("auditing needs scipy", "lab") from None
+
+Answers = Callable[[Study, Iterable[Record]], SiteAnswer]
+
+# People with one record in each cell.
+_SINGLES = 3
+# Sizes whose chance is below this are put together.
+_RARE = 0.005
+
+
+@dataclass(frozen=True)
+class SiteFinding:
+    """What an audit of a site found.
+
+    Args:
+        p_value: How likely noise as odd as this is if it has its law.
+        confidence: How sure one wants to be before one speaks of a leak.
+        runs: How often the site answered.
+    """
+
+    p_value: float
+    confidence: float
+    runs: int
+
+    @property
+    def caught(self) -> bool:
+        """Whether the noise is not what the study promises."""
+        return self.p_value < 1 - self.confidence
+
+
+def audit_site(
+    study: Study, answers: Answers | None = None, *, runs: int = 2000, confidence: float = 0.99
+) -> SiteFinding:
+    """Let a site answer many times, and compare its noise with its law.
+
+    Guarantee: a site whose noise has its law is caught with probability at most 1 - confidence.
+
+    Args:
+        study: A study for sites.
+        answers: How the site answers; as this package does, unless given.
+        runs: How often.
+        confidence: How sure one wants to be before one speaks of a leak.
+
+    Raises:
+        CannotAnswer: If the study is for devices.
+        InvalidInput: If an argument is out of range.
+    """
+    if study.site is None:
+        raise CannotAnswer("the study is for devices of one person each: audit_study audits them")
+    if runs < 1:
+        raise InvalidInput("runs", runs, "must be at least 1")
+    answers = answers or _ours
+    records, counts = _known(study.site)
+    met: Counter[int] = Counter()
+    for _ in range(runs):
+        given = answers(study, records).counts
+        met.update(seen - count for seen, count in zip(given, counts, strict=True))
+    return SiteFinding(_p_value(study.site, met), confidence, runs)
+
+
+def _ours(study: Study, records: Iterable[Record]) -> SiteAnswer:
+    return answer_for_site(study, records, limit=UNLIMITED)
+
+
+def _known(site: Site) -> tuple[list[Record], list[int]]:
+    """Return records, and how many of them count in each cell."""
+    size = site.cells // len(site.attribute.groups)
+    records: list[Record] = []
+    for cell in range(site.cells):
+        groups, rest = [], cell // size
+        for factor in reversed(site.attribute.factors):
+            groups.append(factor.groups[rest % len(factor.groups)])
+            rest //= len(factor.groups)
+        given = (tuple(reversed(groups)), _outcome(site, cell % size))
+        records += [(f"single {cell} {number}", *given) for number in range(_SINGLES)]
+        records += [(f"often {cell}", *given)] * (site.records + 2)
+    return records, [_SINGLES + site.records] * site.cells
+
+
+def _outcome(site: Site, cell: int) -> tuple[object, ...]:
+    if site.metric is None or site.levels is None:
+        return cell // 2, cell % 2
+    return (_value(site.metric, site.levels[cell]),)
+
+
+def _value(metric: Metric, level: int) -> Fraction:
+    low, high = Fraction(metric.low), Fraction(metric.high)
+    return low + (high - low) * (Fraction(level, 2**30) + 1) / 2
+
+
+def _p_value(site: Site, met: Counter[int]) -> float:
+    """Return the smallest p-value of all sizes, times how many there are (Bonferroni)."""
+    q = math.exp(-float(Fraction(site.epsilon) / (2 * site.records)))
+    far = max(1, math.ceil(math.log(_RARE) / math.log(q)))
+    chances = {z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-far, far + 1)}
+    chances |= {-far - 1: q ** (far + 1) / (1 + q), far + 1: q ** (far + 1) / (1 + q)}
+    counts: Counter[int] = Counter()
+    for z, count in met.items():
+        counts[max(-far - 1, min(far + 1, z))] += count
+    total = counts.total()
+    tails = [
+        min(binom.cdf(counts[z], total, chance), binom.sf(counts[z] - 1, total, chance))
+        for z, chance in chances.items()
+    ]
+    return float(min(1.0, 2 * len(tails) * min(tails)))

@@ -1,0 +1,103 @@
+"""Six hospitals, from the study to the estimate, by the commands that people type.
+
+Covers: fairgauge.cli.for_sites, fairgauge.client.site_command, fairgauge.reports.sites
+"""
+
+import csv
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client.command import main
+
+
+def fairgauge(*words: object, status: int = 0) -> str:
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-c", "from fairgauge.cli import main; main()", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hospitals")
+
+
+@pytest.fixture(scope="module")
+def study(folder: Path) -> Path:
+    path = folder / "study.json"
+    said = fairgauge(
+        "design", "--title", "Alarms", "--outcome", "confusion", "--group", "female", "--group", "male",
+        "--attribute", "sex", "--epsilon", "1", "-o", path,
+    )  # fmt: skip
+    assert "Each site sends 8 noisy counts." in said
+    assert "odds about any one person there, with one record each, by at most a factor 2.72 (epsilon 1)" in said
+    return path
+
+
+def patients(path: Path, seed: int) -> Path:
+    chance = random.Random(seed)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["who", "gender", "sick", "alarm"])
+        for number in range(800):
+            group, sick = chance.choice(("female", "male")), chance.random() < 0.3
+            alarm = chance.random() < ((0.85 if group == "male" else 0.6) if sick else 0.1)
+            writer.writerow([number, group, int(sick), int(alarm)])
+    return path
+
+
+def answer(study: Path, records: Path, folder: Path, number: int, *more: str) -> int:
+    columns = ["--group-column", "gender", "--truth-column", "sick", "--prediction-column", "alarm"]
+    ledger = ["--ledger", str(folder / f"ledger{number}"), "--person-column", "who"]
+    return main([str(study), "--records", str(records), *columns, *ledger, *more])
+
+
+def test_from_records_to_an_estimate(study: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(6):
+        records = patients(folder / f"patients{number}.csv", number)
+        assert answer(study, records, folder, number, "--output", str(folder / f"answer{number}.json")) == 0
+    said = capsys.readouterr().out
+    assert "Alarms: what leaves this site, with noise in every count" in said
+    assert said.count("answered, delivered\n") == 6
+
+    first = (folder / "answer0.json").read_bytes()
+    assert answer(study, folder / "patients1.csv", folder, 0, "--output", str(folder / "answer0.json")) == 0
+    assert (folder / "answer0.json").read_bytes() == first, "the same bytes, whatever the records are now"
+    assert set(json.loads(first)) == {"study", "id", "counts"}
+
+    told = fairgauge("tally", study, folder / "answer*.json", "-o", folder / "tally.json")
+    assert "6 sites answered Alarms" in told
+    found = json.loads(fairgauge("estimate", study, folder / "tally.json", "--json"))
+    assert found["about"] == "the people that these sites see"
+    (gap,) = next(q for q in found["questions"] if q["metric"] == "tpr")["gaps"]
+    assert gap["low"] <= -0.25 <= gap["high"]
+    words = fairgauge("estimate", study, folder / "tally.json", "--interval", "records")
+    assert "The model's true positive rate is between" in words
+    assert "holds for the records that these sites counted" in words
+
+
+def test_a_plan(study: Path) -> None:
+    words = ["plan", "--outcome", "confusion", "--sites", "20", "--people", "500", "--positives", "0.3"]
+    found = json.loads(fairgauge(*words, "--epsilon", "1", "--json"))
+    assert [set(row) for row in found["metrics"]] == [{"metric", "error", "error_without_privacy"}] * 5
+    assert "must be given in a plan for sites" in fairgauge("plan", "--outcome", "confusion", status=2)
+
+
+def test_what_makes_no_sense(study: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = patients(folder / "more.csv", 7)
+    for typed, said in (
+        ([str(study)], "give the site's records with --records"),
+        ([str(study), "--group", "female", "--records", str(records)], "must not be given for a site"),
+        ([str(study), "--records", str(records)], "column=sex: must be there"),
+    ):
+        assert main([*typed, "--ledger", str(folder / "another")]) != 0
+        assert said in capsys.readouterr().err
+    wrong = ["design", "--title", "x", "--epsilon", "1", "--group", "a", "--group", "b", "-o", str(folder / "x.json")]
+    assert "outcome" in fairgauge(*wrong, "--outcome", "other", status=2)
+    assert "metric" in fairgauge(*wrong, "--outcome", "levels", status=2)

@@ -1,0 +1,40 @@
+"""Studies for sites that hold many people, and sites to answer them."""
+
+import random
+
+from fairgauge.client.site import Record, SiteAnswer, answer_for_site
+from fairgauge.study import Attribute, Metric, Site, Study
+from fairgauge.tallies.sites import SiteTally
+
+SEX = Attribute("sex", ("female", "male"))
+UNIT = 2**30
+
+
+def site_of(study: Study) -> Site:
+    assert study.site is not None
+    return study.site
+
+
+def confusion_study(epsilon: str = "1", *, records: int = 1) -> Study:
+    return Study("Alarms, by sex", (), site=Site(SEX, "confusion", epsilon, records=records))
+
+
+def levels_study(epsilon: str = "1") -> Study:
+    metric = Metric("score", 0, 10)
+    return Study("Scores, by sex", (), site=Site(SEX, "levels", epsilon, metric=metric, levels=[-UNIT, 0, UNIT]))
+
+
+def records(chance: random.Random, people: int, rates: dict[str, tuple[float, float]]) -> list[Record]:
+    """Draw people who come to a site; 3 in 10 have truth 1, and rates are those of true and false positives."""
+    found: list[Record] = []
+    for _ in range(people):
+        group = chance.choice(tuple(rates))
+        truth = chance.random() < 0.3
+        found.append((None, (group,), (int(truth), int(chance.random() < rates[group][0 if truth else 1]))))
+    return found
+
+
+def tally(study: Study, *, sites: int, people: int, rates: dict[str, tuple[float, float]], seed: int = 1) -> SiteTally:
+    chance = random.Random(seed)
+    answers: list[SiteAnswer] = [answer_for_site(study, records(chance, people, rates)) for _ in range(sites)]
+    return SiteTally.of(study, answers)

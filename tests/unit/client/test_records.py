@@ -1,0 +1,68 @@
+"""Records come in as files and frames, and no error repeats an entry of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from fairgauge.client.records import Columns, records_of
+from fairgauge.client.site import count_records
+from fairgauge.errors import InvalidInput
+from tests.sites import confusion_study, levels_study, site_of
+
+SITE = site_of(confusion_study())
+LEVELS = site_of(levels_study())
+TABLE = {"who": ["a", "a", "b"], "sex": ["female", "male", ""], "truth": [1, 0, 1], "prediction": [1, 1, 0]}
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=lambda kind: kind.__name__)
+def test_frames(frame: Any) -> None:
+    assert count_records(SITE, records_of(SITE, frame(TABLE))) == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert sum(count_records(SITE, records_of(SITE, frame(TABLE), Columns(person="who")))) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"patients.{ending}"
+    renamed = pl.DataFrame(TABLE).rename({"sex": "s", "truth": "t", "prediction": "p"})
+    renamed.write_csv(path) if ending == "csv" else renamed.write_parquet(path)
+    columns = Columns({"sex": "s"}, "t", "p")
+    assert count_records(SITE, records_of(SITE, path, columns)) == [0, 0, 0, 1, 0, 1, 0, 0]
+
+
+def test_a_metric_has_its_own_column() -> None:
+    found = records_of(LEVELS, {"sex": ["male"], "score": ["10"]})
+    assert count_records(LEVELS, found) == [0, 0, 0, 0, 0, 1]
+    found = records_of(LEVELS, {"sex": ["male"], "points": [0]}, Columns(value="points"))
+    assert count_records(LEVELS, found) == [0, 0, 0, 1, 0, 0]
+
+
+def test_a_column_that_is_not_there() -> None:
+    with pytest.raises(InvalidInput, match="column=truth: must be there; the records have sex"):
+        list(records_of(SITE, pl.DataFrame({"sex": ["female"]})))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("p.csv", b'sex,truth,prediction\n"Jane Doe'), ("p.csv", b"\xff\xfeJane Doe"), ("p.parquet", b"Jane Doe")],
+)
+def test_what_cannot_be_read_is_not_repeated(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInput) as caught:
+        list(records_of(SITE, tmp_path / name))
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert "Jane" not in str(error)
+        error = error.__cause__ or error.__context__
+
+
+def test_another_ending(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"must end in \.csv or \.parquet"):
+        records_of(SITE, tmp_path / "patients.xlsx")
+
+
+def test_a_group_column_for_something_else() -> None:
+    with pytest.raises(InvalidInput, match="must be for one of sex"):
+        records_of(SITE, TABLE, Columns({"age": "a"}))

@@ -1,0 +1,166 @@
+"""A site's answer: what is counted, what noise is for, what is refused, and that nothing of a record is repeated."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairgauge.client import answer
+from fairgauge.client import site as module
+from fairgauge.client.limits import Limits
+from fairgauge.client.site import SiteAnswer, answer_for_site, count_records
+from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.study import Attribute, Site
+from fairgauge.study.attribute import cells
+from tests.samples import sample_study
+from tests.sites import SEX, confusion_study, levels_study, site_of
+
+SITE = Site(SEX, "confusion", "1")
+
+
+@pytest.fixture
+def noiseless(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    asked: list[tuple[int, int]] = []
+
+    def draw(s: int, t: int) -> int:
+        asked.append((s, t))
+        return 0
+
+    monkeypatch.setattr(module, "draw_noise", draw)
+    return asked
+
+
+class TestCounting:
+    def test_by_group_then_truth_then_prediction(self) -> None:
+        records = [(None, (group,), (t, p)) for group, t, p in product(("female", "male"), (0, 1), (0, 1))]
+        assert count_records(SITE, records) == [1] * 8
+        assert count_records(SITE, [(None, ("male",), ("1", False))]) == [0, 0, 0, 0, 0, 0, 1, 0]
+
+    def test_what_is_missing_is_left_out(self) -> None:
+        records: list[Any] = [
+            (None, (None,), (1, 1)),
+            (None, ("",), (1, 1)),
+            (None, ("male",), (math.nan, 1)),
+            (None, ("male",), (1, "")),
+        ]
+        assert sum(count_records(SITE, records)) == 0
+
+    @pytest.mark.parametrize(
+        ("record", "said"),
+        [
+            ((None, ("Jane Doe",), (1, 1)), "sex must be one of female, male in every record, or empty"),
+            ((None, ("male",), ("Jane Doe", 1)), "truth must be 0 or 1 in every record, or empty"),
+            ((None, ("male",), (1, 0.7)), "prediction must be 0 or 1 in every record, or empty"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused_without_being_shown(self, record: Any, said: str) -> None:
+        with pytest.raises(CannotAnswer) as caught:
+            count_records(SITE, [record])
+        assert str(caught.value) == said
+
+    @pytest.mark.parametrize("records", [1, 3])
+    def test_no_person_counts_more_often_than_the_study_says(self, records: int) -> None:
+        site = Site(SEX, "confusion", "1", records=records)
+        rows = [(person, ("male",), (1, 1)) for person in ("a", "b") for _ in range(5)]
+        assert sum(count_records(site, rows)) == 2 * records
+
+    def test_each_record_of_a_person_is_as_likely_to_be_kept(self) -> None:
+        rows = [("a", ("female",), (truth, 0)) for truth in (0, 1)]
+        met = Counter(tuple(count_records(SITE, rows)) for _ in range(2000))
+        assert len(met) == 2
+        assert min(met.values()) > 2000 / 2 - 5 * math.sqrt(2000) / 2
+
+    def test_values_are_rounded_to_neighbouring_levels_so_that_the_mean_stays(self) -> None:
+        site = site_of(levels_study())
+        rows = [(None, ("female",), (3,))] * 4000  # levels are at 0, 5 and 10
+        low, middle, *others = count_records(site, rows)
+        assert not any(others)
+        assert abs(middle - 0.6 * 4000) < 5 * math.sqrt(0.24 * 4000)
+        assert low + middle == 4000
+
+    def test_crossed_attributes(self) -> None:
+        cross = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
+        site = Site(Attribute("who", cells(cross), cross=cross), "confusion", "1")
+        assert count_records(site, [(None, ("male", "young"), (0, 0))])[8] == 1
+
+
+class TestAnswering:
+    def test_noise_is_made_for_two_cells_that_one_person_moves(self, noiseless: list[tuple[int, int]]) -> None:
+        study = confusion_study(epsilon="0.3", records=2)
+        answer_for_site(study, [])
+        assert set(noiseless) == {(3, 40)}  # 0.3 / (2 * 2)
+        assert len(noiseless) == 8
+
+    def test_every_cell_has_noise_of_its_own_and_negative_counts_stay(self) -> None:
+        counts = [answer_for_site(confusion_study(epsilon="0.1"), []).counts for _ in range(20)]
+        assert len({count for answer in counts for count in answer}) > 20
+        assert min(count for answer in counts for count in answer) < 0
+
+    def test_bytes_and_back(self) -> None:
+        answer = answer_for_site(confusion_study(), [])
+        assert SiteAnswer.from_bytes(answer.to_bytes()) == answer
+        assert answer.study == confusion_study().digest
+
+    def test_a_ticket_is_the_id(self) -> None:
+        assert answer_for_site(confusion_study(), [], ticket="ab" * 16).id == "ab" * 16
+
+    def test_the_limit_of_one_study(self) -> None:
+        with pytest.raises(NotPrivate, match="spends epsilon 5 for each person, and this site allows 4 a study"):
+            answer_for_site(confusion_study(epsilon="5"), [])
+        answer_for_site(confusion_study(epsilon="5"), [], limit=Limits(study=Decimal(5)))
+
+    def test_the_verb_of_devices_takes_frames(self) -> None:
+        found = answer(confusion_study(), pd.DataFrame({"sex": ["male"], "truth": [1], "prediction": [0]}))
+        assert len(found.counts) == 8
+        with pytest.raises(CannotAnswer, match="this is a device of one person"):
+            answer(confusion_study(), {"group": "male", "values": {}})
+
+    def test_a_study_for_devices(self) -> None:
+        with pytest.raises(CannotAnswer, match="the study is for devices of one person each"):
+            answer_for_site(sample_study(), [])
+
+    @pytest.mark.parametrize("counts", [(1.0,), (2**26,), (True,), ("1",)])
+    def test_counts_that_are_none(self, counts: Any) -> None:
+        with pytest.raises(InvalidInput, match=r"counts\[0\]"):
+            SiteAnswer("0" * 64, "0" * 32, counts)
+
+
+def neighbours(records: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Give two tables of two cells that differ in one person's records, replaced by others."""
+    for kept, moved in product(range(records + 1), range(records + 1)):
+        yield [kept, records - kept], [moved, records - moved]
+        yield [kept, records - kept], [0, 0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    epsilon=st.fractions(Fraction(1, 100), Fraction(8)).map(lambda f: f.limit_denominator(100)),
+    records=st.integers(1, 3),
+    seen=st.tuples(st.integers(-5, 8), st.integers(-5, 8)),
+)
+def test_the_exact_loss_is_at_most_epsilon(epsilon: Fraction, records: int, seen: tuple[int, int]) -> None:
+    """The law of every count is q^|z| up to a constant with log q = -epsilon / 2r: log-ratios are fractions."""
+    decay = epsilon / (2 * records)
+
+    def log_chance(table: list[int]) -> Fraction:
+        return -decay * sum(abs(y - x) for x, y in zip(table, seen, strict=True))
+
+    for one, other in neighbours(records):
+        assert abs(log_chance(one) - log_chance(other)) <= epsilon
+
+
+def test_the_exact_loss_is_reached() -> None:
+    """A person who moves from one cell to the other: noise for one cell alone would not do."""
+    decay = Fraction(1, 2)
+    ones, others, seen = (1, 0), (0, 1), (1, 0)
+    loss = decay * sum(abs(y - x) for x, y in zip(others, seen, strict=True))
+    loss -= decay * sum(abs(y - x) for x, y in zip(ones, seen, strict=True))
+    assert loss == 1

@@ -1,0 +1,66 @@
+"""The tails of sums of people and noise: bounds that hold against drawn sums, and that are not far off."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fairgauge.estimation.sites.law import Noise, Part, tails
+from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
+
+DRAWS = 20_000
+
+
+def drawn(noise: Noise, rate: float, people: int, chance: np.random.Generator) -> np.ndarray:
+    """Draw sums of people and of noise in two cells, for a rate of cells that count 0 and 1."""
+    ones = chance.binomial(people, rate, DRAWS) if people else np.zeros(DRAWS)
+    shape = (DRAWS, noise.sites, 2)
+    more = (chance.geometric(1 - noise.decay, shape) - chance.geometric(1 - noise.decay, shape)).sum(axis=1)
+    zeros = people - ones if people else ones
+    return np.asarray((1 - rate) * (ones + more[:, 1]) - rate * (zeros + more[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("noise", "rate", "people"),
+    [(Noise(0.6, 20), 0.8, 300), (Noise(0.9, 3), 0.5, 0), (Noise(0.02, 5), 0.95, 60), (Noise(0.6, 1), 0.3, 0)],
+)
+def test_no_tail_is_larger_than_its_bound(noise: Noise, rate: float, people: int) -> None:
+    sums = drawn(noise, rate, people, np.random.default_rng(5))
+    one = np.ones(1)
+    part = Part(rate * one, people * one, one, one, np.array([0.0, 1.0]))
+    for level in (0.001, 0.02, 0.2):
+        seen = float(np.quantile(sums, 1 - level, method="higher"))
+        bound = float(tails((part,), noise, np.array([seen]))[0])
+        beyond = int((sums >= seen).sum())
+        assert beyond / DRAWS <= bound or two_sided(beyond, [(DRAWS, bound)]) > FALSE_POSITIVE_RATE
+        assert bound < 1.3 * beyond / DRAWS + 0.003, "or it is of no use"
+
+
+def test_half_the_people_is_caught() -> None:
+    """A mutant: the law of fewer people has tails that are too small."""
+    noise, one = Noise(0.6, 20), np.ones(1)
+    sums = drawn(noise, 0.8, 3000, np.random.default_rng(6))
+    seen = float(np.quantile(sums, 0.98, method="higher"))
+    bound = float(tails((Part(0.8 * one, 1500 * one, one, one, np.array([0.0, 1.0])),), noise, np.array([seen]))[0])
+    beyond = int((sums >= seen).sum())
+    assert beyond / DRAWS > bound
+    assert two_sided(beyond, [(DRAWS, bound)]) < FALSE_POSITIVE_RATE
+
+
+def test_both_tails_and_far_out() -> None:
+    noise, one = Noise(0.6, 20), np.ones(1)
+    part = Part(0.5 * one, 100 * one, one, one, np.array([0.0, 1.0]))
+    ends = [float(tails((part,), noise, np.array([x]))[0]) for x in (-30.0, 30.0, 0.0, 1e9)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+    assert ends[2] >= 0.5
+    assert ends[3] < 1e-6
+
+
+def test_variance_and_reach_of_noise() -> None:
+    noise = Noise(math.exp(-0.5), 10)
+    chance = np.random.default_rng(7)
+    shape = (DRAWS, 10)
+    sums = (chance.geometric(1 - noise.decay, shape) - chance.geometric(1 - noise.decay, shape)).sum(axis=1)
+    assert noise.variance == pytest.approx(sums.var(), rel=0.05)
+    assert (np.abs(sums) > noise.reach(1, 0.01)).mean() < 0.01
+    assert noise.reach(1, 0.01) < 4 * math.sqrt(noise.variance)

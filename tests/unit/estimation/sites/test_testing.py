@@ -1,0 +1,187 @@
+"""Intervals of rates and gaps from sites' counts hold as often as they say, whoever comes to which site.
+
+Covers: fairgauge.estimation.sites.rates, fairgauge.estimation.sites.between,
+fairgauge.estimation.sites.reading
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.estimation.sites.between import Between
+from fairgauge.estimation.sites.law import Noise
+from fairgauge.estimation.sites.rates import CONFUSION, rate_of, share_of
+from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
+from fairgauge.tallies.sites import SiteTally
+from tests.sites import confusion_study, levels_study, site_of, tally
+from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
+
+RUNS, ALPHA = 100, 0.05
+SITE = site_of(confusion_study())
+RATES = {"female": (0.6, 0.1), "male": (0.8, 0.2)}
+
+
+def too_many(misses: int) -> bool:
+    return misses > ALPHA * RUNS and two_sided(misses, [(RUNS, ALPHA)]) < FALSE_POSITIVE_RATE
+
+
+class World:
+    """Sites whose people differ: each has its own rates and its own part of women."""
+
+    def __init__(self, sites: int, people: int, seed: int, *, differ: float = 0.1) -> None:
+        self.chance = np.random.default_rng(seed)
+        self.people = people
+        shift = self.chance.uniform(-differ, differ, sites)
+        women = self.chance.uniform(0.3, 0.7, sites)
+        tpr = np.column_stack([0.7 + shift, 0.85 + shift])
+        share = np.column_stack([women, 1 - women])
+        positive = 0.3 * share
+        self.cells = np.stack(
+            [0.7 * share * 0.9, 0.7 * share * 0.1, positive * (1 - tpr), positive * tpr], axis=2
+        ).reshape(sites, 8)
+        mean = self.cells.sum(axis=0)
+        self.gap = float(mean[3] / (mean[2] + mean[3]) - mean[7] / (mean[6] + mean[7]))
+        self.rate = float(mean[3] / (mean[2] + mean[3]))
+
+    def counts(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+        """Return the counts of all sites together, true and noisy."""
+        true = np.array([self.chance.multinomial(self.people, cells) for cells in self.cells])
+        shape = true.shape
+        extra = self.chance.geometric(1 - noise.decay, shape) - self.chance.geometric(1 - noise.decay, shape)
+        return true, true + extra
+
+
+def made(counts: np.ndarray, noise: Noise, *, drawn: bool = True) -> tuple[RateTest, GapTest]:
+    table = Table(counts.sum(axis=0).astype(float), noise, 1, drawn)
+    first, second = (RateTest(table, rate_of(SITE, CONFUSION["tpr"], [group]), ALPHA) for group in (0, 1))
+    return first, GapTest(first, second)
+
+
+@pytest.mark.parametrize(("sites", "people", "epsilon"), [(20, 300, 1.0), (4, 800, 3.0)])
+def test_people_who_come_to_sites_that_differ(sites: int, people: int, epsilon: float) -> None:
+    world, noise = World(sites, people, 3), Noise(math.exp(-epsilon / 2), sites)
+    misses = np.zeros(2, dtype=int)
+    for _ in range(RUNS):
+        first, gap = made(world.counts(noise)[1], noise)
+        misses += np.array([first.margin(world.rate) >= 0, gap.margin(world.gap) >= 0])
+    assert not any(too_many(int(missed)) for missed in misses), misses
+
+
+def test_the_records_that_are_there() -> None:
+    world, noise = World(10, 300, 4), Noise(math.exp(-0.5), 10)
+    misses = 0
+    for _ in range(RUNS):
+        true, noisy = world.counts(noise)
+        sums = true.sum(axis=0)
+        truth = sums[3] / (sums[2] + sums[3]) - sums[7] / (sums[6] + sums[7])
+        misses += made(noisy, noise, drawn=False)[1].margin(float(truth)) >= 0
+    assert not too_many(misses), misses
+
+
+def test_mutants_are_caught() -> None:
+    """Whoever forgets the noise, or that people are drawn, is wrong far more often than the interval says."""
+    world, loud, soft = World(20, 300, 5), Noise(math.exp(-0.25), 20), Noise(math.exp(-1.5), 20)
+    misses = np.zeros(2, dtype=int)
+    for _ in range(RUNS):
+        without_noise = made(world.counts(loud)[1], Noise(1e-9, 20))[1].margin(world.gap) >= 0
+        without_people = made(world.counts(soft)[1], soft, drawn=False)[1].margin(world.gap) >= 0
+        misses += np.array([without_noise, without_people])
+    assert all(too_many(int(missed)) for missed in misses), misses
+
+
+def test_sites_that_are_a_sample_of_sites() -> None:
+    """Here the truth is that of all sites, and these are some of them."""
+    noise, misses = Noise(math.exp(-0.5), 30), 0
+    rates = [rate_of(SITE, CONFUSION["tpr"], [group]) for group in (0, 1)]
+    for seed in range(RUNS):
+        noisy = World(30, 200, 100 + seed, differ=0.15).counts(noise)[1]
+        found = Between(noisy.sum(axis=0).astype(float), noisy.T.astype(float) @ noisy, 30)
+        gap = found.gap(rates[0], rates[1], ALPHA)
+        misses += not gap.low <= -0.15 <= gap.high
+    assert not too_many(misses), misses
+
+
+@pytest.fixture(scope="module")
+def counted() -> SiteTally:
+    return tally(confusion_study(), sites=12, people=400, rates=RATES)
+
+
+class TestEstimate:
+    def test_every_rate_with_its_gap(self, counted: SiteTally) -> None:
+        found = fg.estimate(confusion_study(), counted)
+        assert [question.metric for question in found.questions] == list(CONFUSION)
+        for name, gap in (("tpr", -0.2), ("fpr", -0.1)):
+            interval = found[name].gap("female", "male")
+            assert interval.low <= gap <= interval.high
+            assert interval.high - interval.low < 0.25
+        assert found["accuracy"].overall is not None
+        assert found.questions[0].shares["female"].low < 0.5 < found.questions[0].shares["female"].high
+        assert found.interval == "people"
+        assert "the people that these sites see" in found.guarantee
+
+    def test_kinds(self, counted: SiteTally) -> None:
+        study = confusion_study()
+        widths = {}
+        for kind in ("people", "records", "sites"):
+            gap = fg.estimate(study, counted, interval=kind)["tpr"].gap("female", "male")
+            widths[kind] = gap.high - gap.low
+        assert widths["records"] < widths["people"]
+        with pytest.raises(InvalidInput, match="must be one of people, records, sites in a study for sites"):
+            fg.estimate(study, counted, interval="anytime")
+        with pytest.raises(InvalidInput, match="tolerance"):
+            fg.estimate(study, counted, tolerance=0.1)
+
+    def test_too_few_sites_to_tell_how_they_differ(self) -> None:
+        few = tally(confusion_study(), sites=4, people=10, rates=RATES)
+        found = fg.estimate(confusion_study(), few, interval="sites")
+        assert found.questions[0].warnings == (
+            "Nothing can be estimated: how sites differ takes 5 sites at least, and there are 4.",
+        )
+
+    def test_cells_too_small_to_tell(self) -> None:
+        few = tally(confusion_study("0.1"), sites=3, people=10, rates=RATES)
+        found = fg.estimate(confusion_study("0.1"), few)["tpr"]
+        assert not found.gaps
+        assert any("too few people to tell them from the noise" in warning for warning in found.warnings)
+
+    def test_no_site_yet(self) -> None:
+        found = fg.estimate(confusion_study(), SiteTally.of(confusion_study(), []))
+        assert found["tpr"].warnings == ("There are no answers yet.",)
+
+    def test_a_metric_on_levels_is_in_its_own_units(self) -> None:
+        study = levels_study()
+        chance = np.random.default_rng(9)
+        counts = chance.multinomial(4000, [0.05, 0.25, 0.2, 0.05, 0.15, 0.3])
+        found = fg.estimate(study, SiteTally(study.digest, tuple(map(int, counts)), ("a",), (0,) * 21))
+        truth = (5 * 0.25 + 10 * 0.2) / 0.5 - (5 * 0.15 + 10 * 0.3) / 0.5
+        gap = found["score"].gap("female", "male")
+        assert gap.low < truth < gap.high
+        assert gap.bounds == (-10, 10)
+
+    def test_the_tally_of_a_study_for_devices(self) -> None:
+        with pytest.raises(InvalidInput, match="must be a SiteTally"):
+            fg.estimate(confusion_study(), fg.Tally("0" * 64, (0,)))
+
+
+def test_rates_by_hand() -> None:
+    counts = np.arange(8.0)
+    for name, expected in (
+        ("selection_rate", 4 / 6),
+        ("accuracy", 3 / 6),
+        ("tpr", 3 / 5),
+        ("fpr", 1),
+        ("precision", 3 / 4),
+    ):
+        rate = rate_of(SITE, CONFUSION[name], [0])
+        assert float(rate.sum(counts, 0.0)) / rate.people(counts) == pytest.approx(expected)
+    share = share_of(SITE, 1)
+    assert float(share.sum(counts, 0.0)) / share.people(counts) == pytest.approx(22 / 28)
+
+
+def test_nobody_is_no_rate() -> None:
+    table = Table(np.zeros(8), Noise(0.5, 2), 1, drawn=True)
+    with pytest.raises(CannotEstimate):
+        _ = RateTest(table, rate_of(SITE, CONFUSION["tpr"], [0]), 0.05).numbers

@@ -1,0 +1,71 @@
+"""Sums of what sites sent: one answer counts once, and what is none of this study's is refused.
+
+Covers: fairgauge.tallies.site_files
+"""
+
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client.site import SiteAnswer
+from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.tallies.site_files import from_site_files
+from fairgauge.tallies.sites import SiteTally
+from tests.sites import confusion_study
+
+STUDY = confusion_study()
+ONE = SiteAnswer(STUDY.digest, "1" * 32, (1, -2, 0, 0, 0, 0, 0, 3))
+TWO = SiteAnswer(STUDY.digest, "2" * 32, (1, 1, 1, 1, 1, 1, 1, 1))
+
+
+def test_sums_and_products() -> None:
+    tally = SiteTally.of(STUDY, [TWO, ONE, TWO])
+    assert tally.counts == (2, -1, 1, 1, 1, 1, 1, 4)
+    assert tally.sites == ("1" * 32, "2" * 32)
+    assert tally.products[:3] == (1 + 1, -2 + 1, 1)
+    assert tally.products[-1] == 9 + 1
+
+
+def test_bytes_and_back() -> None:
+    tally = SiteTally.of(STUDY, [ONE, TWO])
+    assert SiteTally.from_bytes(tally.to_bytes()) == tally
+
+
+def test_two_answers_of_one_id() -> None:
+    with pytest.raises(InvalidInput, match="must have the same counts whenever it comes"):
+        SiteTally.of(STUDY, [ONE, SiteAnswer(ONE.study, ONE.id, TWO.counts)])
+
+
+@pytest.mark.parametrize("answer", [SiteAnswer("0" * 64, ONE.id, ONE.counts), SiteAnswer(ONE.study, ONE.id, (1, 2, 3))])
+def test_an_answer_to_something_else(answer: SiteAnswer) -> None:
+    with pytest.raises(InvalidInput, match="must be"):
+        SiteTally.of(STUDY, [answer])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"counts":[1],"products":[1],"sites":["b","a"],"study":"x"}',
+        '{"counts":[1],"products":[],"sites":[],"study":"x"}',
+        '{"counts":[1.5],"products":[1],"sites":[],"study":"x"}',
+        '{"counts":[1],"products":[1],"sites":[1],"study":"x"}',
+        '{"counts":1,"products":[1],"sites":[],"study":"x"}',
+    ],
+)
+def test_what_is_no_tally(text: str) -> None:
+    with pytest.raises(BadTally):
+        SiteTally.from_bytes(text.encode())
+
+
+def test_files_folders_and_patterns(tmp_path: Path) -> None:
+    ONE.save(tmp_path / "one.json")
+    (tmp_path / "more.ndjson").write_bytes(ONE.to_bytes() + b"\n" + TWO.to_bytes() + b"\n")
+    whole = SiteTally.of(STUDY, [ONE, TWO])
+    assert from_site_files(STUDY, [tmp_path]) == whole
+    assert from_site_files(STUDY, [str(tmp_path / "*.ndjson")]) == whole
+    assert len(from_site_files(STUDY, [tmp_path / "one.json"]).sites) == 1
+    with pytest.raises(InvalidInput, match="must name a file"):
+        from_site_files(STUDY, [tmp_path / "none"])
+    (tmp_path / "more.ndjson").write_bytes(b'{"study":1}')
+    with pytest.raises(InvalidInput, match="line 1"):
+        from_site_files(STUDY, [tmp_path / "more.ndjson"])

@@ -1,0 +1,65 @@
+"""The auditor of sites passes honest noise and catches bugs that were planted."""
+
+import math
+import random
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from fairgauge.client.noise import draw_noise
+from fairgauge.client.site import Record, SiteAnswer, answer_for_site, count_records
+from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.site_audit import audit_site
+from fairgauge.study import Attribute, Site, Study
+from fairgauge.study.attribute import cells
+from tests.samples import sample_study
+from tests.sites import confusion_study, levels_study, site_of
+
+SURE = 1 - 1e-6
+CROSS = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
+CROSSED = Study("Crossed", (), site=Site(Attribute("who", cells(CROSS), cross=CROSS), "confusion", "2"))
+
+
+@pytest.mark.parametrize(
+    "study",
+    [confusion_study(), confusion_study("0.5", records=3), levels_study(), CROSSED],
+    ids=lambda study: study.title,
+)
+def test_an_honest_site_passes(study: Study) -> None:
+    assert not audit_site(study, runs=150, confidence=SURE).caught
+
+
+def noisy(noise: Callable[[], int], study: Study, records: Iterable[Record]) -> SiteAnswer:
+    counts = [count + noise() for count in count_records(site_of(study), records)]
+    return SiteAnswer(study.digest, "0" * 32, tuple(counts))
+
+
+def clamped(study: Study, records: Iterable[Record]) -> SiteAnswer:
+    found = answer_for_site(study, records)
+    return SiteAnswer(found.study, found.id, tuple(max(0, count) for count in found.counts))
+
+
+def floating(study: Study, records: Iterable[Record]) -> SiteAnswer:
+    chance = random.Random()
+    return noisy(lambda: round(chance.expovariate(0.5) * chance.choice((-1, 1))), study, records)
+
+
+def too_little(study: Study, records: Iterable[Record]) -> SiteAnswer:
+    return noisy(lambda: draw_noise(1, 1), study, records)
+
+
+def counted_twice(study: Study, records: Iterable[Record]) -> SiteAnswer:
+    return answer_for_site(study, [(f"{person}{number}", *rest) for number, (person, *rest) in enumerate(records)])  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("site", [clamped, floating, too_little, counted_twice])
+def test_a_planted_bug_is_caught(site: Callable[[Study, Iterable[Record]], SiteAnswer]) -> None:
+    assert audit_site(confusion_study(), site, runs=1500, confidence=SURE).caught
+
+
+def test_what_makes_no_sense() -> None:
+    with pytest.raises(CannotAnswer, match="for devices"):
+        audit_site(sample_study())
+    with pytest.raises(InvalidInput, match="runs=0"):
+        audit_site(confusion_study(), runs=0)
+    assert math.isfinite(audit_site(confusion_study(), runs=1).p_value)
