@@ -35,7 +35,7 @@ from fairgauge.study import Metric
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
-def plan(  # noqa: C901 - sites, epsilons and crowds are three short ways out
+def plan(
     group: options.Group = None,
     cross: options.Cross = None,
     shares: options.Shares = None,

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
 from fairgauge.planning import Plan
+from fairgauge.reports.panels import left_out_sentence, shown_gaps
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
 from fairgauge.reports.words import sentences
 from fairgauge.study import Study
@@ -82,11 +83,15 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
     for asked, question in zip(study.asked, estimate.questions, strict=True):
         about = f" by {question.attribute}: {question.answers:,} {counted}"
         out.print(Text.assemble((question.metric, "bold"), about))
-        rows = [[name, *_shown(interval)] for name, interval in question.rows()]
+        hidden = {f"{a} - {b}" for a, b in question.gaps} - {f"{a} - {b}" for (a, b), _ in shown_gaps(question)}
+        rows = [[name, *_shown(interval)] for name, interval in question.rows() if name not in hidden]
         if rows:
             show_table("", "estimate", "low", "high", rows=rows)
         if any(interval.cut for _, interval in question.rows()):
             out.print(CUT_NOTE)
+        left_out = left_out_sentence(question)
+        if left_out is not None:
+            out.print(left_out)
         for sentence in sentences(asked, question, estimate):
             out.print(sentence)
         for warning in question.warnings:

@@ -19,10 +19,10 @@ _PLOT = 230
 
 @dataclass(frozen=True)
 class Bar:
-    """One row of a picture: what it is, where it lies, and the number in words."""
+    """One row of a picture: what it is, where it lies, and the number in words; without a place it is a heading."""
 
     label: str
-    interval: Interval
+    interval: Interval | None
     said: str
     kind: str = "estimate"
 
@@ -52,9 +52,10 @@ def interval_figure(
         tolerance: Differences up to this are acceptable, and shaded.
         description: For people who do not see the picture.
     """
-    edges = [edge for bar in bars for edge in (bar.interval.low, bar.interval.high)]
+    placed = [bar.interval for bar in bars if bar.interval is not None]
+    edges = [edge for interval in placed for edge in (interval.low, interval.high)]
     edges += ([0.0] if zero else []) + ([-tolerance, tolerance] if tolerance is not None else [])
-    low, high = within or _padded(min(edges), max(edges), _possible(bars))
+    low, high = within or _padded(min(edges), max(edges), _possible(placed))
     shade = None if tolerance is None else (-tolerance, tolerance)
     return _both(lambda width: _intervals(bars, (low, high), 0.0 if zero else None, shade, width), description)
 
@@ -84,6 +85,9 @@ def _intervals(
         drawing.line((axis.at(line), 4), (axis.at(line), floor), "zero")
     for number, bar in enumerate(bars):
         y = _EDGE + row * number + (row / 2 if wide else row - 10)
+        if bar.interval is None:
+            drawing.text(0, y + SIZE / 3, fitted(bar.label, width), "heading")
+            continue
         if wide:
             drawing.text(0, y + SIZE / 3, fitted(bar.label, left - 16), "label")
             drawing.text(width, y + SIZE / 3, bar.said, "number", "end")
@@ -223,8 +227,8 @@ def _padded(low: float, high: float, bounds: tuple[float, float]) -> tuple[float
     return max(low - room, bounds[0]), min(high + room, bounds[1])
 
 
-def _possible(bars: Sequence[Bar]) -> tuple[float, float]:
-    bounds = [bar.interval.bounds for bar in bars]
+def _possible(intervals: Sequence[Interval]) -> tuple[float, float]:
+    bounds = [interval.bounds for interval in intervals]
     return min(least for least, _ in bounds), max(most for _, most in bounds)
 
 

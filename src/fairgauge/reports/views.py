@@ -16,6 +16,7 @@ from fairgauge.reports.figures import (
     progress_figure,
     shrinking_figure,
 )
+from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, shown_gaps
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
@@ -28,14 +29,13 @@ from fairgauge.reports.words import (
     question_sentence,
     ratio_sentence,
     sensitivity_sentences,
+    together_sentence,
     tolerance_sentence,
     verdict,
 )
 from fairgauge.study import Question, Study
 
 _BELIEFS = (0.1, 0.5, 0.9)
-# More rows than this are in the table, and no longer in a picture that anyone can read.
-_MOST_BARS = 16
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def question_view(
         sensitivity=tuple(sensitivity_sentences(question, found)),
         moves=_moves(question, found),
         fit=fit_sentence(found),
-        notes=found.warnings,
+        notes=(*_held(found, confidence), *found.warnings),
         privacy=privacy_view(question),
     )
 
@@ -206,8 +206,8 @@ def _exact_epsilon(epsilon: float) -> str:
 
 def _numbers(question: Question, found: QuestionEstimate) -> list[Number]:
     gaps, level = unit_of(question.metric), level_of(question.metric)
-    rows = [_number(f"{a} − {b}", gap, gaps) for (a, b), gap in found.gaps.items()]
-    rows += [_number(group, mean, level) for group, mean in found.means.items()]
+    rows = [_number(f"{a} − {b}", gap, gaps) for (a, b), gap in shown_gaps(found)]
+    rows += [_number(group, mean, level) for group, mean in (found.margins | found.means).items()]
     if found.overall is not None:
         rows.append(_number("everyone", found.overall, level))
     if found.impact_ratio is not None:
@@ -235,8 +235,7 @@ def _gaps(question: Question, found: QuestionEstimate, tolerance: float | None, 
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
-    largest = sorted(found.gaps.items(), key=lambda named: -abs(named[1].estimate))[:_MOST_BARS]
-    bars = [Bar(f"{a} − {b}", gap.shown.scaled(unit.factor), _said(gap, unit)) for (a, b), gap in largest]
+    bars = _bars(gap_panels(question, found), unit, unit.factor)
     main, first = found.headline, ""
     if main.groups is not None and main.interval is not None:
         first = f" {main.groups[0]} minus {main.groups[1]}: {_said(main.interval, unit)}."
@@ -252,9 +251,24 @@ def _means(question: Question, found: QuestionEstimate, sure: str) -> Markup | N
     if not found.means:
         return None
     unit = level_of(question.metric)
-    bars = [Bar(group, mean.shown, _said(mean, unit)) for group, mean in list(found.means.items())[:_MOST_BARS]]
-    said = "; ".join(f"{bar.label} {bar.said}" for bar in bars)
+    bars = _bars(mean_panels(question, found), unit, 1.0)
+    said = "; ".join(f"{bar.label} {bar.said}".strip() for bar in bars)
     return interval_figure(bars, description=f"The mean {question.metric.name} of each group: {said}. {sure}.")
+
+
+def _held(found: QuestionEstimate, confidence: float) -> list[str]:
+    """Return what is to be said of many gaps."""
+    said = (together_sentence(found, confidence=confidence), left_out_sentence(found))
+    return [one for one in said if one is not None]
+
+
+def _bars(panels: Sequence[Panel], unit: Unit, factor: float) -> list[Bar]:
+    """Return the rows of panels below each other, against one axis."""
+    bars: list[Bar] = []
+    for panel in panels:
+        bars += [] if panel.title is None else [Bar(panel.title, None, "")]
+        bars += [Bar(name, each.shown.scaled(factor), _said(each, unit)) for name, each in panel.rows]
+    return bars
 
 
 def _moves(question: Question, found: QuestionEstimate) -> Markup | None:

@@ -27,6 +27,9 @@ class Verdict:
 
 def question_sentence(question: Asked) -> str:
     """Return what a question asks."""
+    if question.attribute.cross:
+        by = listed([factor.name for factor in question.attribute.cross])
+        return f"Does the model's {question.metric.name} differ by {by} ({len(question.attribute.groups)} cells)?"
     return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
 
 

@@ -47,7 +47,9 @@ def test_both_are_the_truth_for_expected_counts(interval: str):
 
 def test_a_question_without_its_axis_is_not_the_others():
     first, second = JOINT.questions
-    assert Study("In order", [first, replace(second, axis=0)]) == JOINT  # a question's place says it
+    assert (
+        Study("In order", [first, replace(second, axis=0)]).questions == JOINT.questions
+    )  # a question's place says it
     mutant = estimands_of(replace(second, axis=0)).gaps
     law = np.array(expected_tally(JOINT, PEOPLE).counts) / 10**6
     assert mutant is not None
