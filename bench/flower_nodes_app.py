@@ -1,5 +1,6 @@
-"""Nodes that evaluate once, as the run says: plainly, with a ledger each, or with an agent each."""
+"""Nodes that evaluate once, as the environment says: plainly, with a ledger each, or with an agent each."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ client = ClientApp()
 server = ServerApp()
 
 
-def _folder(context: Context) -> Path:
-    return Path(str(context.run_config["folder"]))
+def _folder() -> Path:
+    return Path(os.environ["FAIRGAUGE_FOLDER"])
 
 
 def _number(context: Context) -> int:
@@ -25,20 +26,20 @@ def _number(context: Context) -> int:
 
 
 private = private_metrics(
-    study=lambda context: _folder(context) / "study.json",
+    study=lambda _: _folder() / "study.json",
     group={"sex": lambda context: "female" if _number(context) % 2 else "male"},
-    ledger=lambda context: _folder(context) / f"ledgers/{_number(context)}.sqlite3",
+    ledger=lambda context: _folder() / f"ledgers/{_number(context)}.sqlite3",
 )
 
 
 def as_the_run_says(message: Message, context: Context, call_next: Any) -> Message:
     """Leave ours out, or in; a simulation has no node configuration of a node's own, so the agent is named here."""
-    mode = context.run_config["mode"]
+    mode = os.environ["FAIRGAUGE_MODE"]
     if mode == "plain":
         reply: Message = call_next(message, context)
         return reply
     if mode == "agent":
-        context.node_config["fairgauge-agent"] = str(_folder(context) / "agents" / str(_number(context)) / "s")
+        context.node_config["fairgauge-agent"] = str(_folder() / "agents" / str(_number(context)) / "s")
     return private(message, context, call_next)
 
 
@@ -50,12 +51,12 @@ def evaluate(message: Message, context: Context) -> Message:
 
 
 @server.main()
-def main(grid: Grid, context: Context) -> None:
+def main(grid: Grid, _: Context) -> None:
     """Ask every node once, and write down how long it took."""
-    folder, nodes = _folder(context), int(context.run_config["nodes"])
+    folder, nodes = _folder(), int(os.environ["FAIRGAUGE_NODES"])
     every = FedAvg(fraction_train=0.0, min_evaluate_nodes=nodes, min_available_nodes=nodes)
     counter = AnswerCounter(folder / "study.json", path=folder / "answers.ndjson")
-    strategy = every if context.run_config["mode"] == "plain" else PrivateMetrics(every, counter)
+    strategy = every if os.environ["FAIRGAUGE_MODE"] == "plain" else PrivateMetrics(every, counter)
     started = time.perf_counter()
     strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(3)]), num_rounds=1)
     took = time.perf_counter() - started
