@@ -12,7 +12,7 @@ author = "the fairgauge contributors"
 project_copyright = f"2026, {author}"
 version = release = fairgauge.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "levels", "mathml"]
 exclude_patterns = ["_build", "paper", "older-people"]  # what these folders hold is included in pages
 
 # Pages

@@ -22,7 +22,7 @@ def test_it_is_what_its_program_makes(tmp_path: Path):
 
 def test_it_verifies_with_the_key_that_its_readme_names():
     bundle = gather([HERE / "bundle"])
-    found = verify(Study.load(HERE / "bundle" / "study.json"), bundle, Signatures(KEY))
+    found = verify(Study.load(HERE / "bundle" / "study.json"), bundle, Signatures((KEY,)))
     assert found.broken == ()
     assert [check.about for check in found.checks if check.outcome == "open"] == ["report", "report"]
     assert KEY in (HERE / "README.md").read_text(encoding="utf-8")

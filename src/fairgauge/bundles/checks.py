@@ -1,6 +1,7 @@
 """Everything that belongs together, checked in order; each check has an outcome, and a sentence for people."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -28,6 +29,7 @@ COMPARE = (
     "elsewhere, or give it with --key."
 )
 
+_TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
 
 
@@ -55,11 +57,12 @@ class Signatures:
     """What signatures are checked with.
 
     Args:
-        key: The collector's public key, as whoever checks knows it; without it, the files' own word is taken.
+        keys: The collector's public keys, as whoever checks knows them: one, or several where it changed its key in
+            between.  Without any, the files' own word is taken.
         study: The signature of the study, if it was given by hand.
     """
 
-    key: str | None = None
+    keys: tuple[str, ...] = ()
     study: str | None = None
 
 
@@ -75,15 +78,23 @@ class Verification:
         return tuple(check for check in self.checks if check.outcome == "broken")
 
 
-def verify(study: Study, bundle: Bundle, signatures: Signatures) -> Verification:
+def verify(
+    study: Study, bundle: Bundle, signatures: Signatures, *, progress: Callable[[int], object] = int
+) -> Verification:
     """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
 
     The exact epsilon is the study's own (``study.questions[i].private``).
 
+    Args:
+        study: The study.
+        bundle: Its files.
+        signatures: What signatures are checked with.
+        progress: Told how many answers of the export were counted so far.
+
     Raises:
         InvalidInput: If a file is not what it seems to be, or cannot be read.
     """
-    run = _Run(study, bundle, signatures)
+    run = _Run(study, bundle, signatures, progress)
     run.study_bytes()
     run.published()
     run.sealed()
@@ -93,7 +104,8 @@ def verify(study: Study, bundle: Bundle, signatures: Signatures) -> Verification
 
 
 class _Run:
-    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures) -> None:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Callable[[int], object]) -> None:
+        self._progress = progress
         self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
         self.checks: list[Check] = []
         self._seal: Sealed | None = None  # as far as it is of this study
@@ -141,19 +153,19 @@ class _Run:
             signature, named = document["signature"], document["key"]
         if signature is None:
             return
-        key = self._signatures.key or named
-        if key is None:
+        keys = self._signatures.keys or ((named,) if named is not None else ())
+        if not keys:
             raise InvalidInput("key", "nothing", "must be given with --signature: the collector's public key")
-        good = self._good(key, "study", self._study.to_bytes(), signature)
+        good = self._good(keys, "study", self._study.to_bytes(), signature)
         if good is None:
             self._say("signature", "open", f"The signature of the study was not checked: {_NEEDS}.")
         elif not good:
             self._say("signature", "broken", "The signature of the study is not by the holder of this key.")
-        elif self._signatures.key is not None:
+        elif self._signatures.keys:
             self._say("signature", "holds", "The holder of that key published this study.")
         else:
-            self._named = key
-            said = f"The study is signed with the key {key}, which the files name themselves. {COMPARE}"
+            self._named = named
+            said = f"The study is signed with the key {named}, which the files name themselves. {COMPARE}"
             self._say("signature", "open", said)
 
     # ------------------------------------------------------------------ the seal
@@ -224,15 +236,15 @@ class _Run:
             )
 
     def _seal_signature(self, sealed: Sealed) -> None:
-        name, key = self._seal_name, self._signatures.key
-        good = self._good(key or sealed.key, PURPOSE, sealed.seal.to_bytes(), sealed.signature)
+        name, keys = self._seal_name, self._signatures.keys
+        good = self._good(keys or (sealed.key,), PURPOSE, sealed.seal.to_bytes(), sealed.signature)
         if good is None:
             self._say("seal", "open", f"The signature of {name} was not checked: {_NEEDS}.")
         elif not good:
-            whose = "the holder of this key" if key is not None else "the holder of the key that it names"
+            whose = "the holder of this key" if keys else "the holder of the key that it names"
             said = f"The signature of {name} is not by {whose}: the seal is forged, or was changed."
             self._say("seal", "broken", said)
-        elif key is not None:
+        elif keys:
             self._say("seal", "holds", f"{name} is signed with that key.")
         elif sealed.key == self._named:
             self._say("seal", "open", f"{name} is signed with the same key.")
@@ -240,15 +252,15 @@ class _Run:
             said = f"{name} is signed with the key {sealed.key}, which it names itself. {COMPARE}"
             self._say("seal", "open", said)
 
-    def _good(self, key: str, purpose: str, data: bytes, signature: str) -> bool | None:
+    def _good(self, keys: tuple[str, ...], purpose: str, data: bytes, signature: str) -> bool | None:
         """Tell whether a signature is good; None if that cannot be told here, and nobody gave a key to do it with."""
         try:
             from fairgauge.collector.signing import signature_is_good
         except ImportError:
-            if self._signatures.key is None:
+            if not self._signatures.keys:
                 return None
             raise MissingExtra(_NEEDS, "collector") from None
-        return signature_is_good(key, purpose, data, signature)
+        return any(signature_is_good(key, purpose, data, signature) for key in keys)
 
     # ------------------------------------------------------------------ the answers
     def counted(self) -> None:
@@ -257,7 +269,7 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        export = Export(piece.open, self._study.digest)
+        export = _Watched(Export(piece.open, self._study.digest), self._progress)
         try:
             with reading(piece.name):
                 if self._seal is not None:
@@ -269,7 +281,7 @@ class _Run:
         except SealBroken as error:
             self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
 
-    def _count(self, piece: Piece, export: Export) -> None:
+    def _count(self, piece: Piece, export: "_Watched") -> None:
         found = digest_of(self._study.digest, export)
         if self._tally is None:
             said = f"{piece.name} has {found.answers:,} answers to this study, and there is no tally to compare with."
@@ -308,6 +320,9 @@ class _Run:
             raise InvalidInput("report", piece.name, "must be text in UTF-8") from None
         found = compare_report(page, self._study, self._tally)
         self._say("report", *_report_words(piece.name, found))
+        if found.outcome == "numbers":
+            said = f"the file says that fairgauge {found.stated.version} made it, and this is another version"
+            self._say("report", "open", f"The words and pictures of {piece.name}: {said}. Compare with that one.")
         if found.outcome != "other":
             self._report_and_seal(piece.name, found)
 
@@ -329,6 +344,19 @@ class _Run:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
 
 
+class _Watched:
+    """Answers that can be read again and again, and tell how many of them were read."""
+
+    def __init__(self, answers: Export, progress: Callable[[int], object]) -> None:
+        self._answers, self._progress = answers, progress
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        for number, answer in enumerate(self._answers):
+            if number % _TOLD == 0:
+                self._progress(number)
+            yield answer
+
+
 def _report_words(name: str, found: Compared) -> tuple[Outcome, str]:
     if found.outcome == "same":
         return "holds", f"{name} is what this study and this tally give, byte for byte: every number, word and picture."
@@ -336,9 +364,7 @@ def _report_words(name: str, found: Compared) -> tuple[Outcome, str]:
         said = "but for the last digits of numbers for programs, which differ between processors"
         return "holds", f"{name} is what this study and this tally give, {said}."
     if found.outcome == "numbers":
-        by = found.stated.version
-        said = f"The numbers in {name} are those that these files give. Its words and pictures were not compared:"
-        return "holds", f"{said} fairgauge {by} made it. With that version they can be."
+        return "holds", f"The numbers for programs in {name} are those that these files give."
     return "broken", f"{name} is not what this study and this tally give: {found.why}."
 
 

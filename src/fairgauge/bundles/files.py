@@ -22,7 +22,7 @@ KINDS = {
     "export": "an export of answers",
 }
 LONGEST_REPORT = 2**26
-MOST_FILES = 1000
+MOST_FILES = 100
 _EXPORTS = (".ndjson", ".jsonl")
 
 

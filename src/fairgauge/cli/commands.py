@@ -72,6 +72,11 @@ def _run(typed: list[str]) -> int:
     if first in ("", "--help", "--version"):
         sys.stdout.write(f"fairgauge {__version__}\n" if first == "--version" else overview())
         return 0 if first else 2
+    if first in ("--install-completion", "--show-completion"):
+        from fairgauge.cli.completion import run
+
+        sys.stdout.write(run(typed))
+        return 0
     if first == "answer":
         from fairgauge.client.command import main as answer
 

@@ -51,6 +51,10 @@ def plan(
     interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(help="The part of devices that will have nothing to say, such as no positives: 0.3."),
+    ] = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
@@ -86,7 +90,8 @@ def plan(
     read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
-    wish = Wish(read, groups, target, abstain, expect, spread)
+    may = abstain or abstaining is not None
+    wish = Wish(read, groups, target, may, expect, spread, abstaining=abstaining)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
     if more:

@@ -23,10 +23,13 @@ from fairgauge.tallies import Tally
 def report(
     study: options.StudyFile,
     tally: options.TallyFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the report.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the report.")] = None,
     confidence: options.Confidence = 0.99,
     interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
+    model_card: Annotated[
+        Path | None, typer.Option(help="Put the results into this model card, in a block that is updated each time.")
+    ] = None,
     seal: Annotated[Path | None, typer.Option(help="The seal of the study, of which the report then tells.")] = None,
     asked: Annotated[
         str | None, typer.Option(metavar="PEOPLE", help="How many were asked to answer, if you know: the response.")
@@ -37,9 +40,13 @@ def report(
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
     try:
+        from fairgauge.reports.card import markdown, updated
         from fairgauge.reports.document import render_report
+        from fairgauge.reports.views import views
     except ImportError:
         raise MissingExtra("a report needs Jinja2", "lab") from None
+    if output is None and model_card is None:
+        raise InvalidInput("output", "nothing", "must be given, or --model-card: where to write")
     document = read_study(study)
     counts = read_tally(tally, document)
     if not isinstance(counts, Tally):
@@ -52,8 +59,15 @@ def report(
     with err.status("Estimating ..."):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
         page = render_report(document, counts, found, said).encode()
-    write_bytes("output", output, page)
-    out.print(Text.assemble(f"{output}: ", (document.title, "bold"), f", {counts.total:,} answers"))
+        if model_card is not None:
+            block = markdown(document, found, views(document, found, over=True))
+            card = updated(read_bytes("model-card", model_card).decode(), block).encode()
+    if output is not None:
+        write_bytes("output", output, page)
+    if model_card is not None:
+        write_bytes("model-card", model_card, card)
+    where = " and ".join(str(path) for path in (output, model_card) if path is not None)
+    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} answers"))
     for question, told in zip(document.questions, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
 

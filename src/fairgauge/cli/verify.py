@@ -34,7 +34,10 @@ def verify(
     signature: Annotated[
         str | None, typer.Option(help="The collector's signature of the study, to be checked.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="The collector's public key, to check signatures with.")] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="The collector's public key, to check signatures with; again for one that it had before."),
+    ] = None,
     crowd: Annotated[
         str | None, typer.Option(metavar="ANSWERS", help="Also tell what a release of so many answers promises.")
     ] = None,
@@ -47,13 +50,20 @@ def verify(
     piece = bundle.pieces["study"]
     with naming(Path(piece.name)):
         found = parse(piece.read())
-    if key is not None and signature is None and not {"seal", "signature"} & set(bundle.pieces):
-        raise InvalidInput("key", key, "must be given with --signature, or with a file that is signed: it checks that")
+    if key and signature is None and not {"seal", "signature"} & set(bundle.pieces):
+        raise InvalidInput(
+            "key", ", ".join(key), "must be given with --signature, or with a file that is signed: it checks that"
+        )
     if crowd is None and (delta is not None or observed is not None):
         raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
     private = all(question.private for question in found.questions)
-    with err.status("Checking ..."):
-        checked = run(found, bundle, Signatures(key, signature))
+    with err.status("Checking ...") as status:
+        checked = run(
+            found,
+            bundle,
+            Signatures(tuple(key or ()), signature),
+            progress=lambda answers: status.update(f"Checking ... {answers:,} answers counted"),
+        )
     hidden = _crowd(found, crowd, delta, observed)
     if json:
         among = {} if hidden is None else {"crowd": hidden.to_dict()}

@@ -15,6 +15,8 @@ def assumption(goal: Goal, metric: Metric) -> str:
     means = [metric.to_metric(reckoning.mean) for reckoning in goal.reckonings]
     spread = goal.reckonings[0].spread
     values = "any values" if spread is None else f"a standard deviation of at most {spread * metric.scale:.4g}"
+    if goal.abstain:
+        values += f", and {100 * goal.abstaining:.4g} % who abstain"
     if goal.expect is not None:
         return f"every group averages {means[0]:.4g}, with {values}"
     if goal.relies_on_shares:

@@ -39,6 +39,7 @@ class Goal:
         spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
         design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
         axis: Which value of a channel is asked about that takes several at once.
+        abstaining: The part of people who are reckoned to abstain, where they may.
     """
 
     shares: tuple[float, ...]
@@ -49,6 +50,7 @@ class Goal:
     spread: float | None = USUAL_SPREAD
     design: str = ""
     axis: int = 0
+    abstaining: float = ABSTAINING
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -63,6 +65,7 @@ class Goal:
             spread=wish.spread_in_v,
             design=asked.design if isinstance(asked, Question) else "",
             axis=asked.axis if isinstance(asked, Question) else 0,
+            abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
         )
 
     def by(self, design: str) -> "Goal":
@@ -78,6 +81,11 @@ class Goal:
     def pairs(self) -> list[tuple[int, int]]:
         """Every pair of groups, in order."""
         return list(combinations(range(self.groups), 2))
+
+    @property
+    def answering(self) -> float:
+        """The part of people who are reckoned to give a group and a value."""
+        return 1 - self.abstaining if self.abstain else 1.0
 
     @property
     def share_vector(self) -> Vector:
@@ -119,7 +127,7 @@ class Goal:
         A group's mean is a sum over a share.  Where the share is estimated too, its error matters in proportion to
         the mean, so the delta method's functional depends on where the mean lies.
         """
-        answering = 1 - ABSTAINING if self.abstain else 1.0
+        answering = self.answering
         share = self.shares[group] * answering
         if self.shares_known:
             return inputs.sum_of(group) / share - centre * inputs.answered() / answering
@@ -185,7 +193,11 @@ class Goal:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
         decoder = self.decoder(channel)
         score = self.gap_score(decoder, (0, 1))
-        return float("inf") if score is None else float(largest_second_moments(decoder, score, [reckoning])[0])
+        return (
+            float("inf")
+            if score is None
+            else float(largest_second_moments(decoder, score, [reckoning], self.abstaining)[0])
+        )
 
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.
@@ -200,7 +212,7 @@ class Goal:
 
     def sampling_variance(self) -> float:
         """Return K times the variance of the worst of the wanted numbers if nothing were randomised."""
-        answering = 1 - ABSTAINING if self.abstain else 1.0
+        answering = self.answering
         parts = sorted((1 / share for share in self.shares), reverse=True)
         worst = parts[0] if self.target == "means" else parts[0] + parts[1]
         return worst / answering * max(reckoning.widest**2 for reckoning in self.reckonings)
@@ -216,7 +228,7 @@ class Goal:
         # A gap of groups that have one mean is 0, and so is a mean less its centre.
         own = wanted.centre is None and self.target == "means"
         squares = np.array([reckoning.mean**2 * own for reckoning in reckonings])
-        return float((largest_second_moments(decoder, score, reckonings) - squares).max())
+        return float((largest_second_moments(decoder, score, reckonings, self.abstaining) - squares).max())
 
     def _identifies(self, decoder: Decoder) -> bool:
         return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
@@ -249,10 +261,12 @@ def _centred(goal: Goal, decoder: Decoder) -> Decoder:
     return decoder.centred(first - second, None, goal.aim)
 
 
-def largest_second_moments(decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
+def largest_second_moments(
+    decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
+) -> Vector:
     """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
     second, inputs = decoder.rows @ score**2, decoder.inputs
-    weights = inputs.weights(decoder.shares)
+    weights = inputs.weights(decoder.shares, abstaining)
     blocks = inputs.blocks[: inputs.groups]
     # Whatever the other values are: at each level the one that is worst.
     of_groups = np.array([np.max([second[run] for run in inputs.runs(block)], axis=0) for block in blocks])

@@ -66,9 +66,9 @@ class Inputs:
                 block_of += [number] * len(found)
         return np.array(points), np.array(block_of)
 
-    def weights(self, shares: Vector) -> Vector:
+    def weights(self, shares: Vector, abstaining: float = ABSTAINING) -> Vector:
         """Return the part of the answers that each block makes up, for shares among those who answer."""
-        return np.append(shares * (1 - ABSTAINING), ABSTAINING) if self.abstain else shares
+        return np.append(shares * (1 - abstaining), abstaining) if self.abstain else shares
 
     def sum_of(self, group: int) -> Vector:
         """The value for members of the group, 0 for others: its average is the group's sum per client."""

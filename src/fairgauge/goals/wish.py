@@ -21,6 +21,7 @@ class Wish:
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions of its study; 1 unless given.
+        abstaining: The part of people who are reckoned to abstain; a tenth unless given, where they may.
 
     Raises:
         InvalidInput: If something is of another type, or out of range.
@@ -33,6 +34,7 @@ class Wish:
     expect: Number | None = None
     spread: Number | None = None
     weight: Number | None = None
+    abstaining: float | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)
@@ -40,6 +42,11 @@ class Wish:
         check_is("attribute", self.attribute, Attribute)
         if self.target not in ("gap", "means", None):
             raise InvalidInput("target", self.target, "must be gap or means")
+        if self.abstaining is not None:
+            if not self.abstain:
+                raise InvalidInput("abstaining", self.abstaining, "must not be given where nobody may abstain")
+            if not 0 <= self.abstaining < 1:
+                raise InvalidInput("abstaining", self.abstaining, "must be from 0 to below 1")
         _ = self.expect_in_v, self.spread_in_v  # which say what is wrong
 
     @classmethod

@@ -27,9 +27,7 @@ def read_groups(typed: list[str], attribute: str) -> Attribute:
             "give every group a share (female=0.5), every group a guess (female~0.5), or none",
         )
     if len(names) < 2:
-        raise InvalidInput(
-            "group", ", ".join(typed) or "none", "give at least two, such as --group female --group male"
-        )
+        raise InvalidInput("group", ", ".join(typed) or "none", "give at least two groups, such as female and male")
     mark = marks.pop()
     shares = tuple(map(_plain, numbers))
     if mark == "=":

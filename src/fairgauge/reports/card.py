@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate
 from fairgauge.reports.units import steady
 from fairgauge.reports.views import QuestionView
@@ -74,6 +75,35 @@ def as_json(study: Study, estimate: Estimate) -> str:
     for _ in range(2):
         text = _SHORT.sub(lambda found: re.sub(r"\n +", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text)
     return text
+
+
+BEGIN, END = "<!-- fairgauge: begin -->", "<!-- fairgauge: end -->"
+
+
+def updated(card: str, block: str) -> str:
+    """Return a model card with the block put in: where it was before, or else at the end.
+
+    >>> print(updated("# Model", "Fair."))
+    # Model
+    <BLANKLINE>
+    <!-- fairgauge: begin -->
+    Fair.
+    <!-- fairgauge: end -->
+    <BLANKLINE>
+
+    Raises:
+        InvalidInput: If the card's marks do not stand once each, in order.
+    """
+    piece = f"{BEGIN}\n{block.strip()}\n{END}"
+    if BEGIN not in card and END not in card:
+        return f"{card.rstrip()}\n\n{piece}\n" if card.strip() else f"{piece}\n"
+    before, _, rest = card.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if card.count(BEGIN) != 1 or card.count(END) != 1 or END in before:
+        raise InvalidInput(
+            "model-card", f"{card.count(BEGIN)} and {card.count(END)} marks", "must have each once, in order"
+        )
+    return f"{before}{piece}{after}"
 
 
 def _plain(text: str) -> str:

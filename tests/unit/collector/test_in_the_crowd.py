@@ -90,6 +90,7 @@ def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
         await desk.post(f"{ONE}/close")
         assert "Counts left in batches of at least 30 answers, and all of them are shown now." in await page(desk)
         assert "answers.ndjson" not in await page(desk)
+        assert "fairgauge ledger check http" in await page(desk)
 
     ask(scene, drafts=True)
 

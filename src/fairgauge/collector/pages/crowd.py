@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairgauge.crowd import factor_sentence, guess_sentence, promised
-from fairgauge.crowd.words import shown_delta
+from fairgauge.crowd.words import shown, shown_delta
 from fairgauge.study import Study
 
 
@@ -42,7 +42,7 @@ def crowd_view(study: Study) -> CrowdView | None:
     if crowd is None:
         return None
     return CrowdView(
-        epsilon=f"{crowd.number:.4g}",
+        epsilon=shown(crowd.epsilon, 4),
         delta=shown_delta(crowd.delta),
         batch=f"{crowd.batch:,}",
         known=f"{crowd.batch - crowd.people:,}",

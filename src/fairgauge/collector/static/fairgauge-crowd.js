@@ -43,7 +43,7 @@ export function crowdOf(study, batch, { observed = OBSERVED.open, delta = null }
   }
   const left = Number((BigInt(batch) * (known.d - known.n)) / known.d);
   const people = left < 1 ? 1 : left;
-  const channels = study.questions.map(({ channel }) => channel);
+  const channels = study.tables.map(([{ channel }]) => channel); // one draw for each table, however many questions
   if (channels.some(({ loss }) => loss === null)) {
     throw new NotPrivate("a symbol excludes an input, and no crowd hides that");
   }
@@ -178,7 +178,7 @@ function certify(blankets, people, epsilon, t, delta) {
 
 /** Tell whether the bound of a tally of so many people at epsilon and t, both doubles, is at most delta, a decimal. */
 export function isCertified(study, people, epsilon, t, delta) {
-  const blankets = study.questions.map(({ channel }) => blanketOf(channel.table));
+  const blankets = study.tables.map(([{ channel }]) => blanketOf(channel.table));
   return certify(blankets, people, epsilon, t, parsed(delta)).enough;
 }
 

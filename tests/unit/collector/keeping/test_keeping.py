@@ -12,8 +12,10 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event, Published, Store, migration_names, migrations
 from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
+from fairgauge.study import Release
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
 from tests.collecting.wire import answer_bytes
@@ -397,5 +400,36 @@ def test_damage_that_is_met_while_writing_is_called_damage(tmp_path: Path):
                 await store.add([(1, bytes(16), 0)], 0)
         finally:
             await store.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+    other = f"sqlite:///{tmp_path / 'other.db'}" if kind == "sqlite" else new_database()
+    study = replace(STUDY, release=Release(10, "0.001", "0"))
+    rows = [(n.to_bytes(16), n % 4) for n in range(1, 58)]
+
+    async def seen(store: Store, sent: list[tuple[bytes, int]]) -> list[dict[int, int]]:
+        kept = await store.study(study.digest)
+        assert kept is not None
+        await store.add([(kept.number, *row) for row in sent], 0)
+        return [await store.tally(kept.number), await store.counts(kept.number)]
+
+    async def play() -> None:
+        store = await open_store(address)
+        await store.publish(Published(study.digest, study.to_bytes(), "open", "s", 0, batch=10))
+        before = await seen(store, rows[:37])
+        assert [sum(counts.values()) for counts in before] == [20, 37]
+        await store.close()
+        assert (await addresses.back_up(address, tmp_path / "copy")).faults == ()
+        assert (await addresses.restore(tmp_path / "copy", other, EVENT)).answers == 37
+        copy = await open_store(other)
+        assert await seen(copy, rows[:37]) == before
+        after = await seen(copy, rows)
+        assert after[0] == Counter(symbol for _, symbol in rows[:40])
+        assert sum(after[1].values()) == 57
+        await copy.close()
 
     asyncio.run(play())

@@ -1,0 +1,34 @@
+"""Cells, margins and questions at once: how often some comparison misses the truth, with clients drawn.
+
+Covers bench.several, of which `make coverage` measures more.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from bench.several import SETTINGS, Found, Several, misses
+from fairgauge.estimation.estimands import estimands_of
+
+# Quick enough for every run: the tests of a value, not whole intervals.
+QUICK = [setting for setting in SETTINGS if setting.known and setting.interval != "anytime"]
+
+
+@pytest.mark.parametrize("setting", QUICK, ids=str)
+def test_all_that_is_compared_holds_together(setting: Several):
+    assert not misses(setting, 24 if setting.interval == "population" else 200).broken
+
+
+def test_a_mutant_that_does_not_share_alpha_is_caught():
+    assert misses(Several("cells", 100_000, "4", "normal"), 200, split=False).broken
+
+
+def test_a_mutant_that_takes_one_question_for_the_other_is_caught(monkeypatch: pytest.MonkeyPatch):
+    setting = Several("at once", 100_000, "4", "normal")
+    monkeypatch.setattr("bench.several.estimands_of", lambda one: estimands_of(replace(one, axis=1 - one.axis)))
+    assert misses(setting, 20).broken
+
+
+def test_chance_is_no_fault():
+    assert not Found(SETTINGS[0], 100, 12).broken
+    assert Found(SETTINGS[0], 100, 30).broken

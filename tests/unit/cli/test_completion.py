@@ -1,0 +1,91 @@
+"""Completion, in the shells themselves where they are installed."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fairgauge.cli.completion import SHELLS, install, script
+from fairgauge.cli.overview import COMMANDS
+from tests.unit.cli.conftest import Run, refused
+
+
+@cache
+def written(shell: str) -> str:
+    return script(shell)
+
+
+def shell(name: str, code: str, home: Path) -> list[str]:
+    """Run code in a shell that reads nothing of the user's, and return what it prints, line by line."""
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    alone = {"bash": ["bash", "--norc"], "zsh": ["zsh", "-f"], "fish": ["fish", "--no-config"]}[name]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "TERM": "dumb"}
+    done = subprocess.run([*alone, "-c", code], cwd=home, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def in_bash(home: Path, *typed: str) -> list[str]:
+    (home / "c.bash").write_text(written("bash"))
+    listed = " ".join(f"'{word}'" for word in ("fairgauge", *typed))
+    code = (
+        f". ./c.bash; COMP_WORDS=({listed}); COMP_CWORD={len(typed)}; _fairgauge; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    )
+    return shell("bash", code, home)
+
+
+def test_bash_completes_commands_options_and_files(tmp_path: Path):
+    assert in_bash(tmp_path, "ver") == ["verify"]
+    assert set(COMMANDS) <= set(in_bash(tmp_path, ""))
+    assert in_bash(tmp_path, "estimate", "--conf") == ["--confidence"]
+    assert in_bash(tmp_path, "token", "re") == ["revoke"]
+    assert in_bash(tmp_path, "answer", "--study-l") == ["--study-limit"]
+    (tmp_path / "study.json").write_text("{}")
+    assert in_bash(tmp_path, "verify", "stu") == ["study.json"]
+
+
+def test_fish_completes_commands_and_options(tmp_path: Path):
+    (tmp_path / "c.fish").write_text(written("fish"))
+    assert shell("fish", "source c.fish; complete -C 'fairgauge ver'", tmp_path)[0] == "verify"
+    assert shell("fish", "source c.fish; complete -C 'fairgauge estimate --conf'", tmp_path) == ["--confidence"]
+
+
+def test_zsh_takes_the_script(tmp_path: Path):
+    (tmp_path / "c.zsh").write_text(written("zsh"))
+    assert shell("zsh", ". ./c.zsh; print $_comps[fairgauge]", tmp_path) == ["_fairgauge"]
+
+
+def test_every_script_has_every_command_and_option():
+    for name in SHELLS:
+        text = written(name)
+        assert all(command in text for command in COMMANDS)
+        assert "deduplicate" in text
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_installing_adds_one_line_once(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fairgauge.cli.completion.script", written)
+    (tmp_path / f".{name}rc").write_text("alias ll='ls -l'")
+    target, startup = install(name, tmp_path)
+    assert target.read_text() == written(name)
+    assert startup == tmp_path / f".{name}rc"
+    lines = startup.read_text().splitlines()
+    assert (lines[0], len(lines)) == ("alias ll='ls -l'", 2)
+    assert install(name, tmp_path) == (target, None)
+    assert startup.read_text().splitlines() == lines
+
+
+def test_the_command_installs_for_the_shell_that_runs(fairgauge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fairgauge.cli.completion.script", written)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    done = fairgauge("--install-completion")
+    target = tmp_path / ".config" / "fish" / "completions" / "fairgauge.fish"
+    assert done.out == f"{target}: completion for fish.\nOpen a new shell to use it.\n"
+    assert target.read_text() == written("fish")
+    assert refused(fairgauge("--install-completion", "tcsh"), "shell=tcsh: must be one of bash, zsh, fish")
+    monkeypatch.setenv("SHELL", "")
+    assert refused(fairgauge("--show-completion"), "shell=nothing: must be one of")
