@@ -66,7 +66,7 @@ class Collecting:
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> httpx.Response:
         headers = {"authorization": f"Bearer {self.process.token}", "content-type": "application/json"}
-        response = httpx.request(method, self.url + path, content=body, headers=headers)
+        response = httpx.request(method, self.url + path, content=body, headers=headers, timeout=120)
         response.raise_for_status()
         return response
 

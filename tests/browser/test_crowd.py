@@ -12,7 +12,7 @@ from fairgauge.client import Answer
 from fairgauge.crowd import promised
 from fairgauge.study import Release, Study
 from tests.browser.conftest import Collecting, OpenVisitor
-from tests.browser.test_take_part import fill, new_study, open_form, randomise, shown
+from tests.browser.taking import fill, new_study, open_form, randomise, shown
 from tests.browser.visitor import barriers
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_question
@@ -118,8 +118,18 @@ def test_a_client_without_the_crowd_beside_it_refuses(collector: Collecting, vis
         route.fulfill(status=404, body="")
 
     person.context.route("**/fairgauge-crowd.js", gone)
-    page = person.open(f"/studies/{study.digest}/take-part")
-    expect(page.locator("#problem")).to_contain_text("This page lacks the part that computes what readers")
+    page = person.open("/studies")
+    found = page.evaluate(
+        """async (digest) => {
+            const { Ledger, loadStudy } = await import("/static/fairgauge-client.js");
+            const study = await loadStudy(`/studies/${digest}`, { digest });
+            const profile = { group: "female", values: { recall: "0.5" } };
+            return new Ledger("alone").answer(study, profile).catch(({ message, said }) => [message, said]);
+        }""",
+        study.digest,
+    )
+    text = "the study is released in batches, and fairgauge-crowd.js is not beside this client"
+    assert found == [text, ["release", {}]]
 
 
 def test_a_local_epsilon_above_the_limit_is_refused_crowd_or_no_crowd(

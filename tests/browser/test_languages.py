@@ -11,6 +11,7 @@ from fairgauge.collector.pages.speaking import OWN, catalogue
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.study.wording import texts_of
 from tests.browser.conftest import Collecting, OpenVisitor
+from tests.browser.taking import change_script, serve_parts
 from tests.browser.visitor import barriers
 from tests.samples import sample_question
 
@@ -68,7 +69,7 @@ def texts(study: Study, tag: str) -> dict[str, str]:
 
 def of_others(page: Page, tag: str) -> list[str]:
     """Return texts of other languages that the page shows."""
-    shown = page.locator("body").inner_text()
+    shown = page.locator("header").inner_text() + page.locator("fairgauge-study .take-part").inner_text()
     found = []
     for other in catalogue().keys() - {tag}:
         for key, text in catalogue()[other].items():
@@ -129,10 +130,7 @@ def test_a_text_of_another_language_would_be_seen(collector: Collecting, visitor
     path = collector.publish(study)
     person = visitor(locale="de")
     english, german = (json.dumps(say(tag, "form.not-yet"), ensure_ascii=False) for tag in (OWN, "de"))
-    source = collector.ask("GET", "/static/languages.js").text
-    assert german in source
-    changed = source.replace(german, english)
-    person.context.route("**/languages.js", lambda route: route.fulfill(body=changed, content_type="text/javascript"))
+    change_script(person, german, english)
     page = person.open(path + "/take-part")
     expect(page.locator("#form")).to_be_visible()
     assert of_others(page, "de") == [say(OWN, "form.not-yet")]
@@ -148,7 +146,9 @@ def test_languages_have_a_form_for_every_count(collector: Collecting, visitor: O
 
 
 def test_numbers_are_written_as_they_are_there(collector: Collecting, visitor: OpenVisitor) -> None:
-    page = visitor().open(collector.publish(spoken_study("Numbers")) + "/take-part")
+    person = visitor()
+    serve_parts(person)
+    page = person.open(collector.publish(spoken_study("Numbers")) + "/take-part")
     arabic = "\u2068a\u2069 و\u2068b\u2069 و\u2068c\u2069"
     for locale, shown in {
         "en-US": ["1.098613", "83%", "1,234", "a, b, and c", "-0.25"],

@@ -15,7 +15,7 @@ PATHS = (
     "/studies/{d}/arrivals", "/sign-in", "/studies/{d}/export?format=ndjson", "/sign-out", "/operator",
     "/operator/publish", "/operator/close",
     "/operator/tokens", "/operator/tickets", "/key", "/healthz", "/readyz", "/metrics", "/openapi.json", "/style.css",
-    "/static/../x", "/static/take-part.js", "/%00", "/%ff%fe", "//", "/studies/%7Bx%7D", "/studies/" + "0" * 64, "*",
+    "/static/../x", "/static/take-part.css", "/%00", "/%ff%fe", "//", "/studies/%7Bx%7D", "/studies/" + "0" * 64, "*",
 )  # fmt: skip
 KINDS = (
     "application/json",

@@ -23,6 +23,7 @@ COMMANDS = {
     "ticket": "Make tickets, each of which lets one device answer a study once.",
     "issuer": "Give out blind tickets, which nobody can recognise when they are spent.",
     "relay": "Carry envelopes to a collector's gateway, so that it does not see who sends them.",
+    "embed": "Write the form of a study as one script for your own page, and print the lines for that page.",
     "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
     "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
 }

@@ -94,20 +94,8 @@ def test_browsers_that_ask_first_are_told(ask, path: str, method: str):
 
 READERS_MAY = ["/studies", f"{ONE}/tally", f"{ONE}/estimate", f"{ONE}/export", f"{ONE}/arrivals", "/metrics"]
 SCRIPTS = [
-    f"/static/{name}"
-    for name in (
-        "fairgauge-client.js",
-        "fairgauge-crowd.js",
-        "fairgauge-envelopes.js",
-        "fairgauge-inclusion.js",
-        "fairgauge-passes.js",
-        "languages.js",
-        "take-part.css",
-        *(
-            f"take-part{part}.js"
-            for part in ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
-        ),
-    )
+    *(f"/static/fairgauge-{name}.js" for name in ("client", "crowd", "envelopes", "inclusion", "passes", "study")),
+    *(f"/static/{name}" for name in ("fairgauge-client.d.ts", "take-part-page.js", "take-part.css")),
 ]
 PAGES = [
     "/", "/studies/{digest}/events", "/studies/{digest}/report", "/sign-in", "/sign-out", "/operator",

@@ -106,7 +106,9 @@ export async function submit(visit, study, answer) {
     }
   }
   visit.sending = false;
-  review(visit, study, answer, await visit.ledger.recall(study.digest));
+  const record = await visit.ledger.recall(study.digest);
+  if (record.state === "delivered") visit.tell("sent");
+  review(visit, study, answer, record);
   visit.get("ready-title").focus();
 }
 

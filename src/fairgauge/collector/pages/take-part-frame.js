@@ -7,7 +7,7 @@ export function frame(visit) {
   const details = (id, title, ...inside) => make("details", { id }, said("summary", title), ...inside);
   const section = (id, title, ...inside) =>
     make("section", { id, hidden: true, "aria-labelledby": `${id}-title` }, title, ...inside);
-  const headed = (id, key) => section(id, said("h2", key, { id: `${id}-title` }));
+  const headed = (id, key) => section(id, said(visit.part, key, { id: `${id}-title` }));
   const status = (id, properties = {}) => make("p", { id, role: "status", ...properties });
   const form = (id, ...inside) => make("form", { id, autocomplete: "off", noValidate: true }, ...inside);
   const buttons = (...inside) => make("div", { className: "buttons" }, ...inside);
@@ -16,7 +16,7 @@ export function frame(visit) {
     "div",
     { className: "lead" },
     said("p", "page.kicker", { className: "kicker" }),
-    said("h1", "page.waiting-title", { id: "title", dir: "auto" }),
+    said(visit.title, "page.waiting-title", { id: "title", className: "title", dir: "auto" }),
     said("p", "page.waiting", { id: "asks", className: "asks" }),
   );
   const who = headed("who", "who.title");
@@ -41,7 +41,7 @@ export function frame(visit) {
   const asked = make(
     "section",
     {},
-    said("h2", "form.title", { id: "form-title" }),
+    said(visit.part, "form.title", { id: "form-title" }),
     make("p", { id: "coin", className: "hint" }),
     make("div", { id: "fields" }),
     buttons(said("button", "form.draw", { id: "draw" })),
@@ -78,7 +78,7 @@ export function frame(visit) {
   counted.hidden = true;
   const ready = section(
     "ready",
-    make("h2", { id: "ready-title", tabIndex: -1 }),
+    make(visit.part, { id: "ready-title", tabIndex: -1 }),
     make("p", { id: "ready-text" }),
     make("pre", { dir: "ltr" }, make("code", { id: "bytes" })),
     make("p", { id: "ready-more", className: "hint" }),

@@ -23,20 +23,21 @@ function sentence(text) {
 
 export class Visit {
   /**
-   * @param root Has `getElementById`.
+   * @param root The element that everything is in.
    * @param collector The collector's address.
    * @param digest The study's.
    * @param wanted Languages, the best first.
    * @param ticket One that the person brought along, or null.
+   * @param level Of the title among the page's headings.
    */
-  constructor({ root, collector, digest, wanted, ticket = null }) {
-    Object.assign(this, { root, collector, digest, ticket });
+  constructor({ root, collector, digest, wanted, ticket = null, level = 2 }) {
+    Object.assign(this, { root, collector, digest, ticket, title: `h${level}`, part: `h${level + 1}` });
     this.ledger = new Ledger();
     this.words = new Words(wanted);
   }
 
   get(id) {
-    return this.root.getElementById(id);
+    return this.root.querySelector(`#${id}`);
   }
 
   show(id, visible = true) {

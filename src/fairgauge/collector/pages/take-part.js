@@ -15,6 +15,7 @@ import { groupField, limitField, ticketField, valueField } from "./take-part-fie
 import { frame } from "./take-part-frame.js";
 import { Told, describe } from "./take-part-study.js";
 import { Visit, make, unique } from "./take-part-visit.js";
+import { STYLE } from "./style.js";
 
 const MEANINGS = {
   NotPrivate: "stop.not-private",
@@ -29,7 +30,7 @@ function refuse(visit, error) {
   const meaning = known ? MEANINGS[error.name] : "stop.fault";
   const first = [...(meaning ? [visit.say(meaning)] : []), visit.say("stop.nothing")].join(" ");
   visit.get("status").replaceChildren();
-  visit.get("problem").replaceChildren(make("h2", {}, visit.say("stop.title")), make("p", {}, first));
+  visit.get("problem").replaceChildren(make(visit.part, {}, visit.say("stop.title")), make("p", {}, first));
   if (known) visit.get("problem").append(make("p", {}, visit.explain(error)));
   for (const id of ["who", "privacy", "form"]) visit.show(id, false);
   visit.show("problem");
@@ -108,7 +109,7 @@ function ask(visit, study, told) {
     if (!open) return;
     try {
       const answer = await ledger.answer(study, profile, { ticket: shown });
-      event.target.reset();
+      visit.get("form").reset(); // not event.target: after an await that is the host of the shadow
       visit.get("fields").replaceChildren();
       visit.show("form", false);
       await showLimits(visit);
@@ -176,7 +177,7 @@ async function main(visit) {
   if (!study.site) {
     describe(visit, study, told);
     await describeCrowd(visit, study);
-    document.title = visit.say("page.title", { title: told.title });
+    visit.tell("loaded", { title: visit.say("page.title", { title: told.title }) });
   }
   await showLimits(visit);
   if (record) return resume(visit, study, record);
@@ -187,25 +188,61 @@ async function main(visit) {
   ask(visit, study, told);
 }
 
-// -------------------------------------------------------------------------------------------------- this page
-/** A link may bring a ticket after "#", which browsers keep to themselves; it is taken out of the address. */
-function takeTicket() {
-  const found = /^#ticket=([0-9a-f]{32})$/.exec(location.hash);
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
-  return found?.[1] ?? null;
+// ------------------------------------------------------------------------------------------------ the element
+const style = new CSSStyleSheet();
+style.replaceSync(STYLE);
+
+/**
+ * <fairgauge-study src="https://collector.example/studies/1f0c…">: asks, randomises here, shows, and sends.
+ *
+ * Attributes: `src`, the study's address, whose digest the study must have; `ticket`, one that the person brought along;
+ * `heading`, the level of its title, 2 unless you say otherwise; `lang`, the person's language, else that of what is
+ * around it.  Events: `fairgauge-loaded` and `fairgauge-sent`, whose details hold the study's digest and nothing else
+ * that is of a person.
+ */
+export class FairgaugeStudy extends HTMLElement {
+  static observedAttributes = ["src", "lang"];
+
+  #visit = null;
+
+  constructor() {
+    super();
+    this.attachShadow({ mode: "open" }).adoptedStyleSheets = [style];
+    // Nothing typed may come back with the page.
+    addEventListener("pagehide", () => this.#visit?.get("form")?.reset());
+  }
+
+  connectedCallback() {
+    this.replaceChildren(); // what was there for browsers without JavaScript
+    this.#start();
+  }
+
+  attributeChangedCallback(name, before, now) {
+    if (this.isConnected && before !== now && this.#visit) this.#start();
+  }
+
+  #start() {
+    const root = make("div", { className: "take-part" });
+    const address = new URL(this.getAttribute("src") ?? "", this.baseURI);
+    const [, collector, digest] = /^(.*\/)studies\/([0-9a-f]{64})\/?$/.exec(address.href) ?? [null, address.href, ""];
+    const visit = new Visit({
+      root,
+      collector,
+      digest,
+      wanted: [this.closest("[lang]")?.lang ?? "", ...navigator.languages],
+      ticket: this.getAttribute("ticket"),
+      level: Number(this.getAttribute("heading") ?? 2),
+    });
+    visit.tell = (name, detail = {}) => {
+      const event = { bubbles: true, composed: true, detail: { study: digest, ...detail } };
+      this.dispatchEvent(new CustomEvent(`fairgauge-${name}`, event));
+    };
+    Object.assign(root, { lang: visit.words.tag, dir: visit.words.direction });
+    root.append(...frame(visit));
+    this.shadowRoot.replaceChildren(root);
+    this.#visit = visit;
+    main(visit).catch((error) => refuse(visit, error));
+  }
 }
 
-const here = new Visit({
-  root: document,
-  collector: new URL("../..", location.href).href,
-  digest: location.pathname.split("/").at(-2),
-  wanted: [document.documentElement.lang, ...navigator.languages], // what the collector chose is chosen here too
-  ticket: takeTicket(),
-});
-// Another language is another load of the page, without JavaScript too; the ticket goes along, and to nobody else.
-for (const link of document.querySelectorAll(".languages a")) {
-  if (here.ticket) link.hash = `ticket=${here.ticket}`;
-}
-document.getElementById("visit").replaceChildren(...frame(here));
-addEventListener("pagehide", () => here.get("form").reset()); // nothing typed may come back with the page
-main(here).catch((error) => refuse(here, error));
+customElements.define("fairgauge-study", FairgaugeStudy);

@@ -14,20 +14,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
+from fairgauge.collector.pages.embedding import bundle
 from fairgauge.collector.pages.html import templates
-from fairgauge.collector.pages.speaking import accepted, lookup, names, say, script
+from fairgauge.collector.pages.speaking import accepted, lookup, names, say
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
-_KINDS = {"css": "text/css", "js": "text/javascript"}
-# What is served as /static/...: modules, which other sites may import, and what the page needs beside them.
-_PARTS = ("", "-words", "-visit", "-frame", "-fields", "-study", "-crowd", "-answer")
-_FILES = (*(f"take-part{part}.js" for part in _PARTS), "take-part.css")
-_MODULES = tuple(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "inclusion", "passes"))
+_KINDS = {"css": "text/css", "js": "text/javascript", "ts": "text/plain"}
+# What is served as /static/...: modules, which other sites may import, and what the page has around them.
+_MODULES = (
+    *(f"fairgauge-{part}.js" for part in ("client", "crowd", "envelopes", "inclusion", "passes")),
+    "fairgauge-client.d.ts",
+)
+_FILES = ("take-part-page.js", "take-part.css")
 ASSETS: dict[str, Callable[[], bytes]] = {
     **{name: (_STATIC / name).read_bytes for name in _MODULES},
     **{name: (_PAGES / name).read_bytes for name in _FILES},
-    "languages.js": script,
+    "fairgauge-study.js": bundle,
 }
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 POLICY = (

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from fairgauge.collector.pages.speaking import FOLDER, OWN, accepted, catalogue, lookup, names, say
-from fairgauge.collector.pages.take_part import ASSETS
 
 PAGES = FOLDER.parent
-SCRIPTS = sorted(name for name in ASSETS if name.startswith("take-part") and name.endswith(".js"))
+SCRIPTS = sorted(path.name for path in PAGES.glob("take-part*.js"))
 OTHERS = [tag for tag in catalogue() if tag != OWN]
 # What a collector calls a study's states: part of its API, and no text for people.
 NO_TEXT = {"not open yet"}
@@ -79,7 +78,7 @@ def for_people(literal: str) -> bool:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_no_text_is_in_a_script(name: str) -> None:
-    assert [text for text in literals(ASSETS[name]().decode()) if for_people(text)] == []
+    assert [text for text in literals((PAGES / name).read_text(encoding="utf-8")) if for_people(text)] == []
 
 
 @pytest.mark.parametrize("text", ['"Send it"', '"Send"', "`Sent ${count} bytes`", '"Nothing was sent."'])
@@ -95,7 +94,7 @@ def test_no_text_is_in_the_template() -> None:
 
 def used() -> set[str]:
     """Return the texts that scripts and pages ask for; a name that is put together stands for all that it could be."""
-    sources = [ASSETS[name]().decode() for name in SCRIPTS]
+    sources = [(PAGES / name).read_text(encoding="utf-8") for name in SCRIPTS]
     sources.append((PAGES / "templates" / "take_part.html").read_text(encoding="utf-8"))
     sources.append((PAGES / "speaking.py").read_text(encoding="utf-8"))
     client = (PAGES.parent / "static" / "fairgauge-client.js").read_text(encoding="utf-8")
