@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from bench.conditions import CONDITIONS, Setting, settings
-from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, ROUGH, Held, measure
+from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, ROUGH, Held, measure, runs_of
 from bench.looks import LOOKS, WATCHED, Watched, watch
 from fairgauge.estimation.kinds import KINDS
 
@@ -33,6 +33,8 @@ KNOWN = (
     Setting("everyone at 0.9", 10**5, "4", shares="known with error"),
 )
 
+SLOW = tuple(Setting("everyone at 1", 10, "1", shares="estimated", groups=groups) for groups in (3, 5))
+
 
 def cells() -> list[Setting]:
     """Return every cell that is measured."""
@@ -44,7 +46,9 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
     count, met = len({held.setting for held in found}), ", ".join(f"{n} ({len(v)})" for n, v in CONDITIONS.items())
     parts = [
         _text(
-            f"Measured over {runs:,} simulated studies in each of {count} cells, at a confidence of {CONFIDENCE:.0%}. "
+            f"Measured over {runs:,} simulated studies in each of {count} cells, at a confidence of {CONFIDENCE:.0%} "
+            f"({runs_of(SLOW[0], runs)} and {runs_of(SLOW[1], runs)} where three and five groups have shares that are "
+            "not known exactly). "
             f"The cells differ in {met}; in brackets is how many values each has, and every two values of two of them "
             "meet in some cell. Clients are drawn from the population. A study whose answers do not tell a number "
             "gives none, and none is wrong."

@@ -37,7 +37,7 @@ LIBRARIES = (
     "msgspec",
 )
 
-INTERVALS = ("spread", "intervals", "population", "anytime", "fixed", "betting", "prawitz")
+INTERVALS = ("spread", "intervals", "population", "anytime", "fixed", "betting", "prawitz", "edgeworth")
 
 # Each name: the modules, and the tests that are to notice.
 TARGETS = {

@@ -266,7 +266,8 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
     gap = [printed["questions"][0]["headline"][name] for name in ("estimate", "low", "high")]
     assert told == printed
     assert numbers(shown) == numbers(reported) == numbers(written) == gap
-    sentence = fairgauge("estimate", *asked).splitlines()[3]
+    # The verdict, and what a wrong share would do to it, are read together.
+    sentence = " ".join(fairgauge("estimate", *asked).splitlines()[3:5])
     for page in (shown, reported, written):
         assert page.locator(".verdict").first.inner_text().replace("\N{NO-BREAK SPACE}", " ") == sentence
 

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST
 from fairgauge.estimation.crossing import crossing
-from fairgauge.estimation.hypothesis import Hypothesis, extent
-from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
@@ -51,39 +50,14 @@ class Bets:
 
 
 @dataclass(frozen=True, eq=False)
-class AnytimeTest:
-    """Tests values of over / under at every look together.
+class AnytimeTest(RatioTest):
+    """Tests values of over / under at every look together: a right one is ever rejected with probability alpha.
 
     Args:
-        laws: The laws that the population may have.
-        over: The score whose average is the numerator.
-        under: The score whose average is the denominator.
-        counts: How often each symbol came.
-        alpha: How often a right value may ever be rejected.
         planned: How many answers were planned before the first one, if that is known.
     """
 
-    laws: Laws
-    over: Vector
-    under: Vector
-    counts: Vector
-    alpha: float
     planned: int | None = None
-
-    @cached_property
-    def answers(self) -> float:
-        """How many answers there are."""
-        return float(self.counts.sum())
-
-    @cached_property
-    def estimate(self) -> float:
-        """The ratio of the two averages."""
-        return float(self.over @ self.counts) / float(self.under @ self.counts)
-
-    @cached_property
-    def extent(self) -> tuple[float, float]:
-        """The range of values that are possible at all."""
-        return extent(self.laws, self.over, self.under)
 
     @cached_property
     def _bets(self) -> tuple[Vector, Vector]:
@@ -96,7 +70,7 @@ class AnytimeTest:
 
     def bets(self, value: float) -> list[Bets]:
         """Return the bets against a value on either side; no answer is looked at."""
-        asked = Hypothesis(self.laws, self.over - value * self.under)
+        asked = self.asked(value)
         sizes, weights = self._bets
         least, most = asked.variance
         variance = math.sqrt(max(least, most / 30) * most)
@@ -114,7 +88,7 @@ class AnytimeTest:
 
         Guarantee: the right value is ever rejected with probability at most alpha.
         """
-        if not Hypothesis(self.laws, self.over - value * self.under).possible:
+        if not self.asked(value).possible:
             return _NEVER
         won = max(float(bets.log_money(self.counts)) for bets in self.bets(value))
         return won - math.log(2 / self.alpha)

@@ -44,8 +44,15 @@ class Hypothesis:
         return self.laws.possible(self.mean)
 
     @cached_property
-    def _bounds(self) -> tuple[float, float, Vector, Vector]:
-        r"""The range of the variance, and bounds of higher moments at each price of variance.
+    def variance(self) -> tuple[float, float]:
+        """The least and the largest variance of the score."""
+        second = self.laws.rows @ self.score**2
+        most, least = self.laws.most_given(np.column_stack([second, -second]), self.mean)
+        return max(float(-least), 0.0), float(most)
+
+    @cached_property
+    def _bounds(self) -> tuple[Vector, Vector]:
+        r"""Bounds of the third and the fourth moment at each price of variance.
 
         .. math:: \max_{q \cdot m = 0,\ q \cdot w \in [v, V]} q \cdot f
                   \le \min_\mu \Big( \max_{q \cdot m = 0} q \cdot (f - \mu w) + \max(\mu v, \mu V) \Big)
@@ -55,22 +62,13 @@ class Hypothesis:
         size = float(np.abs(score).max())
         prices = np.multiply.outer(second, _PRICES)
         columns = [
-            second[:, None],
-            -second[:, None],
             third[:, None] - size * prices,
             -third[:, None] - size * prices,
             fourth[:, None] - size**2 * prices,
         ]
         found = self.laws.most_given(np.hstack(columns), self.mean)
-        n = len(_PRICES)
         # The size of the third moment at a variance is the larger of two concave functions of it.
-        return float(found[0]), max(float(-found[1]), 0.0), found[2 : 2 + 2 * n], found[2 + 2 * n :]
-
-    @property
-    def variance(self) -> tuple[float, float]:
-        """The least and the largest variance of the score."""
-        most, least, _, _ = self._bounds
-        return least, most
+        return found[: 2 * len(_PRICES)], found[2 * len(_PRICES) :]
 
     def moments(self, low: float, high: float, *, ratio: float) -> Moments:
         """Return what is known of the score in cells that cover a range of its variance, each at most this wide."""
@@ -81,7 +79,7 @@ class Hypothesis:
         edges = np.geomspace(low, high, count + 1)
         least, most = edges[:-1], edges[1:]
         size = float(np.abs(self.score).max())
-        _, _, thirds, fourths = self._bounds
+        thirds, fourths = self._bounds
 
         def bounded(values: Vector, prices: Vector) -> Vector:
             paid = np.where(prices > 0, np.multiply.outer(most, prices), np.multiply.outer(least, prices))

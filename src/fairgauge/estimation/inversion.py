@@ -7,7 +7,7 @@ import numpy as np
 
 from fairgauge.estimation.crossing import crossing
 
-# Edges are found to this part of the half-width, and rounded outward.
+# Edges that people read are found to this part of the half-width.
 _CLOSE = 1e-5
 # A first step is never shorter than this part of what is possible.
 _LEAST_PART = 1e-7
@@ -37,10 +37,14 @@ class Test(Protocol):
         """Return about how far from the estimate values are accepted."""
 
 
-def inverted(test: Test) -> tuple[float, float]:
+def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
     """Return the hull of all values that the test accepts; around the estimate if it accepts none.
 
     Guarantee: it holds the right value at least as often as the test accepts it.
+
+    Args:
+        test: The test.
+        close: Edges are found to this part of the half-width, and rounded outward.
     """
     least, most = test.extent
     start = min(max(test.estimate, least), most)
@@ -51,7 +55,7 @@ def inverted(test: Test) -> tuple[float, float]:
             # Rare, and then right for no value: what is wide is at least not misleading.
             return max(start - half, least), min(start + half, most)
         start = found
-    return _edge(test, start, least, half), _edge(test, start, most, half)
+    return _edge(test, start, (least, half), close), _edge(test, start, (most, half), close)
 
 
 def _some_accepted(test: Test, start: float) -> float | None:
@@ -64,8 +68,9 @@ def _some_accepted(test: Test, start: float) -> float | None:
     return None
 
 
-def _edge(test: Test, start: float, end: float, half: float) -> float:
-    """Return the outermost accepted value between an accepted one and an end of what is possible."""
+def _edge(test: Test, start: float, outward: tuple[float, float], close: float) -> float:
+    """Return the outermost accepted value from an accepted one outward: to an end, in steps of about this size."""
+    end, half = outward
     reach = end - start
     if reach == 0:
         return end
@@ -82,4 +87,4 @@ def _edge(test: Test, start: float, end: float, half: float) -> float:
             inside, outside = float(value), end
     if inside == end:
         return end
-    return crossing(test.margin, inside, outside, close=_CLOSE * min(half, abs(reach)))[1]
+    return crossing(test.margin, inside, outside, close=close * min(half, abs(reach)))[1]

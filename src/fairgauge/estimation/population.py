@@ -6,15 +6,16 @@ this (alpha is split in three: 4 % and 2 % for the variance, 94 % for the averag
 1. If the value is right, the score y averages to zero and its variance is E y^2.  Bets on the counts bound it from
    both sides, and the laws that the population may have bound it too.
 2. In cells of the variance between those bounds, programs bound the third and fourth moment.
-3. Prawitz's inequality bounds the distance D to the normal law in each cell.
-4. The value is accepted if |average| <= z sqrt(U / K) for z of the normal law at alpha_t / 2 - D.
+3. In each cell the tail of the average is bounded (:mod:`fairgauge.estimation.edgeworth`).
+4. The value is accepted if in some cell an average as large as the one seen has a probability of alpha_t / 2 or more.
 
-Proof.  Unless a bet fails (probability at most alpha_u + alpha_l) the variance is at most U and lies in one of the
-cells.  Then D bounds the distance to the normal law, and the average exceeds the limit with probability at most
-2 (alpha_t / 2 - D + D) = alpha_t.  Together alpha.
+Proof.  Unless a bet fails (probability at most alpha_u + alpha_l) the variance lies in one of the cells.  Let x be the
+least number that the average reaches with probability at most alpha_t / 2 under the true law.  Every bound of the tail
+is at least the true one, however its cells and its smoothing were chosen, from the answers too; so an average that is
+rejected is x or more.  That happens with probability at most alpha_t / 2 on either side.  Together alpha.
 
 Where there are too few answers for the normal law, bets on the average take over.  Which of the two is used is decided
-for each value before any answer is looked at: by D over every variance that is possible.
+for each value before any answer is looked at: by the tails over every variance that is possible.
 """
 
 import math
@@ -24,11 +25,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
+from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails
-from fairgauge.estimation.hypothesis import Hypothesis, extent
-from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Vector
+from fairgauge.estimation.hypothesis import Hypothesis
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
 _CELL, _COARSE = 1.02, 1.04
@@ -37,41 +37,14 @@ _EQUAL = 2.1
 _BETS = 0.1
 _STAKES = 5
 _NODES = 40
+# So few answers are never enough for the normal law.
+_FEW = 12
 _NEVER = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationTest:
-    """Tests values of over / under against the counts of symbols.
-
-    Args:
-        laws: The laws that the population may have.
-        over: The score whose average is the numerator.
-        under: The score whose average is the denominator.
-        counts: How often each symbol came.
-        alpha: How often a right value may be rejected.
-    """
-
-    laws: Laws
-    over: Vector
-    under: Vector
-    counts: Vector
-    alpha: float
-
-    @cached_property
-    def answers(self) -> float:
-        """How many answers there are."""
-        return float(self.counts.sum())
-
-    @cached_property
-    def estimate(self) -> float:
-        """The ratio of the two averages."""
-        return float(self.over @ self.counts) / float(self.under @ self.counts)
-
-    @cached_property
-    def extent(self) -> tuple[float, float]:
-        """The range of values that are possible at all."""
-        return extent(self.laws, self.over, self.under)
+class PopulationTest(RatioTest):
+    """Tests values of over / under at one look."""
 
     @cached_property
     def _constant(self) -> bool:
@@ -86,7 +59,7 @@ class PopulationTest:
 
         Guarantee: the right value is accepted with probability at least 1 - alpha, for any number of answers.
         """
-        asked = Hypothesis(self.laws, self.over - value * self.under)
+        asked = self.asked(value)
         if not asked.possible:
             return _NEVER
         normal, bets = self._parts(value)
@@ -102,7 +75,7 @@ class PopulationTest:
 
     def limit(self, value: float) -> float:
         """Return about how far from the estimate values are accepted."""
-        asked = Hypothesis(self.laws, self.over - value * self.under)
+        asked = self.asked(value)
         seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
         z = -float(ndtri(self.alpha / 2)) if self._parts(value)[0] else math.sqrt(_EQUAL * math.log(2 / self.alpha))
         return 1.05 * z * math.sqrt(seen * self.answers) / abs(float(self.under @ self.counts))
@@ -113,11 +86,13 @@ class PopulationTest:
         The normal law alone if it is close for every variance that is possible; bets alone if it is close for none;
         else both, and the value must pass both.  Neighbouring values are decided together.
         """
+        if self.answers < _FEW:
+            return 0.0, 1.0
         least, most = self.extent
         node = round((value - least) / (most - least) * _NODES)
         if node not in self._decided:
             middle = least + min(max(node, 0.5), _NODES - 0.5) / _NODES * (most - least)
-            asked = Hypothesis(self.laws, self.over - middle * self.under)
+            asked = self.asked(middle)
             tails = self._tails(asked, asked.moments(*asked.variance, ratio=_COARSE))
             # Where bets would give their limit, with each variance.
             there = np.sqrt(_EQUAL * math.log(2 / self.alpha) * tails.moments.most / self.answers)

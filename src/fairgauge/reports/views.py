@@ -23,12 +23,13 @@ from fairgauge.reports.words import (
     NO_RATIO,
     Verdict,
     fit_sentence,
+    forging_sentence,
     odds_after,
     privacy_sentence,
     progress_sentence,
     question_sentence,
     ratio_sentence,
-    sensitivity_sentences,
+    share_sentences,
     together_sentence,
     tolerance_sentence,
     verdict,
@@ -82,7 +83,8 @@ class QuestionView:
     gaps: Markup | None
     means: Markup | None
     ratio: str
-    sensitivity: tuple[str, ...]
+    stated: tuple[str, ...]
+    forging: str | None
     moves: Markup | None
     fit: str
     notes: tuple[str, ...]
@@ -122,7 +124,8 @@ def question_view(
         gaps=_gaps(question, found, tolerance, sure),
         means=_means(question, found, sure),
         ratio=ratio_sentence(question, found) or NO_RATIO,
-        sensitivity=tuple(sensitivity_sentences(question, found)),
+        stated=tuple(share_sentences(question, found)),
+        forging=forging_sentence(question, found),
         moves=_moves(question, found),
         fit=fit_sentence(found),
         notes=(*_held(found, confidence), *found.warnings),

@@ -110,20 +110,31 @@ def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: floa
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
-def sensitivity_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
-    """Return how far the gap could be off for reasons that no interval covers."""
-    moves, unit = found.sensitivity, unit_of(question.metric)
-    if moves is None:
+def share_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+    """Return what the gap owes to the shares that were stated: to be read with the verdict, not after it."""
+    moves, attribute, unit = found.sensitivity, question.attribute, unit_of(question.metric)
+    if moves is None or moves.share_error is None:
         return []
     said = []
-    if moves.share_error is not None:
-        most = "up to " if moves.share_error_is_bound else ""
-        far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
-        said.append(f"A share that is wrong by 0.01 would move {_which(moves.share_gap)} {far}.")
-    limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
-    what = "it" if moves.share_error is not None and moves.share_gap == moves.forged_gap else _which(moves.forged_gap)
-    said.append(f"Forging 1 % of the answers could move {what} {limit}.")
+    if attribute.share_source is not None:
+        said.append(f"The shares come from: {attribute.share_source.rstrip('.')}.")
+    more = ""
+    if attribute.share_error is not None:
+        said.append(f"The interval allows each share to be wrong by {attribute.share_error}.")
+        more = " beyond that"
+    most = "up to " if moves.share_error_is_bound else ""
+    far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
+    said.append(f"A share that is wrong by 0.01{more} would move {_which(moves.share_gap)} {far}.")
     return said
+
+
+def forging_sentence(question: Asked, found: QuestionEstimate) -> str | None:
+    """Return how far forged answers could move the gap, which no interval covers."""
+    moves, unit = found.sensitivity, unit_of(question.metric)
+    if moves is None:
+        return None
+    limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
+    return f"Forging 1 % of the answers could move {_which(moves.forged_gap)} {limit}."
 
 
 def _which(pair: tuple[str, str] | None) -> str:
@@ -239,13 +250,18 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
     main = found.headline
     if main.interval is None:
         return said if found.answers and not found.warnings else []
+    said += share_sentences(question, found)
     if estimate.tolerance is not None:
         compared = tolerance_sentence(question, found, estimate.tolerance)
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
-    more = (together_sentence(found, confidence=estimate.confidence), ratio_sentence(question, found))
-    return [*said, *(one for one in more if one is not None), *sensitivity_sentences(question, found)]
+    more = (
+        together_sentence(found, confidence=estimate.confidence),
+        ratio_sentence(question, found),
+        forging_sentence(question, found),
+    )
+    return said + [sentence for sentence in more if sentence is not None]
 
 
 def _answers(count: int) -> str:

@@ -101,6 +101,21 @@ def test_which_law_is_relied_on_does_not_depend_on_the_answers():
     assert coin_test(500, 1000, 0.05)._parts(0.0) == (1.0, 0.0)
 
 
+def test_the_normal_law_takes_over_where_it_is_as_narrow_as_bets():
+    """At 16 answers bets are the narrower ones for a coin, at 24 the normal law is."""
+    assert coin_test(8, 16, 0.05)._parts(0.0) == (0.0, 1.0)
+    assert coin_test(12, 24, 0.05)._parts(0.0) == (1.0, 0.0)
+    widths = []
+    for parts in ((0.0, 1.0), (1.0, 0.0)):
+        for answers in (12, 40):
+            test = coin_test(answers // 2, answers, 0.05)
+            test.__dict__["_decided"] = dict.fromkeys(range(-1, 42), parts)
+            low, high = inverted(test)
+            widths.append(high - low)
+    assert widths[2] >= widths[0]
+    assert widths[3] < widths[1]
+
+
 def test_only_what_is_possible_is_accepted():
     test = coin_test(1000, 1000, 0.05)
     assert test.extent == pytest.approx((-2, 2))

@@ -244,3 +244,21 @@ class TestAimed:
         channel = random_channel(12)
         twins = Decoder.even(Channel(tuple(channel.table[:4] * 2), channel.levels, 2), THIRDS)
         assert twins.aimed([twins.inputs.sum_of(0)]).score(twins.inputs.sum_of(0)) is None
+
+
+def test_a_constant_that_the_table_tells_of_one_input_only_is_not_told():
+    """Three of four rows depend on each other, so what is not told of the constant is zero for the first input."""
+    half = ROW_SUM // 2
+    rows = (
+        (ROW_SUM - 2, 1, 1),
+        (1, ROW_SUM - 2, 1),
+        (1, 1, ROW_SUM - 2),
+        (1, half, ROW_SUM - half - 1),
+    )
+    decoder = Decoder.even(Channel(rows, (-LEVEL_UNIT, LEVEL_UNIT), 2, False), np.array([0.5, 0.5]))
+    constant = np.array([1.0, 1.0, -1.0, -3.0])
+    told = decoder.rows @ np.array([3.0, -1.0, 2.0])
+    family = decoder._family(told + 0.7 * constant, constant)
+    assert family is not None
+    # The score is for the functional less 0.7 times the constant, which is what the table tells.
+    assert decoder.rows @ family.base == pytest.approx(told, abs=1e-9)

@@ -1,5 +1,6 @@
 """Sentences: right about direction and size, and silent about what is not known."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -116,21 +117,39 @@ def test_a_gap_is_compared_with_the_tolerance(low: float, high: float, word: str
     assert words.tolerance_sentence(QUESTION, FOUND, 0.02) is None
 
 
-def test_sensitivity_is_said_with_its_limits():
-    assert words.sensitivity_sentences(QUESTION, FOUND) == [
-        "A share that is wrong by 0.01 would move the gap by up to 1.2 points.",
-        "Forging 1 % of the answers could move it by up to 2.74 points.",
-    ]
-    estimated = replace(FOUND, sensitivity=Sensitivity(None, False, None))
-    assert words.sensitivity_sentences(QUESTION, estimated) == [
-        "Forging 1 % of the answers could move the gap without limit."
+def test_what_is_owed_to_the_shares_is_said_with_its_limits():
+    assert words.share_sentences(QUESTION, FOUND) == [
+        "A share that is wrong by 0.01 would move the gap by up to 1.2 points."
     ]
     named = Sensitivity(0.012, False, 0.02, share_gap=("a", "b"), forged_gap=("a", "c"))
-    assert words.sensitivity_sentences(QUESTION, replace(FOUND, sensitivity=named)) == [
-        "A share that is wrong by 0.01 would move the gap between a and b by 1.2 points.",
-        "Forging 1 % of the answers could move the gap between a and c by up to 2 points.",
+    assert words.share_sentences(QUESTION, replace(FOUND, sensitivity=named)) == [
+        "A share that is wrong by 0.01 would move the gap between a and b by 1.2 points."
     ]
-    assert words.sensitivity_sentences(QUESTION, replace(FOUND, sensitivity=None)) == []
+    rare = replace(FOUND, sensitivity=Sensitivity(math.inf, False, 0.02))
+    assert words.share_sentences(QUESTION, rare) == ["A share that is wrong by 0.01 would move the gap without limit."]
+    for estimated in (None, Sensitivity(None, False, None)):
+        assert words.share_sentences(QUESTION, replace(FOUND, sensitivity=estimated)) == []
+
+
+def test_where_the_shares_come_from_and_what_is_allowed_for_is_said():
+    known = replace(QUESTION.attribute, share_error="0.02", share_source="Census of 2021.")
+    assert words.share_sentences(replace(QUESTION, attribute=known), FOUND) == [
+        "The shares come from: Census of 2021.",
+        "The interval allows each share to be wrong by 0.02.",
+        "A share that is wrong by 0.01 beyond that would move the gap by up to 1.2 points.",
+    ]
+
+
+def test_what_forging_could_do_is_said_with_its_limits():
+    forging = words.forging_sentence
+    assert forging(QUESTION, FOUND) == "Forging 1 % of the answers could move the gap by up to 2.74 points."
+    estimated = replace(FOUND, sensitivity=Sensitivity(None, False, None))
+    assert forging(QUESTION, estimated) == "Forging 1 % of the answers could move the gap without limit."
+    named = replace(FOUND, sensitivity=Sensitivity(0.012, False, 0.02, forged_gap=("a", "c")))
+    assert (
+        forging(QUESTION, named) == "Forging 1 % of the answers could move the gap between a and c by up to 2 points."
+    )
+    assert forging(QUESTION, replace(FOUND, sensitivity=None)) is None
 
 
 def test_the_fit_check_is_said():
@@ -168,6 +187,6 @@ def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
     estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
     assert [sentence.split()[0] for sentence in words.sentences(QUESTION, told, estimate)] == [
-        "The", "The", "That", "A", "Forging",
+        "The", "A", "The", "That", "Forging",
     ]  # fmt: skip
     assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []

@@ -29,7 +29,7 @@ from fairgauge.errors import FairgaugeError, InvalidInput
 T = TypeVar("T")
 FIELDS = (
     "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "opens", "closes", "contact",
-    *Terms.__struct_fields__, "document",
+    "share_source", "share_error", *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
@@ -179,6 +179,8 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
         opens=form["opens"] or None,
         closes=form["closes"] or None,
         contact=form["contact"] or None,
+        share_source=form["share_source"] or None,
+        share_error=form["share_error"] or None,
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from fairgauge.collector.tokens import read_tokens, revoke_token
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
+from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
 
 STUDY = sample_study()
@@ -135,6 +136,29 @@ def test_a_draft_is_planned_then_published(ask):
         assert (listed["results"], listed["aim"]) == ("public", "0.02")
 
     ask(scene)
+
+
+def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verdict(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        assert "Where do the shares come from?" in (await desk.client.get("/operator", headers=HTML)).text
+        form = DRAFT | {"share_source": "Census of 2021", "share_error": "0.02", "proof": proof, "action": "publish"}
+        done = await send(desk, "/operator/publish", form)
+        assert done.status_code == 303, complaint(done)
+        kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
+        known = kept.questions[0].attribute
+        assert (known.share_source, known.share_error) == ("Census of 2021", "0.02")
+        symbols = kept.questions[0].channel.symbols
+        lines = [answer_bytes(kept.digest, n.to_bytes(16), n % symbols) for n in range(400)]
+        assert (await desk.batch(kept, lines)).json()["accepted"] == 400
+        text = (await desk.client.get(done.headers["location"], headers=HTML)).text
+        shown = re.search(r'<p class="verdict .*?</p>', text)
+        assert shown is not None
+        assert "The shares come from: Census of 2021. The interval allows each share to be wrong by 0.02." in shown[0]
+        assert "A share that is wrong by 0.01 beyond that would move the gap" in shown[0]
+
+    ask(scene, drafts=True)
 
 
 def test_a_finished_study_is_published_as_it_is(ask):

@@ -1,0 +1,46 @@
+"""What tests of a ratio's values have in common."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from fairgauge.estimation.hypothesis import Hypothesis, extent
+from fairgauge.estimation.laws import Laws
+from fairgauge.goals.inputs import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class RatioTest:
+    """Tests values of over / under against the counts of symbols.
+
+    Args:
+        laws: The laws that the population may have.
+        over: The score whose average is the numerator.
+        under: The score whose average is the denominator.
+        counts: How often each symbol came.
+        alpha: How often a right value may be rejected.
+    """
+
+    laws: Laws
+    over: Vector
+    under: Vector
+    counts: Vector
+    alpha: float
+
+    @cached_property
+    def answers(self) -> float:
+        """How many answers there are."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def estimate(self) -> float:
+        """The ratio of the two averages."""
+        return float(self.over @ self.counts) / float(self.under @ self.counts)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The range of values that are possible at all."""
+        return extent(self.laws, self.over, self.under)
+
+    def asked(self, value: float) -> Hypothesis:
+        """Return what it means that a value is right: a score averages to zero."""
+        return Hypothesis(self.laws, self.over - value * self.under)
