@@ -69,11 +69,13 @@ def test_clipping_and_noise_belong_on_training(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", DIFFERENTIAL)
-def test_on_the_whole_app_they_refuse_every_evaluation_and_leak_nothing(name: str, tmp_path: Path) -> None:
+def test_on_the_whole_app_they_may_refuse_every_evaluation_and_leak_nothing(name: str, tmp_path: Path) -> None:
     made = app(tmp_path, whole=[DIFFERENTIAL[name]()], training=[], before=[], after=[])
     reply = made(sent("evaluate"), context())
-    assert reply.has_error()
-    assert "ArrayRecord" in reply.error.reason
+    if reply.has_error():
+        assert "ArrayRecord" in reply.error.reason
+    else:  # as in Flower 1.21, where they look at training alone
+        assert from_content(reply.content).study == STUDY.digest
     assert "8125" not in repr(reply)
 
 
