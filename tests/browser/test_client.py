@@ -94,7 +94,7 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     [
         (("return row * levels.length + above", "return row * 2 + above"), "draw"),
         (("before * length + place", "before + place"), "answer"),
-        (("if (asked) throw new CannotAnswer", "if (false) throw new CannotAnswer"), "refusal"),
+        (("study.admission) && ticket === null", "study.admission) && false"), "refusal"),
         (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
         (('"null", "must be left out', '"null", "may be left out'), "bad"),
         (("canonical(Object.fromEntries(value))", "canonical([...value])"), "canonical"),

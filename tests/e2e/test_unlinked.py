@@ -1,4 +1,7 @@
-"""No party alone can link an answer to a person: what each receives and keeps is searched; and nothing is lost."""
+"""No party alone can link an answer to a person: what each receives and keeps is searched; and nothing is lost.
+
+Covers: fairgauge.client.steps
+"""
 
 import json
 import os

@@ -12,7 +12,7 @@ from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.designs import AUTO
-from fairgauge.designs.levels import WORTH, rounding_cost
+from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.crossing import Grouping, read_attribute
@@ -34,6 +34,9 @@ def design(
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
+    against: options.Against = None,
+    weigh: options.Weigh = None,
+    symbols: options.Symbols = None,
     metric_weight: Annotated[
         list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
     ] = None,
@@ -72,7 +75,7 @@ def design(
     draft = Draft(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
         contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
-        tuple(metric_weight or ()), operator, purpose, model, planned,
+        tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
@@ -126,8 +129,7 @@ def _tells(question: Question) -> dict[str, bool]:
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    goal = Goal.of(question)
-    return rounding_cost(goal, goal.privacy_variance(question.channel), len(question.channel.levels))
+    return largest_rounding_cost(Goal.of(question), question.channel)
 
 
 def _described(question: Question) -> dict[str, Any]:

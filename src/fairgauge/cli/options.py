@@ -35,6 +35,17 @@ Compare = Annotated[
         help="What to compare, once for each: female:male; cells for every two groups. Fewer are sharper together.",
     ),
 ]
+Against = Annotated[
+    str | None, typer.Option("--against", help="A reference group: every other group is compared with it alone.")
+]
+Weigh = Annotated[
+    list[str] | None,
+    typer.Option("--weigh", help="How much a comparison matters, once for each: women:nonbinary=3; 1 unless given."),
+]
+Symbols = Annotated[
+    int | None,
+    typer.Option("--symbols", help="The most symbols of a channel for seven and more groups: 400 unless given."),
+]
 Outcome = Annotated[
     str | None,
     typer.Option(
@@ -49,7 +60,10 @@ Epsilon = Annotated[str, typer.Option(help="Privacy loss of one answer; the smal
 MaybeEpsilon = Annotated[str | None, typer.Option("--epsilon", help="Privacy loss of one answer.")]
 Target = Annotated[
     str | None,
-    typer.Option(help="gap or means. By default gap for two groups with known shares, else means."),
+    typer.Option(
+        help="gap: the comparisons, each as good as it can be beside the others. means: the worst group's mean. By "
+        "default gap, but for two groups whose shares are estimated."
+    ),
 ]
 Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
 Expect = Annotated[

@@ -40,6 +40,9 @@ def plan(
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
+    against: options.Against = None,
+    weigh: options.Weigh = None,
+    symbols: options.Symbols = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
@@ -89,9 +92,9 @@ def plan(
     form = form_of(json=json, csv=csv, markdown=markdown)
     read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
-    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or ()))
+    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
     may = abstain or abstaining is not None
-    wish = Wish(read, groups, target, may, expect, spread, abstaining=abstaining)
+    wish = Wish(read, groups, target, may, expect, spread, symbols=symbols, abstaining=abstaining)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
     if more:
@@ -119,7 +122,16 @@ def plan(
         _show_choices(form, chosen)
         return
     with err.status("Designing channels ...") as status:
-        plan_all = partial(plan_for, goal, read, clients=count, confidence=confidence, interval=interval, detect=detect)
+        plan_all = partial(
+            plan_for,
+            goal,
+            read,
+            clients=count,
+            confidence=confidence,
+            interval=interval,
+            detect=detect,
+            attribute=groups,
+        )
 
         def progress(design: str) -> None:
             status.update(f"Working out {design} ...")
@@ -223,7 +235,7 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
 
 def _for_table(row: dict[str, Any]) -> dict[str, Any]:
     """Return what of a row belongs into a table: what it assumes is a sentence."""
-    return {name: value for name, value in row.items() if name != "assumes"}
+    return {name: value for name, value in row.items() if name not in ("assumes", "pairs", "means")}
 
 
 def _show_choices(form: Form, found: Choices) -> None:

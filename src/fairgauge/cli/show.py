@@ -10,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
-from fairgauge.planning import Plan
+from fairgauge.planning import Plan, PlanRow
+from fairgauge.planning.parts import PlanPart
 from fairgauge.reports.panels import left_out_sentence, shown_gaps
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
 from fairgauge.reports.words import sentences
 from fairgauge.study import Study
 
 _WIDEST = 10_000
+_MOST_PARTS = 30
 # Without markup: what people call a group or a study is printed as it is, [brackets] and all.
 out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
@@ -62,19 +64,44 @@ def show_plan(plan: Plan) -> None:
     assumed = next((row.assumes for row in plan.rows if row.assumes is not None), None)
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
-    what = "the gap" if plan.target == "gap" else "the worst group's mean"
     if plan.best is None:
         out.print("\nNo design reaches this error: allow a larger error, or find more clients.")
         return
     best = plan.row(plan.best)
+    parts = best.pairs if plan.target == "gap" else best.means
+    if len(parts) > 1:
+        out.print()
+        show_parts(parts)
     out.print(
         Text.assemble(
             "\nWith ",
             (best.design, "bold"),
-            f", {best.clients:,} clients at epsilon {best.epsilon:.4g} give {what} to ±{best.error:.4g} "
+            f", {best.clients:,} clients at epsilon {best.epsilon:.4g} give {parts_words(plan, best)} "
             f"({plan.confidence:.4g} confidence, {plan.interval} interval).",
         )
     )
+
+
+def show_parts(parts: Sequence[PlanPart]) -> None:
+    """Print what each comparison or mean will be known to, the worst first; of very many the worst and the best."""
+    shown = list(parts) if len(parts) <= _MOST_PARTS else [*parts[: _MOST_PARTS - 2], parts[-1]]
+    rows = [[part.name, _number(part.error), _number(part.variance), _number(part.privacy_variance)] for part in shown]
+    if len(shown) < len(parts):
+        rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
+    show_table("", "error ±", "K·Var", "privacy alone", rows=rows)
+
+
+def parts_words(plan: Plan, best: PlanRow) -> str:
+    """Return what the best design gives, in words: the worst and the best of several, never only one."""
+    parts = best.pairs if plan.target == "gap" else best.means
+    if len(parts) < 2:
+        return f"{'the gap' if plan.target == 'gap' else 'the mean'} to ±{best.error:.4g}"
+    worst, sharpest = parts[0], parts[-1]
+    if plan.target == "means":
+        return (
+            f"each group's mean: {worst.name} to ±{worst.error:.4g} at worst, {sharpest.name} to ±{sharpest.error:.4g}"
+        )
+    return f"{worst.name} to ±{worst.error:.4g} at worst, {sharpest.name} to ±{sharpest.error:.4g} at best"
 
 
 def show_estimate(study: Study, estimate: Estimate) -> None:

@@ -17,17 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from fairgauge.client.numbers import is_number
-from fairgauge.errors import AnswerRefused, BadLedger, CannotSend, FairgaugeError, InvalidInput
+from fairgauge.errors import BadLedger, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
-    from fairgauge.client.answer import Answer
     from fairgauge.client.delivery import Patience
-    from fairgauge.client.ledger import Ledger
-    from fairgauge.client.relaying import Relay
     from fairgauge.crowd import Crowd
     from fairgauge.study import Study
-
-    Way = tuple[str | None, Relay | None, Patience | None]
 
 AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
@@ -152,6 +147,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
     from fairgauge.client.load import load_study
+    from fairgauge.client.steps import hand_over, prepare, relay_of
 
     if request.send is not None and request.to_file is not None:
         raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
@@ -169,17 +165,17 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         raise InvalidInput("records" if request.records else "output", "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
-    relay = _relay(request, study)
+    relay = relay_of(request, study)
     if ledger.state(study.digest) is None:
-        ticket = _prepare(ledger, study, request, (ticket, relay, patience))
+        ticket = prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
     moment = ledger.moment(study.digest)
-    waits = moment is not None and time.time() < moment and request.to_file is None
+    waits = moment is not None and time.time() < moment and request.send is not None
     if not known and not waits:
         if request.now and study.epoch is not None:
             sys.stderr.write(AT_ONCE)
-        _deliver(ledger, answer, request, (relay, patience))
+        hand_over(ledger, answer, request, (ticket, relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
     until = _shown(moment) if waits else ""
@@ -222,54 +218,6 @@ def _shown(moment: int | None) -> str:
     from fairgauge.client.moments import shown
 
     return "" if moment is None else shown(moment)
-
-
-def _relay(request: Request, study: "Study") -> "Relay | None":
-    """Return the relay to send through; a study that names a gateway wants one."""
-    if request.relay is not None:
-        from fairgauge.client.relaying import Relay
-
-        return Relay.of(study, request.relay)
-    if study.gateway is not None and request.send is not None:
-        rule = "must be given: the study has answers sent through a relay, so that the collector sees no addresses"
-        raise InvalidInput("relay", "nothing", rule)
-    return None
-
-
-def _prepare(ledger: "Ledger", study: "Study", request: Request, how: "Way") -> str | None:
-    """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
-    ticket, relay, patience = how
-    if request.send is not None:
-        from fairgauge.client.delivery import check_open
-
-        check_open(study.digest, request.send, patience=patience, relay=relay)
-    if study.admission != "blind":
-        return ticket
-    if request.to_file is not None:
-        rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
-        raise InvalidInput("to-file", request.to_file, rule)
-    from fairgauge.client.exchange import fetch_token
-    from fairgauge.passes import answer_id
-
-    return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
-
-
-def _deliver(ledger: "Ledger", answer: "Answer", request: Request, how: "tuple[Relay | None, Patience | None]") -> None:
-    relay, patience = how
-    if request.to_file is not None:
-        from fairgauge.client.answer_file import append
-
-        append(answer, request.to_file)
-        ledger.mark_sent(answer)
-    elif request.send is not None:
-        from fairgauge.client.delivery import deliver
-
-        try:
-            deliver(ledger, answer, request.send, patience=patience, relay=relay)
-        except AnswerRefused:
-            raise
-        except CannotSend as problem:
-            raise CannotSend(f"{problem}; the answer is in the ledger, and the same command sends it again") from None
 
 
 def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str | None, dict[str, Any]]:

@@ -46,7 +46,7 @@ class Relay:
     def request(
         self, url: str, *, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS, timeout: float, most: int
     ) -> Response:
-        """Ask once, as :func:`fairgauge.client.web.request` does, in an envelope.
+        """Ask once, as ``fairgauge.client.web.request`` does, in an envelope.
 
         Raises:
             CannotSend: If no reply of the gateway came back.

@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.centred_several import centred_several
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.total import TotalProblem
@@ -28,20 +29,19 @@ _IDENTIFYING = 0.05
 
 
 def serves(goal: Goal) -> bool:
-    """Return whether a centred design is known for the goal: the gap of two groups, without abstaining.
+    """Return whether a centred design is known for the goal: gaps, without abstaining.
 
     Where shares are estimated the constant is the expected mean, so one must be expected.
     """
-    return (
-        goal.groups == 2
-        and goal.target == "gap"
-        and not goal.abstain
-        and (goal.shares_known or goal.expect is not None)
-    )
+    if goal.groups > 2:
+        return goal.target == "gap" and goal.relies_on_shares
+    return goal.target == "gap" and not goal.abstain and (goal.shares_known or goal.expect is not None)
 
 
 def centred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least total error."""
+    if goal.groups > 2:
+        return centred_several(goal, epsilon)
     first, second = goal.shares
     problem = TotalProblem(
         levels=_levels(goal, float(epsilon)),

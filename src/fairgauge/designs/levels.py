@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from fairgauge.channel import Channel
+from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs, Vector
 
@@ -39,6 +41,27 @@ def levels_needed(goal: Goal, variance: float, levels: int) -> int:
     return 2 * math.ceil(1 / step) + 1
 
 
+def levels_wanted(goal: Goal, channel: Channel) -> int:
+    """Return how many levels keep the cost of rounding under 1 % for each gap that is wanted, or for the worst mean."""
+    return max(levels_needed(one, variance, len(channel.levels)) for one, variance in _each(goal, channel))
+
+
+def largest_rounding_cost(goal: Goal, channel: Channel) -> float:
+    """Return what rounding to a channel's levels adds at most to a wanted number's variance, as a part."""
+    return max(rounding_cost(one, variance, len(channel.levels)) for one, variance in _each(goal, channel))
+
+
+def _each(goal: Goal, channel: Channel) -> list[tuple[Goal, float]]:
+    """Return what rounding is asked about, with its variance: each gap alone where each matters, else all at once."""
+    if not goal.balanced:
+        return [(goal, goal.privacy_variance(channel))]
+    # Any unbiased score will do for this.
+    decoder = Decoder.even(channel, goal.share_vector)
+    wanted = zip(goal.contrasts, goal.wanted(decoder.inputs), strict=False)
+    scores = [(goal.alone(contrast), decoder.score(each.functional)) for contrast, each in wanted]
+    return [(one, decoder.variance(score)) for one, score in scores if score is not None]
+
+
 def rounding_cost(goal: Goal, variance: float, levels: int) -> float:
     """Return what rounding to so many levels adds to the variance, as a part of what it would be without."""
     without = _without_rounding(goal, variance, levels)
@@ -65,5 +88,5 @@ def squared_slope(goal: Goal) -> float:
     weights = inputs.weights(goal.share_vector)[: goal.groups]
     return max(
         float(sum(w * ((f[b][-1] - f[b][0]) / 2) ** 2 for w, b in zip(weights, inputs.blocks, strict=False)))
-        for f, _ in goal.wanted(inputs)
+        for f, *_ in goal.wanted(inputs)
     )

@@ -1,9 +1,14 @@
 """Making a channel by the name of a design, with its privacy checked whoever made it."""
 
+import math
 from decimal import Decimal
 from functools import lru_cache
 
+import numpy as np
+
 from fairgauge.channel import Channel
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.references import total_measures
 from fairgauge.designs.registry import AUTO, designs_for, known_designs
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
@@ -12,6 +17,7 @@ from fairgauge.goals.goal import Goal
 LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
 # Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
 _AS_GOOD = 1.001
+SIMPLEST = "randomized-response"
 
 
 def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[str, Channel]:
@@ -33,6 +39,8 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
             raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
         return design, _made(goal.by(design), epsilon)
     spared = {other for name in possible for other in known_designs()[name].instead_of}
+    if goal.balanced:
+        spared = set()  # of several gaps a design may serve some better and others worse
     channels: dict[str, Channel] = {}
     for name in possible:
         if name in spared:
@@ -43,10 +51,27 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    variances = {name: goal.by(name).variance(channel) for name, channel in channels.items()}
-    least = min(variances.values())
-    best = next(name for name, variance in variances.items() if variance <= least * _AS_GOOD)
+    merits = _merits(goal, epsilon, channels)
+    least = min(merits.values())
+    best = next(name for name, merit in merits.items() if merit <= least * _AS_GOOD)
     return best, channels[best]
+
+
+def _merits(goal: Goal, epsilon: Decimal, channels: dict[str, Channel]) -> dict[str, float]:
+    """Return what each design is judged by, the less the better: its total, or the largest of its gaps' ratios.
+
+    Of several gaps none shall be worse than with randomized response.
+    """
+    if not goal.balanced:
+        return {name: goal.by(name).variance(channel) for name, channel in channels.items()}
+    simple = np.array(goal.by(SIMPLEST).totals(randomized_response(goal, epsilon)))
+    measures, found = total_measures(goal, epsilon), {}
+    for name, channel in channels.items():
+        totals = np.array(goal.by(name).totals(channel))
+        weights = [wanted.weight for wanted in goal.wanted(goal.decoder(channel).inputs)]
+        fair = bool(np.all(totals <= simple * (1 + 1e-9)))
+        found[name] = float((totals * weights / measures).max()) if fair else math.inf
+    return found
 
 
 def check_design(design: str) -> None:

@@ -67,6 +67,18 @@ class Master:
         padded = np.hstack([columns, np.zeros((len(columns), self.rows - columns.shape[1]))])
         self._add(Variables(padded, np.zeros(len(columns)), np.zeros(len(columns))))
 
+    def limit(self, rows: Matrix, upper: Vector) -> None:
+        """Add rows that may be at most so much, given by what a unit of each variable and column adds to them."""
+        where = [np.flatnonzero(row) for row in rows]
+        starts = np.cumsum([0, *(len(w) for w in where)])[:-1].astype(np.int32)
+        values = np.concatenate([row[w] for row, w in zip(rows, where, strict=True)])
+        lower = np.full(len(rows), -INFINITY)
+        self._highs.addRows(
+            len(rows), lower, upper, len(values), starts, np.concatenate(where).astype(np.int32), values
+        )
+        self.rows += len(rows)
+        self._solved = False  # the last solution may break the new rows, which is where the dual simplex starts
+
     def drop(self, columns: NDArray[np.int_]) -> None:
         """Remove columns, by number."""
         numbers = np.sort(columns + self._others).astype(np.int32)

@@ -25,6 +25,7 @@ from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
 from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.goals.reckoning import Reckoning
 
 _CLOSE = 5e-3  # stop when the bound says that no channel is better by more than this part
 _ROUNDS = 150
@@ -42,6 +43,19 @@ class Objective(NamedTuple):
     centre: float | None  # what the groups' means are reckoned to be
     peak: bool  # counts in the maximum; else only by its weight
     weight: float
+    cap: float = np.inf  # what it shall be at most, if it counts in the maximum
+    reckoning: Reckoning | None = None  # what values are reckoned to be, if it is the total that counts
+
+    @property
+    def middle(self) -> float | None:
+        """What the groups' means are reckoned to be, in one way or the other."""
+        return self.centre if self.reckoning is None else self.reckoning.mean
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What must be alike for one objective to be the image of another, beside its middle."""
+        spread = None if self.reckoning is None else (self.reckoning.spread,)
+        return self.peak, self.weight, self.cap, spread
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,7 @@ class Problem:
     basis: Matrix
     objectives: tuple[Objective, ...]
     epsilon: float
+    shift: Matrix | None = None  # what a constant, free to choose, takes from the basis functionals
 
     @property
     def combinations(self) -> Matrix:
@@ -95,12 +110,12 @@ class Minimax:
     def _objective_map(self, symmetry: Symmetry) -> Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
         objectives = self.problem.objectives
-        kinds = [(o.centre, o.peak, o.weight) for o in objectives]
+        kinds = [(o.middle, o.kind) for o in objectives]
         functionals = self.problem.basis @ self.problem.combinations.T
         to = []
-        for moved, (centre, peak, weight) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
+        for moved, (centre, kind) in zip(functionals[symmetry.inputs].T, kinds, strict=True):
             mirrored = -centre if symmetry.flips and centre is not None else centre
-            alike = np.array([kind == (mirrored, peak, weight) for kind in kinds])
+            alike = np.array([other == (mirrored, kind) for other in kinds])
             near = np.minimum(
                 np.abs(functionals - moved[:, None]).max(axis=0),
                 np.abs(functionals + moved[:, None]).max(axis=0),
@@ -138,28 +153,40 @@ class Minimax:
         self.program = Program(
             ones=len(self.fold_inputs),
             targets=self.fold_unbiased @ problem.basis.reshape(-1),
-            limits=self.fold_second @ ((self.points @ problem.basis) @ problem.combinations.T).T.reshape(-1) ** 2,
+            limits=self.fold_second @ self._squares(),
             tops=self._tops(
                 orbit_averages(n_objectives * n_blocks, blocks),
                 orbit_averages(n_objectives * n_blocks, slopes),
                 orbit_averages(n_objectives, objectives),
             ),
+            shift=None if problem.shift is None else self.fold_unbiased @ problem.shift.reshape(-1),
         )
+
+    def _squares(self) -> Vector:
+        """Return the squared target of each objective at each point: what a variance is less than a second moment."""
+        targets = ((self.points @ self.problem.basis) @ self.problem.combinations.T).T
+        counted = np.array([o.reckoning is None for o in self.problem.objectives])
+        squares: Vector = (counted[:, None] * targets**2).reshape(-1)
+        return squares
 
     def _tops(self, fold_blocks: Matrix, fold_slopes: Matrix, fold_objectives: Matrix) -> Tops:
         """Return how the folded second moments bound the worst variances, and these the objectives."""
         problem, n_points, n_blocks = self.problem, len(self.points), len(self.problem.inputs.blocks)
         orbit_of = fold_blocks.astype(bool).argmax(axis=0)
-        bound = np.zeros((len(self.fold_second), len(fold_blocks) + len(fold_slopes)))
+        slopes = len(fold_blocks) + len(fold_slopes)
+        bound = np.zeros((len(self.fold_second), slopes + len(fold_blocks)))
         for row, average in zip(bound, self.fold_second, strict=True):
             o, point = divmod(int(np.flatnonzero(average)[0]), n_points)
             element = o * n_blocks + self.point_block[point]
             row[orbit_of[element]] = 1
-            centre, value = problem.objectives[o].centre, self.point_value[point]
-            if centre is not None and self.point_block[point] < problem.inputs.groups:
-                row[len(fold_blocks) :] = np.sign(fold_slopes[:, element]) * (value - centre)
+            objective, value = problem.objectives[o], self.point_value[point]
+            if objective.middle is not None and self.point_block[point] < problem.inputs.groups:
+                away = value - objective.middle
+                row[len(fold_blocks) : slopes] = np.sign(fold_slopes[:, element]) * away
+                if objective.reckoning is not None and not objective.reckoning.any_values:
+                    row[slopes + orbit_of[element]] = away**2 - objective.reckoning.widest**2
         weights = problem.inputs.weights(np.array(problem.shares))
-        totals, peaks, cost = [], [], np.zeros(bound.shape[1])
+        totals, caps, cost = [], [], np.zeros(bound.shape[1])
         for average in fold_objectives:
             members = np.flatnonzero(average)
             objective = problem.objectives[members[0]]
@@ -167,9 +194,10 @@ class Minimax:
             for block, weight in enumerate(weights):
                 total[orbit_of[members[0] * n_blocks + block]] += weight
             cost += objective.weight * len(members) * total
-            totals.append(total)
-            peaks.append(objective.peak)
-        return Tops(bound, np.array([t for t, peak in zip(totals, peaks, strict=True) if peak]), cost)
+            if objective.peak:
+                totals.append(total)
+                caps.append(objective.cap)
+        return Tops(bound, np.array(totals), cost, np.array(caps), curves=len(fold_blocks))
 
     def coefficients(self, columns: Columns) -> Matrix:
         """Return what one unit of each column adds to each folded constraint."""
@@ -189,6 +217,7 @@ class Minimax:
             self.fold_inputs.T @ duals.inputs,
             (self.fold_unbiased.T @ duals.unbiased).reshape(self.problem.basis.shape),
             np.maximum(weight, 0) @ self.points,
+            duals.caps,
         )
 
     def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: Price | None = None) -> Solution:
@@ -238,7 +267,8 @@ class Minimax:
         Weights are corrected by factors, so that small ones do not become negative.
         """
         equations = self.coefficients(columns).T[: self.program.equations]
-        wanted = np.concatenate([np.ones(self.program.ones), self.program.targets])
+        targets = self.program.targets - self.program.constant * self.program.shift
+        wanted = np.concatenate([np.ones(self.program.ones), targets])
         for least in (1e-6, 1e-8, 1e-10, 0.0):
             keep = weights > least
             polished = weights[keep]

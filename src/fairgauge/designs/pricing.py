@@ -36,12 +36,13 @@ class Columns(NamedTuple):
 
 
 class Price(NamedTuple):
-    """The duals as prices: per input, per input and basis functional, per objective and input."""
+    """The duals as prices: per input, per input and basis functional, per objective and input; what caps are worth."""
 
     value: float
     base: Vector
     slope: Matrix
     weight: Matrix
+    caps: float = 0.0
 
     def towards(self, other: "Price", part: float) -> "Price":
         """Return the prices this part of the way to others."""
@@ -50,6 +51,7 @@ class Price(NamedTuple):
             (1 - part) * self.base + part * other.base,
             (1 - part) * self.slope + part * other.slope,
             (1 - part) * self.weight + part * other.weight,
+            (1 - part) * self.caps + part * other.caps,
         )
 
 

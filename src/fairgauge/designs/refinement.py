@@ -24,11 +24,11 @@ def refined_price(before: Inputs, solution: Solution, problem: Problem) -> Price
     """Return prices for fewer levels spread over more, keeping the total of each block."""
     spread = _between(before, problem.inputs)
     spread = spread / spread.sum(axis=0)
-    _, base, slope, weight = solution.price
+    _, base, slope, weight, caps = solution.price
     fine_base, fine_slope, fine_weight = spread @ base, spread @ slope, weight @ spread.T
     targets = (problem.basis @ problem.combinations.T).T
-    value = fine_base.sum() + (fine_slope * problem.basis).sum() - (fine_weight * targets**2).sum()
-    return Price(float(value), fine_base, fine_slope, fine_weight)
+    value = fine_base.sum() + (fine_slope * problem.basis).sum() - (fine_weight * targets**2).sum() + caps
+    return Price(float(value), fine_base, fine_slope, fine_weight, caps)
 
 
 def _between(before: Inputs, after: Inputs) -> Matrix:

@@ -9,19 +9,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.goals.centring import Family, Table, best_score
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.goals.reckoning import Reckoning, reckoned_law
 
 # Directions of the table below this relative size are rounding noise of its integers, not information.
 _RANK = 1e-9
 # The search for the least favourable prior.
 _TURNS, _PACE = 40, 10.0
+_COMMON_TURNS = 25
+# For more groups than this many scores are asked for, and all have one prior.
+_FEW = 6
 # A score counts as unbiased if no input is off by more than this part of the largest target.
 UNBIASED = 1e-9
 
@@ -43,6 +46,7 @@ class Decoder:
         prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
         aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
             the difference of two means is the gap.
+        constant: What scores of gaps take from values, where shares are known and the design is centred.
         axis: Which of the channel's values is asked about.
     """
 
@@ -50,6 +54,7 @@ class Decoder:
     shares: Vector
     prior: Vector
     aims: tuple["Aim", ...] = ()
+    constant: float = 0.0
     axis: int = 0
 
     @classmethod
@@ -86,12 +91,92 @@ class Decoder:
 
     def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder whose scores make the largest worst-case variance of these functionals least."""
-        return replace(self, prior=self._hardest_prior(functionals))
+        return self._but(prior=self._hardest_prior(functionals))
 
     def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder with the best score for each of these functionals against its own worst values."""
         found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
-        return replace(self, aims=tuple(Aim(f, score) for f, score in found if score is not None))
+        return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
+
+    def about(self, gaps: Sequence[tuple[Vector, float]], reckoning: Reckoning | None) -> "Decoder":
+        r"""Return the decoder for a population that is as reckoned, with the constant that serves these gaps best.
+
+        A gap's functional f may have c times another, h, taken off, whose average in the population is 0.  With scores
+        that are linear in their functionals the sum of all second moments, each in units of its own at c = 0, is least
+        at
+
+        .. math:: c = \frac{\sum w\, E[s_f s_h] / E[s_f^2]}{\sum w\, E[s_h^2] / E[s_f^2]}.
+
+        Where the channel cannot tell h, c is the one for which it can tell f - c h at all.
+
+        Args:
+            gaps: The gaps' functionals with their weights.
+            reckoning: What is reckoned of the values; None where nothing is.
+        """
+        prior = self.prior.copy()
+        for block, weight in zip(self.inputs.blocks, self.inputs.weights(self.shares), strict=True):
+            if reckoning is not None and block.stop - block.start > 1:
+                prior[block] = weight * reckoned_law(self.inputs.levels, reckoning)
+        found = self._but(prior=prior)
+        left = found.factors[0]
+        above = below = 0.0
+        for functional, weight in gaps:
+            turned = at_constant_value(self.inputs, functional)
+            beyond, untold = (of - left @ (left.T @ of) for of in (functional, turned))
+            if np.abs(untold).max() > UNBIASED * np.abs(turned).max():
+                # No choice: all gaps agree on it, up to rounding.
+                return found._but(constant=float((beyond @ untold) / (untold @ untold)))
+            first, second = found.score(functional), found.score(turned)
+            if first is None or second is None:
+                return found
+            law = prior @ self.rows
+            unit = float(law @ first**2)
+            above += weight * float(law @ (first * second)) / unit
+            below += weight * float(law @ second**2) / unit
+        return found._but(constant=above / below if below else 0.0)
+
+    def common(self, functionals: Sequence[Vector]) -> "Decoder":
+        """Return the decoder with one prior for many functionals of equal standing, which serves them on average.
+
+        Where the channel cannot tell one of them the prior stays as it is.
+        """
+        if len(self.factors[1]) == self.channel.symbols:
+            return self
+        points, blocks = self.inputs.points()
+        weights = self.inputs.weights(self.shares)
+        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
+        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
+        for _ in range(_COMMON_TURNS):
+            prior = law @ points
+            scores = self._scores(functionals, prior)
+            if scores is None:
+                return self
+            found = np.array(scores).T
+            second, mean = points @ (self.rows @ found**2), points @ (self.rows @ found)
+            variances = second - mean**2
+            tops = np.array([variances[blocks == b].max(axis=0) for b in range(len(weights))])
+            totals = weights @ tops
+            if last == np.inf:
+                units = totals
+            reached = float((totals / units).mean())
+            if reached < least:
+                best, least = prior, reached
+            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
+            rises = (variances / units).mean(axis=1)
+            for b, weight in enumerate(weights):
+                here = blocks == b
+                rise = rises[here] - law[here] @ rises[here] / weight
+                law[here] *= np.exp(np.clip(pace * rise / max(rises[here].max(), 1e-300), -2, 2))
+                law[here] *= weight / law[here].sum()
+        return self._but(prior=best)
+
+    def _but(self, **changes: Any) -> "Decoder":
+        """Return the decoder with something else, and with what is known of its table."""
+        found = replace(self, **changes)
+        for name in ("inputs", "rows", "factors"):
+            if name in self.__dict__:
+                found.__dict__[name] = self.__dict__[name]
+        return found
 
     def _hardest_prior(self, functionals: Sequence[Vector]) -> Vector:
         r"""Return the prior under which the best scores of these functionals do well against every value.
@@ -108,8 +193,8 @@ class Decoder:
         best, least, pace, last = self.prior, np.inf, _PACE, np.inf
         for _ in range(_TURNS):
             prior = law @ points
-            scores = [s for s in (self._least_squares(f, prior) for f in functionals) if s is not None]
-            if len(scores) < len(functionals):
+            scores = self._scores(functionals, prior)
+            if scores is None:
                 return self.prior
             worst = max(scores, key=self.variance)
             reached = self.variance(worst)
@@ -137,7 +222,7 @@ class Decoder:
             return self
         table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares), self.inputs.others)
         score = best_score(table, family, [reckoning])
-        return replace(self, aims=(Aim(self.rows @ score, score),))
+        return self._but(aims=(Aim(self.rows @ score, score),))
 
     def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
         """Return all scores that are unbiased for the functional, but for a multiple of the constant."""
@@ -169,8 +254,25 @@ class Decoder:
         rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
         return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
 
+    def _scores(self, functionals: Sequence[Vector], prior: Vector) -> list[Vector] | None:
+        """Return the unbiased score of least second moment under a prior of each functional; None if one has none."""
+        if len(functionals) == 1:
+            score = self._least_squares(functionals[0], prior)
+            return None if score is None else [score]
+        left, singular, right = self.factors
+        spread = right / (prior @ self.rows)[:, None]
+        wanted = np.array(functionals).T
+        inverse = np.linalg.inv(right.T @ spread)
+        scores = np.zeros((len(spread), wanted.shape[1]))
+        for _ in range(2):
+            scores += spread @ (inverse @ (left.T @ (wanted - self.rows @ scores) / singular[:, None]))
+        off = np.abs(self.rows @ scores - wanted).max(axis=0)
+        return list(scores.T) if np.all(off <= UNBIASED * np.maximum(np.abs(wanted).max(axis=0), 1e-300)) else None
+
     def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
         """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
+        if prior is self.prior and self.inputs.groups > _FEW:
+            return self._quickly(functional, size)
         left, singular, right = self.factors
         spread = right / (prior @ self.rows)[:, None]
         curve = right.T @ spread
@@ -180,6 +282,22 @@ class Decoder:
             score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
         off = np.abs(self.rows @ score - functional).max()
         return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+
+    def _quickly(self, functional: Vector, size: float | None) -> Vector | None:
+        """Return the same for the decoder's own prior, whose equations are solved once for all functionals."""
+        score = self._solver @ functional
+        for _ in range(2):
+            score += self._solver @ (functional - self.rows @ score)
+        off = np.abs(self.rows @ score - functional).max()
+        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+
+    @cached_property
+    def _solver(self) -> Matrix:
+        """What gives the score of a functional, to rounding error."""
+        left, singular, right = self.factors
+        spread = right / (self.prior @ self.rows)[:, None]
+        solver: Matrix = spread @ np.linalg.solve(right.T @ spread, left.T / singular[:, None])
+        return solver
 
     def variance(self, score: Vector, *, centre: float | None = None) -> float:
         """Return K times the variance of the average score, with the worst values and the decoder's shares."""

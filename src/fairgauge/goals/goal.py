@@ -9,13 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector, at_constant_value
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
-from fairgauge.goals.wish import Wish
+from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
 
 CENTRED = "centred"
+# Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
+FEW = 6
+# What ``uncentred`` was called: documents of then are decoded as they were then.
+BEFORE = "optimal"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -38,6 +43,8 @@ class Goal:
         expect: The overall mean to expect, in [-1, 1].  A wrong guess costs precision, never truth.
         spread: How far values are reckoned to spread about it, as a standard deviation; None for any values.
         design: The design whose channels are decoded: scores of ``"centred"`` ones have a constant of their own.
+        comparisons: Which comparisons are planned, with their weights; none given stands for all pairs alike.
+        symbols: How many symbols a channel for seven and more groups may have.
         axis: Which value of a channel is asked about that takes several at once.
         abstaining: The part of people who are reckoned to abstain, where they may.
     """
@@ -49,6 +56,8 @@ class Goal:
     expect: float | None = None
     spread: float | None = USUAL_SPREAD
     design: str = ""
+    comparisons: tuple[Contrast, ...] = ()
+    symbols: int = USUAL_SYMBOLS
     axis: int = 0
     abstaining: float = ABSTAINING
 
@@ -64,9 +73,15 @@ class Goal:
             expect=wish.expect_in_v,
             spread=wish.spread_in_v,
             design=asked.design if isinstance(asked, Question) else "",
+            comparisons=contrasts_of(wish.attribute),
+            symbols=wish.symbols or USUAL_SYMBOLS,
             axis=asked.axis if isinstance(asked, Question) else 0,
             abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
         )
+
+    def alone(self, contrast: Contrast) -> "Goal":
+        """Return the goal of one comparison only."""
+        return replace(self, comparisons=(contrast,))
 
     def by(self, design: str) -> "Goal":
         """Return the goal for channels of a design."""
@@ -81,6 +96,16 @@ class Goal:
     def pairs(self) -> list[tuple[int, int]]:
         """Every pair of groups, in order."""
         return list(combinations(range(self.groups), 2))
+
+    @property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        """The comparisons that matter: those that are planned, or else every pair."""
+        return self.comparisons or all_pairs(self.groups)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether several gaps are wanted, each as good as it can be beside the others."""
+        return self.target == "gap" and self.groups > 2 and self.design != BEFORE
 
     @property
     def answering(self) -> float:
@@ -100,7 +125,7 @@ class Goal:
     @property
     def centred(self) -> bool:
         """Whether the gap's score has a constant of its own."""
-        return self.design == CENTRED and self.groups == 2 and not self.abstain
+        return self.design == CENTRED and not self.abstain and (self.groups == 2 or self.shares_known)
 
     @property
     def reckonings(self) -> tuple[Reckoning, ...]:
@@ -138,17 +163,35 @@ class Goal:
         first, second = (inputs.sum_of(g) / self.shares[g] for g in pair)
         return first - second
 
+    def contrast_functional(self, inputs: Inputs, contrast: Contrast, centre: float = 0.0) -> Vector:
+        """Return the functional whose average is a comparison, to first order about a centre of all means."""
+        return self._side(inputs, contrast.of, centre) - self._side(inputs, contrast.against, centre)
+
+    def _side(self, inputs: Inputs, groups: tuple[int, ...], centre: float) -> Vector:
+        means = [self.mean_functional(inputs, group, centre) for group in groups]
+        if len(means) == 1:
+            return means[0]
+        return np.average(means, axis=0, weights=[self.shares[group] for group in groups])
+
     def gap_score(self, decoder: Decoder, pair: tuple[int, int]) -> Vector | None:
         """Return the score whose average is the gap of a population with the known shares; None if none is.
 
         Its mean at an input is the gap's functional, less a constant times what averages to 0 in such a population.
         """
-        if self.centred and self.shares_known:
+        if self.centred and self.shares_known and self.groups == 2:
             return decoder.aims[0].score if decoder.aims else None
-        return decoder.score(self.gap_functional(decoder.inputs, pair))
+        return decoder.score(self._less(decoder, self.gap_functional(decoder.inputs, pair)))
+
+    def _less(self, decoder: Decoder, gap: Vector) -> Vector:
+        """Return a gap's functional less the constant that centred scores take from values."""
+        if not (self.centred and self.groups > 2 and decoder.constant):
+            return gap
+        return gap - decoder.constant * at_constant_value(decoder.inputs, gap)
 
     def gap_constant(self, decoder: Decoder) -> float:
         """Return the c of the gap's score, whose mean is (v - c)/p in one group and -(v - c)/p in the other."""
+        if self.groups > 2:
+            return decoder.constant if self.centred else 0.0
         if not (self.centred and self.shares_known and decoder.aims):
             return 0.0
         return float(decoder.inputs.levels[0] - self.shares[0] * decoder.aims[0].functional[0])
@@ -161,9 +204,12 @@ class Goal:
             centres = _CENTRES if self.expect is None else (self.aim.mean,)
         found: list[Wanted] = []
         for centre in centres:
-            means = [self.mean_functional(inputs, g, centre or 0.0) for g in range(self.groups)]
-            pairs = [means[a] - means[b] for a, b in self.pairs]
-            found += [Wanted(f, centre) for f in (means if self.target == "means" else pairs)]
+            if self.target == "means":
+                means = [self.mean_functional(inputs, g, centre or 0.0) for g in range(self.groups)]
+                found += [Wanted(mean, centre) for mean in means]
+            else:
+                gaps = [self.contrast_functional(inputs, contrast, centre or 0.0) for contrast in self.contrasts]
+                found += [Wanted(g, centre, c.weight) for g, c in zip(gaps, self.contrasts, strict=True)]
         return found
 
     def needed(self, inputs: Inputs) -> list[Vector]:
@@ -184,10 +230,15 @@ class Goal:
         It is the total: what randomising adds and how clients differ.  The population is the worst that is reckoned
         with (:attr:`reckonings`).  Infinite if the channel cannot tell.
         """
+        return max(self.totals(channel))
+
+    def totals(self, channel: Channel) -> list[float]:
+        """Return the total, as :meth:`variance` does, of each of the wanted numbers."""
         decoder = self.decoder(channel)
+        wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
-            return float("inf")
-        return max(self.total(decoder, wanted) for wanted in self.wanted(decoder.inputs))
+            return [float("inf")] * len(wanted)
+        return [self.total(decoder, each) for each in wanted]
 
     def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
@@ -204,11 +255,16 @@ class Goal:
 
         For the worst values that they can hold; infinite if the channel cannot tell.
         """
+        return max(self.privacy_variances(channel))
+
+    def privacy_variances(self, channel: Channel) -> list[float]:
+        """Return what randomising adds, as :meth:`privacy_variance` does, for each of the wanted numbers."""
         decoder = self.decoder(channel)
+        wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
-            return float("inf")
-        scores = [(self.score(decoder, wanted), wanted.centre) for wanted in self.wanted(decoder.inputs)]
-        return max(float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores)
+            return [float("inf")] * len(wanted)
+        scores = [(self.score(decoder, each), each.centre) for each in wanted]
+        return [float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores]
 
     def sampling_variance(self) -> float:
         """Return K times the variance of the worst of the wanted numbers if nothing were randomised."""
@@ -235,21 +291,40 @@ class Goal:
 
     def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
         """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
-        if self.centred and self.target == "gap":
+        if self.centred and self.target == "gap" and self.groups == 2:
             return decoder.aims[0].score if decoder.aims else None
-        return decoder.score(wanted.functional)
+        return decoder.score(self._less(decoder, wanted.functional) if self.target == "gap" else wanted.functional)
 
 
 @lru_cache(maxsize=64)
 def _decoder(goal: Goal, channel: Channel) -> Decoder:
     decoder = Decoder.even(channel, goal.share_vector, goal.axis)
+    if goal.centred and goal.groups > 2:
+        gaps = [(w.functional, w.weight) for w in goal.wanted(decoder.inputs)] if goal.target == "gap" else []
+        return decoder.about(gaps, None if goal.expect is None else goal.aim)
     if goal.centred:
         return _centred(goal, decoder)
     if not goal.relies_on_shares:
         return decoder
-    wanted = [f for f, _ in goal.wanted(decoder.inputs)]
+    if goal.balanced and goal.groups > FEW:
+        return decoder.common([goal.mean_functional(decoder.inputs, g, 0.0) for g in range(goal.groups)])
+    wanted = goal.wanted(decoder.inputs)
+    functionals = [each.functional for each in wanted]
+    if goal.target == "means":
+        return decoder.aimed(functionals)
     # Gaps depend on each other, so they share one prior; a mean may have its own.
-    return decoder.aimed(wanted) if goal.target == "means" else decoder.least_favourable(wanted)
+    return decoder.least_favourable(_balanced(decoder, wanted) if goal.balanced else functionals)
+
+
+def _balanced(decoder: Decoder, wanted: Sequence["Wanted"]) -> list[Vector]:
+    """Return functionals in units of the least deviation that each has by this table, weighed as the design does."""
+    found = []
+    for functional, _, weight in wanted:
+        alone = decoder.least_favourable([functional])
+        score = alone.score(functional)
+        least = 1.0 if score is None else alone.variance(score)
+        found.append(functional * float(np.sqrt(weight / max(least, 1e-300))))
+    return found
 
 
 def _centred(goal: Goal, decoder: Decoder) -> Decoder:
@@ -275,7 +350,8 @@ def largest_second_moments(
 
 
 class Wanted(NamedTuple):
-    """A functional to estimate, and what every group's mean is reckoned to be (None: anything)."""
+    """A functional to estimate, what every group's mean is reckoned to be (None: anything), and how much it matters."""
 
     functional: Vector
     centre: float | None
+    weight: float = 1.0

@@ -15,6 +15,14 @@ Matrix = NDArray[np.float64]
 ABSTAINING = 0.1
 
 
+def at_constant_value(inputs: "Inputs", functional: Vector) -> Vector:
+    """Return what a functional that is proportional to values would be if everyone's value were 1."""
+    found = np.zeros(inputs.count)
+    for block in inputs.blocks[: inputs.groups]:
+        found[block] = (functional[block][-1] - functional[block][0]) / (inputs.levels[-1] - inputs.levels[0])
+    return found
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The inputs of a channel in row order, and the functionals that studies ask about.

@@ -46,6 +46,22 @@ class Reckoning:
         return self.spread is None or self.spread**2 >= 1 - self.mean**2
 
 
+def reckoned_law(levels: Vector, reckoning: Reckoning) -> Vector:
+    """Return how likely levels are for values that spread as reckoned, like a normal law cut to [-1, 1].
+
+    A tenth is spread evenly, so that no level is forgotten.  It decides how good a score is, never whether it is true.
+    """
+    values = np.linspace(-1, 1, 401)
+    spread = max(reckoning.widest, 0.05)
+    density = np.exp(-0.5 * ((values - reckoning.mean) / spread) ** 2)
+    corners = np.eye(len(levels))
+    parts = np.array([np.interp(values, levels, corner) for corner in corners]) @ (density / density.sum())
+    if len(levels) == 2:
+        parts = np.array([1 - reckoning.mean, 1 + reckoning.mean]) / 2
+    law: Vector = 0.9 * parts + 0.1 / len(levels)
+    return law
+
+
 def largest_averages(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:
     """Return the most that each row of second moments, given at the levels, can average to under each reckoning.
 

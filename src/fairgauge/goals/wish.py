@@ -7,6 +7,9 @@ from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.study import ANY_VALUES, Attribute, Metric, Number, Question, Target
 from fairgauge.study.checks import check_is
 from fairgauge.study.numbers import exact
+from fairgauge.study.question import MOST_SYMBOLS
+
+LEAST_SYMBOLS, USUAL_SYMBOLS = 128, 400
 
 
 @dataclass(frozen=True)
@@ -16,10 +19,11 @@ class Wish:
     Args:
         metric: What is measured.
         attribute: How people are grouped.
-        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        target: ``"gap"`` or ``"means"``; by default the means for two groups with shares to estimate, else the gap.
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
+        symbols: How many symbols a channel for seven and more groups may have; 400 unless given.
         weight: How much it matters beside the other questions of its study; 1 unless given.
         abstaining: The part of people who are reckoned to abstain; a tenth unless given, where they may.
 
@@ -35,6 +39,7 @@ class Wish:
     spread: Number | None = None
     weight: Number | None = None
     abstaining: float | None = None
+    symbols: int | None = None
 
     def __post_init__(self) -> None:
         _check_order(self.metric, self.attribute)
@@ -42,6 +47,8 @@ class Wish:
         check_is("attribute", self.attribute, Attribute)
         if self.target not in ("gap", "means", None):
             raise InvalidInput("target", self.target, "must be gap or means")
+        if self.symbols is not None and not LEAST_SYMBOLS <= self.symbols <= MOST_SYMBOLS:
+            raise InvalidInput("symbols", self.symbols, f"must be from {LEAST_SYMBOLS} to {MOST_SYMBOLS}")
         if self.abstaining is not None:
             if not self.abstain:
                 raise InvalidInput("abstaining", self.abstaining, "must not be given where nobody may abstain")
@@ -59,7 +66,7 @@ class Wish:
     def aim(self) -> Target:
         """The target, as typed or by default."""
         if self.target is None:
-            return "gap" if self.attribute.shares is not None and len(self.attribute.groups) == 2 else "means"
+            return "gap" if self.attribute.shares is not None or len(self.attribute.groups) > 2 else "means"
         return "gap" if self.target == "gap" else "means"
 
     @property

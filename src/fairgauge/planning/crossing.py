@@ -27,6 +27,8 @@ class Grouping:
     crosses: Sequence[str] = ()
     shares: Path | None = None
     compare: Sequence[str] = ()
+    against: str | None = None
+    weigh: Sequence[str] = ()
 
 
 def read_attribute(typed: Grouping, *, share_error: str | None = None, share_source: str | None = None) -> Attribute:
@@ -47,8 +49,43 @@ def read_attribute(typed: Grouping, *, share_error: str | None = None, share_sou
         found,
         share_error=share_error,
         share_source=share_source or found.share_source,
-        comparisons=read_comparisons(found, typed.compare),
+        comparisons=_weighed(found, _planned(found, typed), typed.weigh),
     )
+
+
+def _planned(attribute: Attribute, typed: Grouping) -> tuple[Comparison, ...] | None:
+    """Return what is compared: every other group with a reference group, if one is named."""
+    if typed.against is None:
+        return read_comparisons(attribute, typed.compare)
+    if typed.compare:
+        raise InvalidInput("against", typed.against, "must not be given beside --compare, which names what is compared")
+    if typed.against not in attribute.groups:
+        raise InvalidInput("against", typed.against, f"must be one of {', '.join(attribute.groups)}")
+    return tuple(Comparison(group, typed.against) for group in attribute.groups if group != typed.against)
+
+
+def _weighed(
+    attribute: Attribute, planned: tuple[Comparison, ...] | None, typed: Sequence[str]
+) -> tuple[Comparison, ...] | None:
+    """Read ``women:nonbinary=3``: that comparison matters three times as much as one that has no weight."""
+    if not typed:
+        return planned
+    found = list(planned or read_comparisons(attribute, [CELLS]) or ())
+    for text in typed:
+        pair, equals, number = text.rpartition("=")
+        if not equals:
+            raise InvalidInput("weigh", text, "must be two groups and a weight, such as women:nonbinary=3")
+        weight = read_decimal("weigh", number)
+        if weight <= 0:
+            raise InvalidInput("weigh", text, "must have a weight above 0")
+        one = _read_comparison(attribute, pair, field="weigh")
+        sides = {one.of, one.against}
+        places = [place for place, other in enumerate(found) if {other.of, other.against} == sides]
+        if not places:
+            raise InvalidInput("weigh", text, "must be one of the comparisons that are planned")
+        kept = found[places[0]]
+        found[places[0]] = Comparison(kept.of, kept.against, weight)
+    return tuple(found)
 
 
 def read_crossed(typed: Sequence[str], shares: Path | None = None) -> Attribute:
@@ -105,7 +142,7 @@ def read_comparisons(attribute: Attribute, typed: Sequence[str]) -> tuple[Compar
     return tuple(found.values())
 
 
-def _read_comparison(attribute: Attribute, text: str) -> Comparison:
+def _read_comparison(attribute: Attribute, text: str, *, field: str = "compare") -> Comparison:
     # A name may have a colon in it: wherever both parts are names, it is meant.
     for at, letter in enumerate(text):
         if letter == ":":
@@ -114,7 +151,7 @@ def _read_comparison(attribute: Attribute, text: str) -> Comparison:
                 return Comparison(sides[0], sides[1])
     words = f" or the words {MARGINS} or {CELLS}" if attribute.cross else f" or the word {CELLS}"
     names = ", ".join(factor_group for factor in attribute.factors for factor_group in factor.groups)
-    raise InvalidInput("compare", text, f"must be two of {names} with a colon between them,{words}")
+    raise InvalidInput(field, text, f"must be two of {names} with a colon between them,{words}")
 
 
 def _read_factor(text: str) -> tuple[Attribute, str]:

@@ -1,7 +1,7 @@
 """A study as people describe it, before its channels are designed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairgauge.designs import AUTO
@@ -41,6 +41,9 @@ class Draft:
     purpose: str | None = None
     model: str | None = None
     planned: str | None = None
+    against: str | None = None
+    weigh: tuple[str, ...] = ()
+    symbols: int | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -54,13 +57,16 @@ class Draft:
         metrics = [read_metric(typed) for typed in self.metrics]
         weights = read_weights(metrics, self.metric_weights)
         return [
-            Wish(metric, attribute, self.target, self.abstain, self.expect, self.spread, weights.get(metric.name))
+            replace(
+                Wish(metric, attribute, self.target, self.abstain, self.expect, self.spread, symbols=self.symbols),
+                weight=weights.get(metric.name),
+            )
             for metric in metrics
         ]
 
     def _attribute(self) -> Attribute:
         return read_attribute(
-            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare),
+            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare, self.against, self.weigh),
             share_error=self.share_error,
             share_source=self.share_source,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from fairgauge.errors import InvalidInput
 from fairgauge.lazy import above
+from fairgauge.planning.parts import PlanPart
 from fairgauge.study import Release
 
 
@@ -28,6 +29,8 @@ class PlanRow:
         sampling_variance: The same if nothing were randomised.
         assumes: What the total assumes of the clients, in words.
         crowd_epsilon: What a release of all answers costs a person towards those who see only its counts, certified.
+        pairs: What every comparison will be known to, the worst first.
+        means: The same for every group's mean; empty where the channel cannot tell them.
     """
 
     design: str
@@ -42,6 +45,8 @@ class PlanRow:
     sampling_variance: float | None = None
     assumes: str | None = None
     crowd_epsilon: float | None = None
+    pairs: tuple[PlanPart, ...] = ()
+    means: tuple[PlanPart, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
@@ -49,12 +54,16 @@ class PlanRow:
         fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
         seldom = {"power": self.power, "crowd_epsilon": self.crowd_epsilon}
-        return found | {name: value for name, value in seldom.items() if value is not None}
+        parts = {"pairs": [part.to_dict() for part in self.pairs], "means": [part.to_dict() for part in self.means]}
+        return found | {name: value for name, value in seldom.items() if value is not None} | parts
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A row for each design, and which of them is best."""
+    """A row for each design, and which of them is best.
+
+    ``chosen`` is the design that serves several comparisons best as a whole, where one number does not tell.
+    """
 
     solved_for: str
     confidence: float
@@ -62,6 +71,7 @@ class Plan:
     target: str
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
+    chosen: str | None = None
 
     _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
     plot = above("fairgauge.reports.plots", "plot_plan")
@@ -71,6 +81,8 @@ class Plan:
     def best(self) -> str | None:
         """The design that needs the least, or None where none is enough."""
         possible = [row for row in self.rows if getattr(row, self.solved_for) is not None]
+        if self.chosen in [row.design for row in possible]:
+            return self.chosen
         least = min((getattr(row, self.solved_for) for row in possible), default=None)
         if least is None:
             return None

@@ -13,12 +13,12 @@ _HARDLY = 0.01
 
 
 def expectation_saves(goal: Goal, epsilon: Decimal, metric: Metric) -> str | None:
-    """Return how many clients an expectation would save at an epsilon; None where it is given, or is of no use.
+    """Return how many clients an expectation would save; None where it is given or of no use, or for several gaps.
 
     The total error of a design made for the expected mean is compared with that of the design made for none, if the
     groups have that mean: the clients needed for an error are in proportion.
     """
-    if goal.expect is not None or not goal.shares_known or CENTRED not in designs_for(goal):
+    if goal.groups > 2 or goal.expect is not None or not goal.shares_known or CENTRED not in designs_for(goal):
         return None
     told = replace(goal, expect=_LIKELY, design=CENTRED)
     best = told.variance(make_channel(told, epsilon, design=CENTRED)[1])

@@ -13,9 +13,10 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.widths import planned_power, planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric
 
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
@@ -50,6 +51,7 @@ class _Question:
     alpha: float
     design: str
     metric: Metric
+    attribute: Attribute | None = None
     tables: int = 1
     make: Callable[[Decimal], Channel] | None = None
 
@@ -75,6 +77,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     designs: Sequence[str] | None = None,
     beside: Beside | None = None,
     progress: Callable[[str], object] = str,
+    attribute: Attribute | None = None,
 ) -> Plan:
     """Return what each design needs or reaches, given two of epsilon, clients and error.
 
@@ -90,6 +93,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         designs: Which designs to compare; all that serve the goal unless given.
         beside: The other questions of the study, if there are any.
         progress: Called with the name of each design before it is worked out.
+        attribute: Whose names the groups have; they are numbered unless given.
 
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
@@ -109,13 +113,17 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     rows = []
     for design in designs or designs_for(goal):
         progress(design)
-        question = _Question(goal.by(design), kind, alpha, design, metric, 1 if beside is None else beside.tables)
+        tables = 1 if beside is None else beside.tables
+        question = _Question(goal.by(design), kind, alpha, design, metric, attribute, tables)
         rows.append(_row(question, epsilon, clients, error, detect))
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
-        shared = _Question(beside.goal or goal, kind, alpha, TOGETHER, metric, beside.fewer, beside.together)
+        shared = _Question(beside.goal or goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
-    return Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+    chosen = None
+    if goal.balanced and epsilon is not None and beside is None and {*designs_for(goal)} <= {r.design for r in rows}:
+        chosen = make_channel(goal, epsilon)[0]
+    return Plan(missing[0], confidence, interval, goal.target, tuple(rows), chosen=chosen)
 
 
 def _row(
@@ -136,6 +144,7 @@ def _row(
         gap, answers = replace(question.goal, target="gap"), clients / question.tables
         width = planned_width(gap, channel, answers, question.kind, question.alpha)
         power = planned_power(gap, channel, answers, width, detect / question.metric.scale)
+    reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),
@@ -148,6 +157,8 @@ def _row(
         privacy_variance=question.tables * question.goal.privacy_variance(channel),
         sampling_variance=question.tables * question.goal.sampling_variance(),
         assumes=assumption(question.goal, question.metric),
+        pairs=planned_gaps(question.goal, channel, question.attribute, reading),
+        means=planned_means(question.goal, channel, question.attribute, reading),
     )
 
 

@@ -24,7 +24,10 @@ def plan_several(wishes: Sequence[Wish], **asked: Any) -> list[Plan]:
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
     """
-    return [plan_for(Goal.of(wish), wish.metric, beside=_beside(wishes, n), **asked) for n, wish in enumerate(wishes)]
+    return [
+        plan_for(Goal.of(wish), wish.metric, beside=_beside(wishes, n), attribute=wish.attribute, **asked)
+        for n, wish in enumerate(wishes)
+    ]
 
 
 def share_sentence(wishes: Sequence[Wish], plans: Sequence[Plan]) -> str:

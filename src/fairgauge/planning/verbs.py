@@ -83,6 +83,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         confidence=confidence,
         interval=interval,
         detect=None if detect is None else as_number("detect", detect),
+        attribute=attribute,
     )
     aim = read_aim(clients, crowd_epsilon, {"delta": delta, "observed": observed, "local_limit": local_limit})
     if aim is not None:

@@ -15,6 +15,9 @@ from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.reader import Expected
 from fairgauge.goals.goal import Goal
 
+# Of more numbers than this only those that vary most are asked for their width.
+_MANY, _WIDEST = 15, 3
+
 
 def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units.
@@ -24,7 +27,7 @@ def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKi
     if goal.target == "means":
         return max(_widths(goal, channel, answers, kind, alpha))
     if goal.shares_known or kind.reader.one_score:
-        return max(_widths(goal, channel, answers, kind, alpha / len(goal.pairs)))
+        return max(_widths(goal, channel, answers, kind, alpha / len(goal.contrasts)))
     # Such a gap is estimated as the difference of two means whose intervals hold together.
     widths = _widths(replace(goal, target="means"), channel, answers, kind, alpha / goal.groups)
     # The widths of all means for one centre follow those for another.
@@ -42,7 +45,12 @@ def planned_power(goal: Goal, channel: Channel, answers: float, width: float, ga
 
 
 def _widths(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> list[float]:
-    return [math.inf if e is None else kind.reader.width(e, answers, alpha) for e in _expected(goal, channel)]
+    expected = _expected(goal, channel)
+    if goal.relies_on_shares and len(expected) > _MANY and None not in expected:
+        # The widest is one of those that vary most.
+        most = sorted((e for e in expected if e is not None), key=lambda e: -e.variance)[:_WIDEST]
+        return [kind.reader.width(e, answers, alpha) for e in most]
+    return [math.inf if e is None else kind.reader.width(e, answers, alpha) for e in expected]
 
 
 @lru_cache(maxsize=64)

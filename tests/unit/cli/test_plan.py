@@ -26,7 +26,7 @@ def test_json_is_as_promised(fairgauge: Run):
     assert document["best"] == "centred"
     assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred", "centred"]
     members = ["design", "epsilon", "clients", "error"]
-    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
+    members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels", "pairs", "means"]
     assert all(list(row) == members for row in document["designs"])
     row = document["designs"][0]
     # In the metric's units: half of those of v.

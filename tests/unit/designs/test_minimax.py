@@ -1,30 +1,28 @@
 """Column generation: what its solution is made of, and the limits it can and cannot pass."""
 
 import math
-import sys
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from fairgauge.designs.levelled import best_channel, channel_columns, problem_of, starts_of
 from fairgauge.designs.minimax import _CLOSE, Minimax, Problem, Solution
 from fairgauge.designs.pricing import Columns, Pricing
 from fairgauge.designs.program import Duals, Program
 from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.symmetry import images
 from fairgauge.errors import Impossible
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
 
-# The package has a function of the same name.
-uncentred = sys.modules["fairgauge.designs.uncentred"]
-
 
 def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Solution, float]:
-    problem, unit = uncentred._problem(goal, Decimal(epsilon), levels)
-    first = uncentred._channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
+    problem, unit = problem_of(goal, Decimal(epsilon), levels)
+    first = channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)
     size = np.abs(first.scores).max(axis=0)
-    return problem, minimax, minimax.solve(first, uncentred._starts(problem, size)), unit
+    return problem, minimax, minimax.solve(first, starts_of(problem, size)), unit
 
 
 def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]:
@@ -32,7 +30,7 @@ def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]
     patterns, scores, weights = [], [], []
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
     for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):
-        orbit = uncentred.images(pattern, score, moves)
+        orbit = images(pattern, score, moves)
         for image, moved in orbit:
             patterns.append(image)
             scores.append(moved)
@@ -86,7 +84,7 @@ def test_more_levels_never_make_it_worse():
 def test_wider_choice_never_makes_it_worse():
     """A channel for both means also tells the gap, so the gap alone can only be told better."""
     gap, means = Goal((0.3, 0.7)), Goal((0.3, 0.7), target="means")
-    for_gap, for_means = (uncentred._minimax(goal, Decimal(1)) for goal in (gap, means))
+    for_gap, for_means = (best_channel(goal, Decimal(1)) for goal in (gap, means))
     assert gap.privacy_variance(for_gap) <= 1.01 * gap.privacy_variance(for_means)
     assert means.privacy_variance(for_means) < means.privacy_variance(for_gap)
 
@@ -99,13 +97,13 @@ def test_many_unequal_groups_leave_the_start(shares: tuple[float, ...], epsilon:
     """The gap's basis has a direction that no objective sees; following it, pricing found nothing at all."""
     goal = Goal(shares)
     simple = goal.privacy_variance(randomized_response(goal, Decimal(epsilon)))
-    assert goal.privacy_variance(uncentred._minimax(goal, Decimal(epsilon))) < part * simple
+    assert goal.privacy_variance(best_channel(goal, Decimal(epsilon))) < part * simple
 
 
 def test_estimated_shares_leave_the_start():
     goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
     simple = goal.privacy_variance(randomized_response(goal, Decimal("0.053")))
-    assert goal.privacy_variance(uncentred._minimax(goal, Decimal("0.053"))) < 0.9 * simple
+    assert goal.privacy_variance(best_channel(goal, Decimal("0.053"))) < 0.9 * simple
 
 
 @pytest.mark.parametrize("solves", [1, 4])

@@ -9,7 +9,12 @@ from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Matrix
 
 ONES, TARGETS, LIMITS = 2, np.array([0.5]), np.array([0.1, 0.2])
-TOPS = Tops(bound=np.array([[1.0, 0.0], [0.0, 1.0]]), peaks=np.array([[0.5, 0.5]]), cost=np.array([0.0, 0.01]))
+TOPS = Tops(
+    bound=np.array([[1.0, 0.0], [0.0, 1.0]]),
+    peaks=np.array([[0.5, 0.5]]),
+    cost=np.array([0.0, 0.01]),
+    caps=np.array([np.inf]),
+)
 
 
 def columns(count: int, seed: int = 0) -> Matrix:

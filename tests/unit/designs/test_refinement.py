@@ -1,17 +1,16 @@
 """More levels, starting from fewer."""
 
-import sys
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from fairgauge.designs.levelled import problem_of
 from fairgauge.designs.refinement import _between, refined_columns, refined_price
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 from tests.unit.designs.test_minimax import solved
 
-uncentred = sys.modules["fairgauge.designs.uncentred"]
 GOAL = Goal((0.3, 0.7))
 
 
@@ -26,7 +25,7 @@ def test_between_levels_a_client_rounds_as_before():
 
 def test_refined_columns_make_the_coarse_channel_again():
     coarse, _, solution, _ = solved(GOAL, "1", 3)
-    fine, _ = uncentred._problem(GOAL, Decimal(1), 5)
+    fine, _ = problem_of(GOAL, Decimal(1), 5)
     patterns, scores = refined_columns(coarse.inputs, solution, fine)
     again = len(solution.weights)
     spread = _between(coarse.inputs, fine.inputs)
@@ -38,7 +37,7 @@ def test_refined_columns_make_the_coarse_channel_again():
 
 def test_refined_prices_keep_their_total():
     coarse, _, solution, _ = solved(GOAL, "1", 3)
-    fine, _ = uncentred._problem(GOAL, Decimal(1), 5)
+    fine, _ = problem_of(GOAL, Decimal(1), 5)
     price = refined_price(coarse.inputs, solution, fine)
     for old, new in zip(coarse.inputs.blocks, fine.inputs.blocks, strict=True):
         assert price.base[new].sum() == pytest.approx(solution.price.base[old].sum())

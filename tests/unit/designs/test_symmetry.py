@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fairgauge.designs import minimax
+from fairgauge.designs.levelled import best_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
-from fairgauge.designs.uncentred import _minimax
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 
@@ -137,8 +137,8 @@ class TestImages:
     ],
 )
 def test_folding_symmetries_changes_nothing_but_the_time(goal: Goal, epsilon: str, monkeypatch: pytest.MonkeyPatch):
-    folded = goal.privacy_variance(_minimax(goal, Decimal(epsilon)))
+    folded = goal.privacy_variance(best_channel(goal, Decimal(epsilon)))
     monkeypatch.setattr(minimax, "candidates", lambda *_: [])
-    plain = goal.privacy_variance(_minimax(goal, Decimal(epsilon)))
+    plain = goal.privacy_variance(best_channel(goal, Decimal(epsilon)))
     # Each is within a fraction of a percent of the optimum.
     assert folded == pytest.approx(plain, rel=0.01)

@@ -134,7 +134,7 @@ def test_the_total_is_what_a_population_shows():
     assert goal.variance(channel) == pytest.approx(law @ score**2 - (law @ score) ** 2, rel=1e-9)
     means = Goal((0.3, 0.7), expect=0.5, spread=None, target="means")
     decoder = means.decoder(channel)
-    scores = [decoder.score(f) for f, _ in means.wanted(decoder.inputs)]
+    scores = [decoder.score(f) for f, *_ in means.wanted(decoder.inputs)]
     totals = [law @ s**2 - (law @ s) ** 2 for s in scores if s is not None]
     assert means.variance(channel) == pytest.approx(max(totals), rel=1e-9)
 
@@ -161,7 +161,7 @@ def test_the_variance_is_that_of_the_worst_pair():
     channel = randomized_response(goal, Decimal(1))
     decoder = goal.decoder(channel)
     variances = []
-    for functional, _ in goal.wanted(decoder.inputs):
+    for functional, *_ in goal.wanted(decoder.inputs):
         score = decoder.score(functional)
         assert score is not None
         variances.append(decoder.variance(score))

@@ -27,8 +27,8 @@ SIMPLE = ["randomized-response"]
 @pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
 def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
     found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
-    same = plan_for(Goal.of(Wish(RECALL, SEX)), RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE)
-    assert found == same
+    goal, asked = Goal.of(Wish(RECALL, SEX)), {"clients": 200_000, "designs": SIMPLE, "attribute": SEX}
+    assert found == plan_for(goal, RECALL, epsilon=Decimal(1), **asked)
 
 
 def test_a_float_is_the_decimal_that_it_prints_as():
@@ -48,11 +48,11 @@ def test_errors_are_in_the_units_of_the_metric():
     assert back.clients == pytest.approx(10_000, rel=1e-4)
 
 
-def test_by_default_the_target_is_the_gap_of_two_groups_with_known_shares():
+def test_by_default_the_target_is_the_gap_but_for_two_groups_with_shares_to_estimate():
     three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5))
     assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
     assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "means"
-    assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "means"
+    assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "gap"
     assert design(RECALL, SEX, epsilon=1, design=SIMPLE[0], target="means").target == "means"
 
 

@@ -1,0 +1,192 @@
+"""A minimax design with as many levels as it takes: each solution starts the next, until rounding costs under 1 %."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from fairgauge.channel import Channel
+from fairgauge.designs.hadamard import hadamard
+from fairgauge.designs.levels import even_levels, levels_wanted, next_count
+from fairgauge.designs.minimax import Minimax, Objective, Problem, Solution
+from fairgauge.designs.pricing import Columns
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.refinement import refined_columns, refined_price
+from fairgauge.designs.rounding import exact_channel
+from fairgauge.designs.symmetry import images
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
+
+# Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
+# epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
+_MOST_ROWS, _MOST_HARD_ROWS = 800, 560
+_SPREAD = 1e-2  # weight of the average over objectives beside their maximum
+_MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
+_NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
+
+
+class Measures(NamedTuple):
+    """What each wanted number's variance is measured by, and what it shall be at most."""
+
+    units: Vector
+    caps: Vector
+
+
+def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None) -> Channel:
+    """Solve with more and more levels, each starting from the last, until rounding costs under 1 %.
+
+    Args:
+        goal: What is wanted, for clients whose split is known exactly.
+        epsilon: The privacy loss.
+        measures: Makes the largest ratio of a variance to its unit least; without, the largest variance.
+    """
+    most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
+    count = 3
+    coarse: tuple[Inputs, Solution] | None = None
+    while True:
+        problem, unit = problem_of(goal, epsilon, count, measures)
+        # From randomized response alone the first linear programs are so degenerate that no new column helps.
+        simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
+        feasible = Columns.joined(*(channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
+        size = np.abs(feasible.scores).max(axis=0)
+        more = _likely_columns(problem, size) if coarse is None else refined_columns(*coarse, problem)
+        hint = None if coarse is None else refined_price(*coarse, problem)
+        minimax = Minimax(problem)
+        solution = minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint)
+        channel = _assembled(minimax, solution, epsilon)
+        affordable = (most * count // minimax.program.rows - 1) // 2 * 2 + 1
+        needed = min(levels_wanted(goal, channel), affordable)
+        if needed <= count:
+            return channel
+        count, coarse = next_count(count, needed), (problem.inputs, solution)
+
+
+def solved_once(goal: Goal, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
+    """Solve a problem whose levels are given."""
+    simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
+    feasible = Columns.joined(*(channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
+    size = np.abs(feasible.scores).max(axis=0)
+    minimax = Minimax(problem)
+    solution = minimax.solve(Columns.joined(feasible, _likely_columns(problem, size)), starts_of(problem, size))
+    return _assembled(minimax, solution, epsilon)
+
+
+def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
+    """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
+    inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
+    unit = float(np.sqrt(goal.privacy_variance(randomized_response(goal, epsilon))))
+    basis = basis_of(goal, inputs)
+    objectives = _objectives(goal, inputs, basis)
+    if measures is not None:
+        objectives = _measured(objectives, goal, measures, unit)
+    return Problem(inputs, goal.shares, basis / unit, objectives, float(epsilon)), unit
+
+
+def _measured(objectives: tuple[Objective, ...], goal: Goal, measures: Measures, unit: float) -> tuple[Objective, ...]:
+    """Return objectives whose values are ratios to what each is measured by, times its weight."""
+    weights = [wanted.weight for wanted in goal.wanted(Inputs(goal.groups, even_levels(2), goal.abstain))]
+    found = []
+    # Twelve digits make equal pairs equal, so that no symmetry is lost.
+    for objective, measure, cap, weight in zip(objectives, *measures, weights, strict=False):
+        ratio = float(f"{unit * math.sqrt(weight / measure):.12g}")
+        most = float(f"{cap * weight / measure:.12g}")
+        found.append(objective._replace(combination=objective.combination * ratio, cap=most))
+    return (*found, *objectives[len(found) :])
+
+
+def _assembled(minimax: Minimax, solution: Solution, epsilon: Decimal) -> Channel:
+    """Return the channel of weighted columns and all that the problem's symmetries make of them."""
+    moves = [(move.symmetry, move.basis) for move in minimax.moves]
+    parts: dict[bytes, Vector] = {}
+    for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):
+        orbit = images(pattern, score, moves)
+        for image, _ in orbit:
+            key = image.tobytes()
+            parts[key] = parts.get(key, 0.0) + weight / len(orbit) * image
+    return exact_channel(np.array(list(parts.values())).T, minimax.problem.inputs, epsilon)
+
+
+def basis_of(goal: Goal, inputs: Inputs) -> Matrix:
+    """Return functionals, one per column, of which everything wanted and needed is a combination."""
+    groups = range(goal.groups)
+    sums = [inputs.sum_of(g) / goal.shares[g] for g in groups]
+    if not goal.shares_known:
+        return np.array(sums + [inputs.share_of(g) / goal.shares[g] for g in groups]).T
+    if goal.target == "gap":
+        # Only differences are wanted, and asking for less leaves more freedom.
+        contrasts = [goal.contrast_functional(inputs, contrast) for contrast in goal.contrasts]
+        centre = np.mean(sums, axis=0)
+        sums = contrasts if len(contrasts) == 1 else [s - centre for s in sums]
+    return np.array(sums + ([inputs.answered()] if goal.abstain else [])).T
+
+
+def _objectives(goal: Goal, inputs: Inputs, basis: Matrix) -> tuple[Objective, ...]:
+    def combination(functional: Vector) -> Vector:
+        found = np.linalg.lstsq(basis, functional, rcond=1e-10)[0].astype(np.float64)
+        return np.where(np.abs(found) < 1e-9, 0.0, found)
+
+    wanted = goal.wanted(inputs)
+    needed = goal.needed(inputs)
+    return (
+        *(Objective(combination(f), centre, peak=True, weight=_SPREAD / len(wanted)) for f, centre, _ in wanted),
+        *(Objective(combination(f), None, peak=False, weight=_NEEDED / len(needed)) for f in needed),
+    )
+
+
+def channel_columns(goal: Goal, channel: Channel, inputs: Inputs, unit: float) -> Columns:
+    """Return a channel with two levels as columns between these levels: they are feasible together."""
+    decoder = Decoder.even(channel, goal.share_vector)
+    scores = np.linalg.lstsq(decoder.rows, basis_of(goal, decoder.inputs) / unit, rcond=1e-9)[0].astype(np.float64)
+    spread = np.zeros((inputs.count, decoder.inputs.count))
+    up = (1 + inputs.levels) / 2
+    for block, end in zip(inputs.blocks, decoder.inputs.blocks, strict=True):
+        spread[block, end] = 1.0 if block.stop - block.start == 1 else np.column_stack([1 - up, up])
+    law = spread @ decoder.rows
+    return Columns((law / law.min(axis=0)).T, scores)
+
+
+def _likely_columns(problem: Problem, size: Vector) -> Columns:
+    """Return columns of the kinds that optimal channels are made of, to save rounds of generation.
+
+    At large epsilon these are windows, "my target is close to this one"; at small epsilon half-spaces, "my
+    target lies on this side".
+    """
+    basis, high = problem.basis, np.exp(problem.epsilon)
+    patterns, scores = [], []
+    for centre in basis:
+        distance = np.linalg.norm(basis - centre, axis=1)
+        for radius in np.unique(distance.round(12))[:4]:
+            for stretch in (0.8, 1.0, 1.2):
+                patterns.append(distance <= radius + 1e-9)
+                scores.append(stretch * centre)
+    for side in product([-1.0, 0.0, 1.0], repeat=len(size)) if len(size) <= _MOST_SIDES else ():
+        height = (basis / size) @ np.array(side)
+        for threshold in np.unique(height.round(12))[:-1]:
+            for stretch in (0.15, 0.3, 0.6, 1.2):
+                patterns.append(height > threshold + 1e-9)
+                scores.append(stretch * np.array(side) * size)
+    return Columns(np.where(patterns, high, 1.0), np.array(scores))
+
+
+def starts_of(problem: Problem, size: Vector) -> Callable[[Matrix], Matrix]:
+    """Return a supply of scores from which to look for new columns; fixed seeds make designs repeat."""
+    q = len(size)
+    if q == 1:
+        # One number: a grid over all scores, finer where each group's own targets lie, misses nothing.
+        tops = {float(np.abs(problem.basis[block]).max()) for block in problem.inputs.blocks} - {0.0}
+        spans = sorted({float(size[0]), *tops})
+        grid = np.concatenate([1.5 * span * np.linspace(-1, 1, 1201) for span in spans])
+        return lambda _: grid[:, None]
+    rng = np.random.default_rng(2022)
+
+    def starts(used: Matrix) -> Matrix:
+        near = used * rng.lognormal(0, 0.3, used.shape)
+        sparse = rng.standard_normal((400, q)) * (rng.random((400, q)) < rng.random((400, 1)))
+        signs = rng.choice([-1.0, 0.0, 1.0], (400, q)) * rng.uniform(0.1, 1.0, (400, 1))
+        return np.vstack([used, near, -near, size * sparse * rng.lognormal(-1, 1, (400, 1)), size * signs])
+
+    return starts

@@ -1,0 +1,203 @@
+"""Seven and more groups, for clients whose split is known exactly: signed subsets, within a cap on symbols."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.channel import Channel
+from fairgauge.designs.levels import even_levels
+from fairgauge.designs.references import simple_variances
+from fairgauge.designs.rounding import exact_channel
+from fairgauge.designs.same_bits import exponential
+from fairgauge.designs.signs import sign_rows
+from fairgauge.designs.subsets import Columns, Peaks, SubsetProblem
+from fairgauge.errors import Impossible
+from fairgauge.goals.contrast import Contrast
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Matrix, Vector
+
+# How many levels up to an epsilon; where groups differ the program is larger, and has fewer.
+_LEVELS, _MORE = {1.35: 3, 3.0: 5}, 9
+_FEWER, _FEWER_MORE = {2.5: 3}, 5
+_LARGE = 12
+_SAFELY = 0.999
+_NEARLY = 0.998
+_TRIES = 300
+_STRETCHES = (0.85, 0.93, 1.0, 1.08, 1.18)
+
+Renaming = Callable[[Matrix], list[Matrix]]
+
+
+def serves_many(goal: Goal) -> bool:
+    """Return whether signed subsets are known for the goal."""
+    return goal.relies_on_shares
+
+
+def many(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the best channel of signed subsets that has at most ``goal.symbols`` symbols."""
+    problem = _problem(goal, epsilon)
+    columns, weights = _solved(goal, epsilon)
+    found = []
+    for renamed in (_fuller, _balanced, _thin) if problem.alike else (_as_they_are,):
+        some = _within(problem, columns, weights, renamed, goal.symbols)
+        if some is not None:
+            found.append(exact_channel(some, problem.inputs, epsilon))
+    if not found:
+        raise Impossible(f"no subsets of {goal.groups} groups fit in {goal.symbols} symbols")
+    return found[0] if len(found) == 1 else min(found, key=lambda channel: _first_variance(goal, channel))
+
+
+def _first_variance(goal: Goal, channel: Channel) -> float:
+    """Return the variance of the first group's mean, which is every group's where all are alike."""
+    decoder = goal.decoder(channel)
+    score = decoder.score(goal.mean_functional(decoder.inputs, 0, 0.0))
+    return math.inf if score is None else decoder.variance(score)
+
+
+def _within(problem: SubsetProblem, columns: Columns, weights: Vector, renamed: Renaming, most: int) -> Matrix | None:
+    """Return the law of symbols of as many of the columns as there is room for; None if there is none for any."""
+    carried = weights * columns.patterns.mean(axis=(1, 2))
+    images = [_images(pattern, renamed) for pattern in columns.patterns]
+    order = np.argsort(-carried / np.array([len(image) for image in images]) ** 0.5, kind="stable")
+    # Columns that carry next to nothing take room all the same.
+    count = int((np.cumsum(carried[order]) < _NEARLY * carried.sum()).sum()) + 1
+    while True:
+        kept = columns.some(np.sort(order[:count]))
+        stretched = Columns.joined(*(Columns(kept.patterns, stretch * kept.scores) for stretch in _STRETCHES))
+        some, found = problem.best_of(stretched)
+        images = [_images(pattern, renamed) for pattern in some.patterns]
+        if _count(images) <= most:
+            return _law(images, found)
+        if count == 0:
+            return None
+        count = min(count - 1, int(0.85 * count))
+
+
+def _law(images: list[list[Matrix]], weights: Vector) -> Matrix:
+    """Return the law of symbols: each column's weight shared out among its images."""
+    parts: dict[bytes, Vector] = {}
+    for image, weight in zip(images, weights, strict=True):
+        for pattern in image:
+            key = pattern.tobytes()
+            parts[key] = parts.get(key, 0.0) + weight / len(image) * pattern.reshape(-1)
+    return np.array(list(parts.values())).T
+
+
+@lru_cache(maxsize=32)
+def _solved_problem(key: tuple[tuple[float, ...], str, tuple[Contrast, ...], Decimal]) -> tuple[Columns, Vector]:
+    shares, target, comparisons, epsilon = key
+    goal = Goal(shares, target="gap" if target == "gap" else "means", comparisons=comparisons)
+    return _problem(goal, epsilon).solve()
+
+
+def _solved(goal: Goal, epsilon: Decimal) -> tuple[Columns, Vector]:
+    return _solved_problem((goal.shares, goal.target, goal.comparisons, epsilon))
+
+
+def _problem(goal: Goal, epsilon: Decimal) -> SubsetProblem:
+    means = Goal(goal.shares, target="means")
+    units = simple_variances(means, epsilon)
+    if len(set(goal.shares)) == 1:
+        units = np.full(goal.groups, units[0])
+    return SubsetProblem(
+        levels=even_levels(_levels(goal, float(epsilon))),
+        shares=goal.share_vector / goal.share_vector.sum(),
+        units=units,
+        peaks=_peaks(goal, units),
+        high=exponential(epsilon),
+    )
+
+
+def _levels(goal: Goal, epsilon: float) -> int:
+    few = goal.groups > _LARGE and len(set(goal.shares)) > 1
+    counts, more = (_FEWER, _FEWER_MORE) if few else (_LEVELS, _MORE)
+    return next((count for most, count in counts.items() if epsilon <= most), more)
+
+
+def _peaks(goal: Goal, units: Vector) -> Peaks:
+    """Return what the maximum is over, in units of randomized response's variances."""
+    d = goal.groups
+    if goal.target == "means":
+        return Peaks(np.diag(units / units.max()), np.full(d, np.inf))
+    if not goal.comparisons:
+        # No pair's ratio is above the larger one of its groups.
+        return Peaks(np.eye(d), np.full(d, np.inf))
+    rows = np.zeros((len(goal.comparisons), d))
+    for number, contrast in enumerate(goal.comparisons):
+        for side in (contrast.of, contrast.against):
+            total = sum(goal.shares[g] for g in side)
+            for g in side:
+                rows[number, g] = units[g] * (goal.shares[g] / total) ** 2
+        rows[number] *= contrast.weight / rows[number].sum()
+    return Peaks(rows, _SAFELY * rows.sum(axis=1))
+
+
+def _count(images: list[list[Matrix]]) -> int:
+    return len({pattern.tobytes() for image in images for pattern in image})
+
+
+def _images(pattern: Matrix, renamed: Renaming) -> list[Matrix]:
+    """Return the patterns that a column stands for: groups renamed where all are alike, and some turned round."""
+    found: dict[bytes, Matrix] = {}
+    for one in renamed(pattern):
+        signed = np.flatnonzero((one != one[:, ::-1]).any(axis=1))
+        for signs in sign_rows(len(signed)):
+            image = one.copy()
+            turned = signed[signs < 0]
+            image[turned] = image[turned][:, ::-1]
+            found.setdefault(image.tobytes(), image)
+    return list(found.values())
+
+
+def _as_they_are(pattern: Matrix) -> list[Matrix]:
+    return [pattern]
+
+
+def _thin(pattern: Matrix) -> list[Matrix]:
+    """Return the pattern with its groups moved round, so that every group has each part equally often."""
+    d = len(pattern)
+    _, kind, counts = np.unique(pattern, axis=0, return_inverse=True, return_counts=True)
+    if len(counts) == 1:
+        return [pattern]
+    ordered = pattern[np.argsort(kind.reshape(-1), kind="stable")]
+    # Blocks of one kind that follow each other are enough where there are two kinds.
+    step = int(counts.min()) if len(counts) == 2 else 1
+    return [np.roll(ordered, step * turn, axis=0) for turn in range(d // math.gcd(step, d))]
+
+
+def _balanced(pattern: Matrix) -> list[Matrix]:
+    """Return the pattern with its groups moved round, so that every two groups are together about equally often."""
+    return _moved(pattern, 1)
+
+
+def _fuller(pattern: Matrix) -> list[Matrix]:
+    """Return more of them, so that it is more equally often."""
+    return _moved(pattern, 4)
+
+
+def _moved(pattern: Matrix, orders: int) -> list[Matrix]:
+    d = len(pattern)
+    _, kind, counts = np.unique(pattern, axis=0, return_inverse=True, return_counts=True)
+    if len(counts) == 1:
+        return [pattern]
+    kinds = np.sort(kind.reshape(-1))
+    ordered = pattern[np.argsort(kind.reshape(-1), kind="stable")]
+    rng = np.random.default_rng(d)
+    together, chosen = np.zeros((d - 1, len(counts) ** 2)), []
+    for _ in range(orders):
+        tried = [rng.permutation(d) for _ in range(_TRIES // orders)]
+        sums = [together + _apart(kinds[order], len(counts)) for order in tried]
+        least = int(np.argmin([np.var(found, axis=0).sum() for found in sums]))
+        together = sums[least]
+        chosen.append(ordered[tried[least]])
+    return [np.roll(order, turn, axis=0) for order in chosen for turn in range(d)]
+
+
+def _apart(kinds: NDArray[np.int_], count: int) -> Matrix:
+    """Return how often two groups that are so far apart are of each two kinds."""
+    turns = range(1, len(kinds))
+    return np.array([np.bincount(kinds * count + np.roll(kinds, turn), minlength=count**2) for turn in turns])

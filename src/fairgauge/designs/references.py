@@ -1,0 +1,63 @@
+"""What each of several gaps is measured by: the least variance that it could have alone, or randomized response's.
+
+A gap's own optimum is that of a problem with three groups at most: groups that are not compared all have the target
+0, and groups of one side all have the same.  Averaging their rows keeps privacy, keeps scores unbiased and makes no
+variance larger.
+"""
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+
+import numpy as np
+
+from fairgauge.channel import Channel
+from fairgauge.designs.levelled import best_channel
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.goals.contrast import Contrast
+from fairgauge.goals.goal import FEW, Goal
+from fairgauge.goals.inputs import Vector
+
+
+def references(goal: Goal, epsilon: Decimal) -> Vector:
+    """Return what the variance of each of the wanted numbers is measured by, for clients whose split is fixed.
+
+    Guarantee: for up to six groups with known shares, the least that any channel could give that gap alone, to 1 %.
+    """
+    if not goal.relies_on_shares or goal.groups > FEW:
+        return simple_variances(goal, epsilon)
+    return np.array([_alone(*_sizes(goal, contrast), epsilon) for contrast in goal.contrasts])
+
+
+def total_measures(goal: Goal, epsilon: Decimal) -> Vector:
+    """Return what the total of each of the wanted numbers is measured by: the same, and how clients differ."""
+    differ = goal.reckonings[0].widest ** 2
+    found = references(goal, epsilon)
+    sampled = [sum(1 / size for size in _sizes(goal, contrast)) * differ for contrast in goal.contrasts]
+    totals: Vector = found + np.tile(sampled, len(found) // len(sampled))
+    return totals
+
+
+def simple_variances(goal: Goal, epsilon: Decimal) -> Vector:
+    """Return the variances of randomized response."""
+    return np.array(goal.privacy_variances(randomized_response(goal, epsilon)))
+
+
+def largest_ratio(goal: Goal, channel: Channel, measures: Vector) -> float:
+    """Return the largest ratio of a wanted number's variance to what it is measured by, weighed."""
+    weights = [wanted.weight for wanted in goal.wanted(goal.decoder(channel).inputs)]
+    return float((np.array(goal.privacy_variances(channel)) * weights / measures).max())
+
+
+def _sizes(goal: Goal, contrast: Contrast) -> tuple[float, float]:
+    first, second = sorted(sum(goal.shares[g] for g in side) for side in (contrast.of, contrast.against))
+    return first, second
+
+
+@lru_cache(maxsize=256)
+def _alone(first: float, second: float, epsilon: Decimal) -> float:
+    """Return the least variance of the gap of two groups of these shares beside everybody else."""
+    rest = 1 - first - second
+    shares = (first, second, rest) if rest > 1e-9 else (first, second)
+    goal = replace(Goal(shares), comparisons=(Contrast((0,), (1,)),))
+    return goal.privacy_variance(best_channel(goal, epsilon))
