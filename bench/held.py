@@ -17,10 +17,10 @@ from scipy.stats import binom
 from bench.conditions import Setting
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.kinds import KINDS, kind_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.reader import Reader, counts_of
+from fairgauge.estimation.reading import read_from
 from fairgauge.estimation.values import Interval
 from fairgauge.simulation import simulate, simulate_exactly
 from fairgauge.tallies import Tally
@@ -113,7 +113,8 @@ def accepted(setting: Setting, tally: Tally, kind: str) -> Shown:
     """Yield for each number of the first question whether the truth is accepted; None if the answers do not tell."""
     if not sum(tally.for_question(setting.study, 0)):
         return
-    estimands, reader, alpha = _estimands(setting), _reader(setting, tally, kind), 1 - CONFIDENCE
+    reader, alpha = _reader(setting, tally, kind), 1 - CONFIDENCE
+    estimands = reader.estimands
     truth = setting.truth
     means = [2 * truth.means[group] - 1 for group in truth.means]
     if estimands.gaps is not None or estimands.means is not None:
@@ -168,14 +169,9 @@ def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
     return low - _ROUNDING <= min(means) / max(means) <= high + _ROUNDING
 
 
-def _estimands(setting: Setting) -> Estimands:
-    return estimands_of(setting.study.questions[0], tables=setting.questions)
-
-
 def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
-    own = tally.for_question(setting.study, 0)
-    counts = own if setting.questions == 1 else (*own, tally.total - sum(own))
-    return kind_of(kind).reader(_estimands(setting), counts_of(counts))
+    estimands, counts = read_from(setting.study, tally, 0, kind_of(kind))
+    return kind_of(kind).reader(estimands, counts_of(counts))
 
 
 def _ask(ask: Callable[..., bool], *about: object) -> bool | None:

@@ -3,12 +3,16 @@
 import json
 import re
 import secrets
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
 from fairgauge.client import Answer
+from fairgauge.client.inclusion import leaf_of
 from fairgauge.crowd import promised
 from fairgauge.study import Release, Study
 from tests.browser.conftest import Collecting, OpenVisitor
@@ -17,6 +21,7 @@ from tests.browser.visitor import barriers
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_question
 
+PATIENCE = 60.0
 SUMS = """async () => {
     const { Ledger, plain } = await import("/static/fairgauge-client.js");
     const { epsilon, delta } = await new Ledger().spentTowardsReaders();
@@ -26,6 +31,20 @@ SUMS = """async () => {
 
 def in_the_crowd(title: str) -> Study:
     return replace(new_study(title), release=Release(300, "0.00000001", "0.5"))
+
+
+def send(collector: Collecting, study: Study, answers: list[bytes]) -> None:
+    headers = {"content-type": "application/x-ndjson"}
+    url = f"{collector.url}/studies/{study.digest}/answers"
+    found = httpx.post(url, content=b"\n".join(answers), headers=headers, timeout=PATIENCE)
+    assert found.json()["accepted"] == len(answers)
+
+
+def close(collector: Collecting, study: Study) -> None:
+    """Close a study, and wait for its seal as long as that takes."""
+    headers = {"authorization": f"Bearer {collector.process.token}"}
+    url = f"{collector.url}/studies/{study.digest}/close"
+    assert httpx.post(url, headers=headers, timeout=PATIENCE).json()["status"] == "sealed"
 
 
 def test_a_person_sees_both_promises_and_checks_the_seal(collector: Collecting, visitor: OpenVisitor) -> None:
@@ -53,10 +72,8 @@ def test_a_person_sees_both_promises_and_checks_the_seal(collector: Collecting, 
     epsilon, delta, local = page.evaluate(SUMS)
     assert (epsilon, delta) == pytest.approx((float(crowd.epsilon), 1e-8), rel=1e-9)
     assert local == pytest.approx(study.epsilon)
-    for _ in range(600):
-        body = answer_bytes(study.digest, secrets.token_bytes(16), 1)
-        collector.ask("POST", f"/studies/{study.digest}/answers", body)
-    collector.ask("POST", f"/studies/{study.digest}/close")
+    send(collector, study, [answer_bytes(study.digest, secrets.token_bytes(16), 1) for _ in range(600)])
+    close(collector, study)
     page.get_by_role("button", name="Is my answer under the seal?").click()
     expect(page.locator("#proved")).to_contain_text("Yes: your answer is among the 601 that were sealed.")
     mine = json.loads(shown(page))
@@ -65,48 +82,42 @@ def test_a_person_sees_both_promises_and_checks_the_seal(collector: Collecting, 
     assert barriers(page) == []
 
 
-@pytest.mark.parametrize("part", ["symbol", "leaves", "path", "bucket"])
-def test_a_proof_that_is_not_one_is_told_apart(collector: Collecting, visitor: OpenVisitor, part: str) -> None:
+@dataclass(frozen=True)
+class Sealed:
+    """A sealed study, one of its answers, and the proof that this one is in."""
+
+    answer: Answer
+    proof: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def sealed(collector: Collecting) -> Sealed:
     study = in_the_crowd("Crowd: no proof")
     collector.publish(study)
     answers = [Answer(study.digest, f"{n % 16:x}{secrets.token_hex(15)}0", n % 4) for n in range(530)]
-    state = collector.ask("GET", f"/studies/{study.digest}/status").json()["status"]
-    if state == "open":
-        lines = b"\n".join(answer.to_bytes() for answer in answers)
-        import httpx
+    send(collector, study, [answer.to_bytes() for answer in answers])
+    close(collector, study)
+    proof = collector.ask("GET", f"/studies/{study.digest}/inclusion?bucket=0").json()
+    return Sealed(answers[0], proof)
 
-        url = f"{collector.url}/studies/{study.digest}/answers"
-        assert httpx.post(url, content=lines, headers={"content-type": "application/x-ndjson"}).status_code == 200
-        collector.ask("POST", f"/studies/{study.digest}/close")
-        KEPT[study.digest] = answers[0]
-    mine = KEPT[study.digest]
-    page = visitor().open("/studies")
-    script = """async ([answer, proof]) => {
-        const { checkIncluded } = await import("/static/fairgauge-inclusion.js");
-        return checkIncluded(answer, proof).then(() => "fine", (error) => error.name);
-    }"""
-    bucket = int(mine.id, 16) >> 126
-    proof = collector.ask("GET", f"/studies/{study.digest}/inclusion?bucket={bucket >> 1}").json()
-    answer = json.loads(mine.to_bytes())
-    assert page.evaluate(script, [answer, proof]) == "fine"
+
+@pytest.mark.parametrize("part", ["", "symbol", "leaves", "path", "bucket"])
+def test_a_proof_that_is_not_one_is_told_apart(sealed: Sealed, visitor: OpenVisitor, part: str) -> None:
+    answer, proof = json.loads(sealed.answer.to_bytes()), deepcopy(sealed.proof)
     if part == "symbol":
         answer["symbol"] += 1
     elif part == "bucket":
         proof["bucket"] ^= 1
-    else:
-        own = mine.to_bytes()
-        at = next(n for n in range(len(proof[part])) if proof[part][n] != _leaf(own))
+    elif part:
+        own = leaf_of(sealed.answer.to_bytes()).hex()
+        at = next(n for n, text in enumerate(proof[part]) if text != own)
         proof[part][at] = "0" * 64
-    assert page.evaluate(script, [answer, proof]) == "SealBroken"
-
-
-KEPT: dict[str, Answer] = {}
-
-
-def _leaf(line: bytes) -> str:
-    from fairgauge.client.inclusion import leaf_of
-
-    return leaf_of(line).hex()
+    script = """async ([answer, proof]) => {
+        const { checkIncluded } = await import("/static/fairgauge-inclusion.js");
+        return checkIncluded(answer, proof).then(() => "fine", (error) => error.name);
+    }"""
+    found = visitor().open("/studies").evaluate(script, [answer, proof])
+    assert found == ("SealBroken" if part else "fine")
 
 
 def test_a_client_without_the_crowd_beside_it_refuses(collector: Collecting, visitor: OpenVisitor) -> None:

@@ -16,9 +16,8 @@ def goals(draw):
     d = draw(st.sampled_from([2, 3, 3, 4, 7, 8, 12]))
     parts = draw(st.lists(st.integers(1, 20), min_size=d, max_size=d))
     shares = np.maximum(np.array(parts) / sum(parts), 0.02)
-    weights = draw(
-        st.lists(st.sampled_from([1.0, 1.0, 1.0, 3.0]), min_size=d * (d - 1) // 2, max_size=d * (d - 1) // 2)
-    )
+    count = d * (d - 1) // 2
+    weights = draw(st.lists(st.sampled_from([1.0, 1.0, 1.0, 3.0]), min_size=count, max_size=count))
     pairs = tuple(pair._replace(weight=weight) for pair, weight in zip(all_pairs(d), weights, strict=True))
     return Goal(
         tuple((shares / shares.sum()).tolist()),

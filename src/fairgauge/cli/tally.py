@@ -49,6 +49,11 @@ def tally(
         )
     counts = found.tally
     write_bytes("output", output, counts.to_bytes())
+    if document.release is not None and counts.total < document.release.batch:
+        err.print(
+            f"The study promises that counts of fewer than {document.release.batch:,} answers are never shown: keep "
+            f"{output} to yourself."
+        )
     if json:
         show_json({"study": counts.study, "answers": counts.total, "repeated": found.again})
     else:

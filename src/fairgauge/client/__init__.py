@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
     from fairgauge.client.delivery import Patience, deliver, send
     from fairgauge.client.exchange import fetch_token
+    from fairgauge.client.inclusion import check_included
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.limits import Limits
+    from fairgauge.client.limits import Limits, ToReaders
     from fairgauge.client.load import load_study
     from fairgauge.client.relaying import Relay
 
@@ -24,8 +25,10 @@ __all__ = [
     "Limits",
     "Patience",
     "Relay",
+    "ToReaders",
     "answer",
     "append",
+    "check_included",
     "deliver",
     "fetch_token",
     "load_study",
@@ -40,8 +43,10 @@ __getattr__, __dir__ = lazily(
         "Limits": "limits",
         "Patience": "delivery",
         "Relay": "relaying",
+        "ToReaders": "limits",
         "answer": "answer",
         "append": "answer_file",
+        "check_included": "inclusion",
         "deliver": "delivery",
         "fetch_token": "exchange",
         "load_study": "load",

@@ -77,6 +77,8 @@ def _within(problem: SubsetProblem, columns: Columns, weights: Vector, renamed: 
     """Return the law of symbols of as many of the columns as there is room for; None if there is none for any."""
     carried = weights * columns.patterns.mean(axis=(1, 2))
     images = [_images(pattern, renamed) for pattern in columns.patterns]
+    if not problem.alike and _count(images) <= most:
+        return _law(images, weights)
     order = np.argsort(-carried / np.array([len(image) for image in images]) ** 0.5, kind="stable")
     # Columns that carry next to nothing take room all the same.
     count = int((np.cumsum(carried[order]) < _NEARLY * carried.sum()).sum()) + 1

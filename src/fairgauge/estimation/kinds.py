@@ -36,6 +36,11 @@ class IntervalKind:
     random_order: bool = False
 
     @property
+    def drawn(self) -> bool:
+        """Whether it is about the population that clients are drawn from, and not about those who came."""
+        return self.about == _DRAWN
+
+    @property
     def reader(self) -> type["Reader"]:
         """What reads counts by it."""
         module, name = self.loads.split(":")

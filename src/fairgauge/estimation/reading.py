@@ -3,7 +3,7 @@
 import math
 
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import holm, p_value
@@ -84,10 +84,10 @@ def _question(
             ("There are no answers yet.",),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    # Of several tables each device answers one: an answer through another is one more symbol.
-    counts = own if len(study.tables) == 1 else (*own, tally.total - sum(own))
-    estimands = estimands_of(question, tables=len(study.tables))
-    reader = kind.reader(estimands, counts_of(counts), study.planned)
+    estimands, counts = read_from(study, tally, index, kind)
+    # What was planned for the whole study is shared by its tables, before any answer.
+    planned = None if study.planned is None else max(1, study.planned // len(study.tables))
+    reader = kind.reader(estimands, counts_of(counts), planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
     margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
@@ -121,6 +121,20 @@ def _ratio(metric: Metric, together: Teller) -> Interval | None:
     """Return the impact ratio, from means that hold together."""
     means = [_level(metric, mean) for mean in together.means().values()]
     return None if together.warnings else impact_ratio(means)
+
+
+def read_from(study: Study, tally: Tally, index: int, kind: IntervalKind) -> tuple[Estimands, tuple[int, ...]]:
+    """Return what a question identifies, and the counts that an interval reads it from.
+
+    Of several tables each device answers one, picked by its own coin.  The coin knows nothing of the client, so those
+    who answer a table are drawn from the population as all are, and, given how many they are, so independently: their
+    own counts are enough.  But if all clients split exactly as the shares say, those who answer one table do not: an
+    answer through another table is then one more symbol.
+    """
+    question, own, tables = study.questions[index], tally.for_question(study, index), len(study.tables)
+    if tables == 1 or kind.drawn:
+        return estimands_of(question), own
+    return estimands_of(question, tables=tables), (*own, tally.total - sum(own))
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

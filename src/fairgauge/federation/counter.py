@@ -27,10 +27,14 @@ class NodeCounter:
             run that is given the same file goes on from there.
 
     Raises:
-        InvalidInput: If the file holds answers to another study.
+        InvalidInput: If the file holds answers to another study, or the study promises that its counts are held back:
+            what a federation has learnt is shown after every round.
     """
 
     def __init__(self, study: Study, *, confidence: float = 0.99, path: str | Path | None = None) -> None:
+        if study.release is not None:
+            rule = "must have no release: a federation shows counts after every round, and a collector holds them back"
+            raise InvalidInput("study", study.title, rule)
         self.study = study
         self.confidence = confidence
         self.path = None if path is None else Path(path).absolute()

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fairgauge.collector import export
 from fairgauge.collector.lane import Lane
+from fairgauge.study import Release
 from fairgauge.tallies import Tally
 from tests.answers import FORMATS, STUDY, Answers
 from tests.unit.cli.conftest import Run, refused
@@ -75,3 +77,11 @@ def test_ids_that_came_twice_are_told(fairgauge: Run, elsewhere: Path):
         "tally", "study.json", "a.csv", "--symbol-column", "sent", "--deduplicate", "-o", "t.json", "--json"
     )
     assert done.json == {"study": STUDY.digest, "answers": 2, "repeated": 0}
+
+
+def test_counts_that_a_study_promises_to_hold_back_are_not_to_be_shown(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "crowd.json").write_bytes(replace(STUDY, release=Release(501, "0.001", "0")).to_bytes())
+    (elsewhere / "answers.csv").write_text("symbol\n" + "1\n" * 500)
+    done = fairgauge("tally", "crowd.json", "answers.csv", "--json", "-o", "tally.json")
+    assert (done.status, done.json["answers"]) == (0, 500)
+    assert "promises that counts of fewer than 501 answers are never shown" in " ".join(done.err.split())

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from fairgauge.estimation import estimate
 from fairgauge.federation import NodeCounter
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate
-from fairgauge.study import Attribute, Study
+from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
@@ -147,3 +148,8 @@ def test_forwarding_sends_every_answer() -> None:
     with recorder() as server:
         counter.forward(server.url)
         assert server.bodies == [answer.to_bytes() for answer in answers(0, 1)]
+
+
+def test_a_study_whose_counts_are_held_back_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must have no release: a federation shows counts after every round"):
+        NodeCounter(replace(STUDY, release=Release(1000, "0.00000001", "0.5")))
