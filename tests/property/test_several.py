@@ -26,7 +26,7 @@ def goals(draw):
     )
 
 
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(goals(), st.sampled_from(["0.3", "0.7", "1", "1.5"]))
 def test_no_comparison_is_worse_than_with_randomized_response(goal, epsilon):
     name, channel = make_channel(goal, Decimal(epsilon))
