@@ -22,8 +22,30 @@ FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 SIZES: dict[str, Any] = {"wide": {"width": 960, "height": 700}, "phone": {"width": 390, "height": 700}}
 
 
+SPOKEN = {
+    "de": {
+        "title": "Versteht der Assistent alle?",
+        "purpose": "Um zu erfahren, wen der Assistent schlechter versteht, und die nächste Version zu verbessern.",
+        "metrics[0].name": "Anteil verstandener Befehle",
+        "metrics[0].help": "Von den letzten 100 Befehlen, die Sie gaben, der Anteil, den der Assistent verstand.",
+        "attributes[0].name": "Geschlecht",
+        "attributes[0].groups[0]": "weiblich",
+        "attributes[0].groups[1]": "männlich",
+    },
+    "ar": {
+        "title": "هل يفهم المساعد الجميع؟",
+        "purpose": "لمعرفة من يفهمهم المساعد أقل من غيرهم، حتى تُدرَّب النسخة القادمة من أجلهم.",
+        "metrics[0].name": "نسبة الأوامر المفهومة",
+        "metrics[0].help": "نسبة ما فهمه المساعد من آخر 100 أمر أعطيته.",
+        "attributes[0].name": "الجنس",
+        "attributes[0].groups[0]": "أنثى",
+        "attributes[0].groups[1]": "ذكر",
+    },
+}
+
+
 def study() -> Study:
-    """A study that people could be asked to take part in."""
+    """A study that people could be asked to take part in, in three languages."""
     name, channel = make_channel(Goal(shares=(0.5, 0.5), abstain=True), Decimal(1), design="randomized-response")
     sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
     help_ = "Of the last 100 commands that you gave, the part that the assistant understood."
@@ -35,6 +57,8 @@ def study() -> Study:
         purpose="To find out whom the assistant understands less well, so that the next version is trained for them.",
         retention=30,
         contact="fairness@example.org",
+        language="en",
+        translations=SPOKEN,
     )
 
 
@@ -44,8 +68,28 @@ def keep(page: Page, name: str) -> None:
     picture.quantize(64, dither=Image.Dither.NONE).save(FOLDER / f"take-part-{name}.png", optimize=True)
 
 
+def visit(page: Page, prefix: str, *, further: bool) -> None:
+    """Take part, and take pictures on the way."""
+    page.locator("#form").wait_for()
+    page.locator(".counts summary").click()
+    page.locator(".choices .choice").first.click()
+    page.locator("#part-0").fill("83")
+    page.locator("#whole-0").fill("100")
+    page.locator("#form-title").click()
+    keep(page, prefix)
+    page.locator("#draw").click()
+    page.locator("#send").wait_for()
+    if further:
+        keep(page, f"leaves-{prefix}")
+        page.locator("#send").click()
+        page.locator("#counted summary").click()
+        page.locator("#recheck").click()
+        page.locator("#rechecked:not(:empty)").wait_for()
+        keep(page, f"thanks-{prefix}")
+
+
 def main() -> None:
-    """Take part four times, and take pictures on the way."""
+    """Take part in English in light and dark, narrow and wide, and in the other languages on a phone."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -58,21 +102,11 @@ def main() -> None:
                 for size, viewport in SIZES.items():
                     page = chromium.new_context(color_scheme=scheme, viewport=viewport).new_page()
                     page.goto(address)
-                    page.get_by_text("Work it out").click()
-                    page.get_by_label("female", exact=True).check()
-                    page.get_by_label("How many were right").fill("83")
-                    page.get_by_label("Out of how many").fill("100")
-                    page.get_by_role("heading", name="Your answer").click()
-                    keep(page, f"{scheme}-{size}")
-                    page.get_by_role("button", name="Randomise").click()
-                    page.get_by_role("button", name="Send").wait_for()
-                    if (scheme, size) in (("light", "wide"), ("dark", "phone")):
-                        keep(page, f"leaves-{scheme}-{size}")
-                        page.get_by_role("button", name="Send").click()
-                        page.get_by_text("How to check").click()
-                        page.get_by_role("button", name="Is my answer counted?").click()
-                        page.get_by_text("Yes: the collector").wait_for()
-                        keep(page, f"thanks-{scheme}-{size}")
+                    visit(page, f"{scheme}-{size}", further=(scheme, size) in (("light", "wide"), ("dark", "phone")))
+            for locale in ("de-DE", "ar-EG"):
+                page = chromium.new_context(locale=locale, viewport=SIZES["phone"]).new_page()
+                page.goto(address)
+                visit(page, f"{locale[:2]}-phone", further=False)
             chromium.close()
 
 

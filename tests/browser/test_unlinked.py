@@ -67,8 +67,10 @@ def test_the_page_fetches_a_blind_ticket_and_says_that_it_sends_at_once(
     expect(page.locator("#drawing")).to_contain_text(f"https://{NAME} does not answer.")
     page.locator("#draw").click()
     expect(page.locator("#ready-more")).to_contain_text(say("en", "ready.at-once"))
+    expect(page.locator("#ready-text")).to_have_text(say("en", "ready.text-blind"))
     page.locator("#send").click()
     expect(page.locator("#ready-title")).to_have_text(say("en", "thanks.title"))
+    expect(page.locator("#ready-text")).to_have_text(say("en", "thanks.text-blind"))
     assert sum(collector.counts(study)) == 1
     assert len({one["body"] for one in heard}) == 1
     assert {one["bearer"] for one in heard} == {f"Bearer {TICKET}"}

@@ -9,7 +9,8 @@ The way of files to a verdict, and the module that each step lives in::
     compared   whether a report is what its study and its tally give, byte for byte
 """
 
-from fairgauge.bundles.checks import Check, Verification, verify
+from fairgauge.bundles.checks import verify
 from fairgauge.bundles.files import Bundle, Piece, gather
+from fairgauge.bundles.outcomes import Check, Signatures, Verification
 
-__all__ = ["Bundle", "Check", "Piece", "Verification", "gather", "verify"]
+__all__ = ["Bundle", "Check", "Piece", "Signatures", "Verification", "gather", "verify"]

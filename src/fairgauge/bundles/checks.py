@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
 
 from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.files import Bundle, Piece, reading
+from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
 from fairgauge.collector.seal import (
     PURPOSE,
     Export,
@@ -23,7 +22,6 @@ from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtr
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
-Outcome = Literal["holds", "broken", "open"]
 COMPARE = (
     "Whether that is the collector's key is not checked: compare it with the one that the operator publishes "
     "elsewhere, or give it with --key."
@@ -31,51 +29,6 @@ COMPARE = (
 
 _TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at.
-
-    Args:
-        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export`` or ``report``.
-        outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
-        sentence: What was found, for people.
-    """
-
-    about: str
-    outcome: Outcome
-    sentence: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it for JSON."""
-        return {"about": self.about, "outcome": self.outcome, "sentence": self.sentence}
-
-
-@dataclass(frozen=True)
-class Signatures:
-    """What signatures are checked with.
-
-    Args:
-        keys: The collector's public keys, as whoever checks knows them: one, or several where it changed its key in
-            between.  Without any, the files' own word is taken.
-        study: The signature of the study, if it was given by hand.
-    """
-
-    keys: tuple[str, ...] = ()
-    study: str | None = None
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What was found about the files of a study."""
-
-    checks: tuple[Check, ...]
-
-    @property
-    def broken(self) -> tuple[Check, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.checks if check.outcome == "broken")
 
 
 def verify(

@@ -1,17 +1,21 @@
 """``fairgauge audit``: measure, from answers alone, how much the client really leaks."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from fairgauge.cli import options
+from fairgauge.cli.formats import form_of, show_as
 
 
 def audit(
     study: Annotated[Path, typer.Argument(help="The study's file.")],
     samples: Annotated[int, typer.Option(help="How many answers to draw for each of two people.")] = 20_000,
     confidence: Annotated[float, typer.Option(help="How sure the bounds are, together.")] = 0.99,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
     from rich.console import Console
@@ -20,11 +24,12 @@ def audit(
     from fairgauge.audit import audit_study
     from fairgauge.cli.read import read_study
 
+    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if document.site is not None:
         from fairgauge.cli.for_sites import audit_for_sites
 
-        audit_for_sites(document, confidence=confidence, json=as_json)
+        audit_for_sites(document, confidence=confidence, json=json)
         return
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("answering", total=1.0)
@@ -32,7 +37,7 @@ def audit(
             document, samples=samples, confidence=confidence, progress=lambda part: progress.advance(task, part)
         )
     caught = any(question.caught for question in found)
-    if as_json:
+    if form != "people":
         shown = [
             {
                 "metric": q.metric,
@@ -44,9 +49,8 @@ def audit(
             }
             for q in found
         ]
-        typer.echo(
-            json.dumps({"study": document.digest, "confidence": confidence, "samples": samples, "questions": shown})
-        )
+        whole = {"study": document.digest, "confidence": confidence, "samples": samples, "questions": shown}
+        show_as(form, whole, shown)
     else:
         for q in found:
             typer.echo(f"{q.metric} by {q.attribute}")

@@ -61,7 +61,10 @@ def as_markdown(rows: Rows) -> str:
     if not rows:
         return ""
     names = list(rows[0])
-    number = [all(isinstance(row[name], int | float | None) for row in rows) for name in names]
+    number = [
+        all(isinstance(row[name], int | float | None) and not isinstance(row[name], bool) for row in rows)
+        for name in names
+    ]
     lines = [names, ["---:" if is_number else "---" for is_number in number]]
     lines += [[_cell(row[name]) for name in names] for row in rows]
     head, rule, *rest = lines
@@ -77,5 +80,7 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     text = f"{value:,}" if isinstance(value, int) else str(value)
     return "".join(f"\\{letter}" if letter in "\\|" else letter for letter in text)

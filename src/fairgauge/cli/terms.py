@@ -33,10 +33,13 @@ def terms(
     epoch: Annotated[
         int | None, typer.Option(help="For how many seconds answers are held back, such as 86400.")
     ] = None,
+    order: Annotated[
+        str | None, typer.Option(help="waves if clients do not answer in random order, say one country after another.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Write a study with the terms on which it is run: who may answer, through what, and when it is sent."""
-    given: dict[str, Any] = {"admission": admission, "gateway": gateway, "epoch": epoch}
+    given: dict[str, Any] = {"admission": admission, "gateway": gateway, "epoch": epoch, "order": order}
     if issuer is not None:
         given["issuer"] = _issuer(issuer)
         given["admission"] = admission or "blind"

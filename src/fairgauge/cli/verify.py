@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairgauge.bundles.checks import Signatures, Verification
 from fairgauge.bundles.checks import verify as run
 from fairgauge.bundles.files import gather
+from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.read import naming

@@ -67,6 +67,7 @@ def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal
     """Return why a study would be refused whatever the group and the values are; None if it would not."""
     checks: list[tuple[str, Callable[[], None]]] = [
         ("unable", lambda: check_able(study, None)),
+        ("unable", lambda: _check_terms(study)),
         ("unable", lambda: _check_handed_on(study)),
         ("time", lambda: check_time(study)),
         ("study", study.check_privacy),
@@ -80,6 +81,21 @@ def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal
         except (CannotAnswer, NotPrivate) as problem:
             return Refusal(code, str(problem))
     return None
+
+
+def _check_terms(study: "Study") -> None:
+    """Refuse terms that only a device which sends its own answer can keep, or only a collector.
+
+    Here somebody else carries the answer, and knows whose it is: an answer must not be given and its terms left out.
+    """
+    for what, asked in (
+        ("is for sites that hold many people", study.site is not None),
+        ("asks for a gateway that hides addresses", study.gateway is not None),
+        ("asks for answers that wait for an epoch", study.epoch is not None),
+        ("promises a release in batches, which a collector keeps", study.release is not None),
+    ):
+        if asked:
+            raise CannotAnswer(f"the study {what}, and this answer would be carried by others")
 
 
 def refusal_code(text: str) -> str | None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
-from flwr.common.constant import ErrorCode
 
 from fairgauge.client import Answer, Limits
 from fairgauge.client.asking import ask_agent
@@ -29,6 +28,9 @@ Setting: TypeAlias = T | Callable[[Context], T]
 LIMIT = "fairgauge-limit"
 STUDY_LIMIT_KEY = "fairgauge-study-limit"
 AGENT = "fairgauge-agent"
+
+# Flower's MOD_FAILED_PRECONDITION; older versions have no name for it.
+REFUSED = 6
 
 _logger = logging.getLogger(__name__)
 
@@ -85,7 +87,7 @@ def private_metrics(
     def mod(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
         found = guarded(lambda: answer(message, context, call_next))
         if isinstance(found, Refusal):
-            return Message(Error(ErrorCode.MOD_FAILED_PRECONDITION, found.text), reply_to=message)
+            return Message(Error(REFUSED, found.text), reply_to=message)
         return Message(to_content(found), reply_to=message)
 
     return mod

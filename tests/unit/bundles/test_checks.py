@@ -1,4 +1,7 @@
-"""Every forgery of a bundle is caught, and named in plain words."""
+"""Every forgery of a bundle is caught, and named in plain words.
+
+Covers: fairgauge.bundles.outcomes.
+"""
 
 import json
 from dataclasses import replace
@@ -7,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.bundles import gather, verify
-from fairgauge.bundles.checks import Signatures
+from fairgauge.bundles.outcomes import Signatures
 from fairgauge.collector.seal import PURPOSE, read_sealed
 from fairgauge.collector.signing import Signer
 from fairgauge.errors import InvalidInput

@@ -69,3 +69,12 @@ def test_what_is_wrong_is_named(fairgauge: Run, study: Path, tmp_path: Path, giv
 def test_a_relay_needs_an_address(fairgauge: Run):
     done = fairgauge("relay", "--to", "collector.example")
     assert (done.status, done.err) == (2, "fairgauge: to=://: must be an address such as https://example.org\n")
+
+
+def test_a_study_whose_answers_come_in_waves(fairgauge: Run, study: Path, tmp_path: Path):
+    output = tmp_path / "by-country.json"
+    assert fairgauge("terms", study, "--order", "waves", "-o", output).status == 0
+    assert Study.load(output).order == "waves"
+    wrong = fairgauge("terms", study, "--order", "random", "-o", output)
+    assert wrong.status == 2
+    assert "order=random: must be waves, or left out" in wrong.err

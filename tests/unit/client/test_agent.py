@@ -15,7 +15,7 @@ from fairgauge.client import Answer, Ledger, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Study
+from fairgauge.study import Release, Study
 from tests.samples import sample_question, sample_study, two_questions
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "agent.json").read_text(encoding="utf-8"))
@@ -148,3 +148,10 @@ def test_two_attributes_each_have_their_account(tmp_path: Path) -> None:
     profile = {"group": {"sex": "male", "age": None}, "values": {"recall": 1, "error": None}}
     assert ask(agent(tmp_path, profile), two_questions()).startswith("ok {")
     assert sorted(Ledger(tmp_path / "ledger.sqlite3").spent()) == ["age", "sex"]
+
+
+@pytest.mark.parametrize("terms", [{"epoch": 3600}, {"release": Release(10_000, "0.00000001", "0.5")}])
+def test_terms_that_whoever_carries_the_answer_would_not_keep_are_refused(terms: Any, tmp_path: Path) -> None:
+    study = Study("Sample", STUDY.questions, **terms)
+    assert ask(agent(tmp_path), study) == "no unable"
+    assert not (tmp_path / "ledger.sqlite3").exists() or Ledger(tmp_path / "ledger.sqlite3").spent() == {}

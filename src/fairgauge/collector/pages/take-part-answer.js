@@ -69,13 +69,17 @@ function offerTicket(visit, study, answer) {
 
 /** Return title, text and small print for each state of an answer. */
 function texts(visit, { admission, gateway, epoch }, count) {
-  const shown = { tickets: "ready.ticket", blind: "ready.blind" };
-  const id = visit.say(shown[admission] ?? "ready.random");
+  const id = visit.say(admission === "tickets" ? "ready.ticket" : "ready.random");
+  const blind = admission === "blind"; // then the ticket goes along, beside these bytes
   // What a study asks for so that nobody can tell whose an answer is, a page of the collector's cannot do: it says so.
   const more = gateway || epoch ? [visit.say("ready.more"), visit.say("ready.at-once")] : [visit.say("ready.more")];
   return {
-    pending: [visit.say("ready.title"), visit.say("ready.text", { count, id }), more.join(" ")],
-    delivered: [visit.say("thanks.title"), visit.say("thanks.text"), ""],
+    pending: [
+      visit.say("ready.title"),
+      blind ? visit.say("ready.text-blind") : visit.say("ready.text", { count, id }),
+      more.join(" "),
+    ],
+    delivered: [visit.say("thanks.title"), visit.say(blind ? "thanks.text-blind" : "thanks.text"), ""],
     refused: [visit.say("refused.title"), visit.say("refused.text"), ""],
   };
 }

@@ -1,0 +1,51 @@
+"""What a check found, what all of them found, and what signatures are checked with."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["holds", "broken", "open"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Args:
+        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export`` or ``report``.
+        outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
+        sentence: What was found, for people.
+    """
+
+    about: str
+    outcome: Outcome
+    sentence: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return {"about": self.about, "outcome": self.outcome, "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """What signatures are checked with.
+
+    Args:
+        keys: The collector's public keys, as whoever checks knows them: one, or several where it changed its key in
+            between.  Without any, the files' own word is taken.
+        study: The signature of the study, if it was given by hand.
+    """
+
+    keys: tuple[str, ...] = ()
+    study: str | None = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found about the files of a study."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def broken(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.outcome == "broken")
