@@ -265,7 +265,8 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
     written = visitor("file://").open(str(tmp_path / "report.html"))
     gap = [printed["questions"][0]["headline"][name] for name in ("estimate", "low", "high")]
     assert told == printed
-    assert numbers(shown) == numbers(reported) == numbers(written) == gap
+    assert numbers(shown) == numbers(reported) == numbers(written)
+    assert numbers(shown) == pytest.approx(gap, rel=1e-9)  # pages have ten digits, the same on every processor
     # The verdict, and what a wrong share would do to it, are read together.
     sentence = " ".join(fairgauge("estimate", *asked).splitlines()[3:5])
     for page in (shown, reported, written):

@@ -102,3 +102,14 @@ def test_a_mutant_that_suspects_nobody_is_blind(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(fit, "_suspected", honest)
     caught = alarms(STUDIES["two groups"], VALUES["everyone at one value"], 10_000, runs=20, forged=(0, 500))
     assert binom.cdf(caught, 20, POWER) < FALSE_POSITIVE_RATE
+
+
+def test_what_no_check_can_see_is_an_honest_law():
+    """5 % sent to one symbol of randomized response is what another population sends: no test tells them apart."""
+    rows = np.array(designed(TWO, "1", design="randomized-response").channel.table, dtype=float) / 2**53
+    honest = np.array([0.15, 0.35, 0.15, 0.35]) @ rows
+    for symbol in range(4):
+        forged = 0.95 * honest + 0.05 * np.eye(4)[symbol]
+        weights = nearest_mixtures(forged[None], rows)
+        assert (weights @ rows)[0] == pytest.approx(forged, abs=1e-7)
+        assert (weights >= 0).all()

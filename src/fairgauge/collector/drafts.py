@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
+from fairgauge.crowd.promise import MOST_PEOPLE
 from fairgauge.errors import BadStudy
 from fairgauge.study import DRAFT, Study
 
@@ -28,6 +29,10 @@ def check_takes(study: Study, *, drafts: bool, gateway: str) -> None:
     if study.gateway not in (None, gateway):
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
+    if study.release is not None and study.release.batch > MOST_PEOPLE:
+        raise BadStudy(
+            "release.batch", study.release.batch, f"must be at most {MOST_PEOPLE}: nobody lives to see it full"
+        )
     Gate.of(study)  # refuses an issuer's key that is none
 
 

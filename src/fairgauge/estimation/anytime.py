@@ -30,7 +30,7 @@ from fairgauge.goals.inputs import Matrix, Vector
 SIZES: Vector = np.logspace(1, 10, 37)
 STAKED_ALPHA = 0.01
 # Half of the money goes to sizes near the planned one: the variance is not known either.
-_NEARBY: Vector = np.array([0.4, 1.0, 2.5])
+_NEARBY: Vector = np.array([0.6, 1.6])
 
 _NEVER = 1e30
 
