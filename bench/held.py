@@ -17,10 +17,10 @@ from scipy.stats import binom
 from bench.conditions import Setting
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
+from fairgauge.estimation.estimands import read_from
 from fairgauge.estimation.kinds import KINDS, kind_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.reader import Reader, counts_of
-from fairgauge.estimation.reading import read_from
 from fairgauge.estimation.values import Interval
 from fairgauge.simulation import simulate, simulate_exactly
 from fairgauge.tallies import Tally

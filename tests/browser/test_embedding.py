@@ -141,6 +141,7 @@ def test_the_site_says_the_language_and_may_change_it(
     page.locator("fairgauge-study").evaluate("(study) => (study.lang = 'ar')")
     expect(page.get_by_role("button", name="امزج إجابتي بالصدفة")).to_be_visible()
     assert page.locator("fairgauge-study .take-part").evaluate("(it) => getComputedStyle(it).direction") == "rtl"
+    page.evaluate("import('/fairgauge-study.js?again')")  # loading it twice is no fault
 
 
 def test_an_element_without_a_study_says_so(

@@ -116,8 +116,9 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
     for asked, question in zip(study.asked, estimate.questions, strict=True):
         about = f" by {question.attribute}: {question.answers:,} {counted}"
         out.print(Text.assemble((question.metric, "bold"), about))
-        hidden = {f"{a} - {b}" for a, b in question.gaps} - {f"{a} - {b}" for (a, b), _ in shown_gaps(question)}
-        rows = [[name, *_shown(interval)] for name, interval in question.rows() if name not in hidden]
+        gaps = [(f"{a} - {b}", gap) for (a, b), gap in shown_gaps(question)]
+        others = list(question.rows())[len(question.gaps) :]
+        rows = [[name, *_shown(interval)] for name, interval in (*gaps, *others)]
         if rows:
             show_table("", "estimate", "low", "high", rows=rows)
         if any(interval.cut for _, interval in question.rows()):

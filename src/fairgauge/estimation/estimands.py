@@ -15,11 +15,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.sides import Pair, Side, compared, margin_sides, members
-from fairgauge.study import Question
+from fairgauge.study import Question, Study
+from fairgauge.tallies import Tally
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,20 @@ def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
         share_error=float(question.attribute.share_error or 0) if shares is not None else 0.0,
         constant=goal.gap_constant(decoder),
     )
+
+
+def read_from(study: Study, tally: Tally, index: int, kind: IntervalKind) -> tuple[Estimands, tuple[int, ...]]:
+    """Return what a question identifies, and the counts that an interval reads it from.
+
+    Of several tables each device answers one, picked by its own coin.  The coin knows nothing of the client, so those
+    who answer a table are drawn from the population as all are, and, given how many they are, so independently: their
+    own counts are enough.  But if all clients split exactly as the shares say, those who answer one table do not: an
+    answer through another table is then one more symbol.
+    """
+    question, own, tables = study.questions[index], tally.for_question(study, index), len(study.tables)
+    if tables == 1 or kind.drawn:
+        return estimands_of(question), own
+    return estimands_of(question, tables=tables), (*own, tally.total - sum(own))
 
 
 def comparison_score(goal: Goal, decoder: Decoder, pair: Pair) -> Vector | None:

@@ -3,7 +3,7 @@
 import math
 
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.estimation.estimands import read_from
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import holm, p_value
@@ -121,20 +121,6 @@ def _ratio(metric: Metric, together: Teller) -> Interval | None:
     """Return the impact ratio, from means that hold together."""
     means = [_level(metric, mean) for mean in together.means().values()]
     return None if together.warnings else impact_ratio(means)
-
-
-def read_from(study: Study, tally: Tally, index: int, kind: IntervalKind) -> tuple[Estimands, tuple[int, ...]]:
-    """Return what a question identifies, and the counts that an interval reads it from.
-
-    Of several tables each device answers one, picked by its own coin.  The coin knows nothing of the client, so those
-    who answer a table are drawn from the population as all are, and, given how many they are, so independently: their
-    own counts are enough.  But if all clients split exactly as the shares say, those who answer one table do not: an
-    answer through another table is then one more symbol.
-    """
-    question, own, tables = study.questions[index], tally.for_question(study, index), len(study.tables)
-    if tables == 1 or kind.drawn:
-        return estimands_of(question), own
-    return estimands_of(question, tables=tables), (*own, tally.total - sum(own))
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

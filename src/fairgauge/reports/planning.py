@@ -9,7 +9,7 @@ from markupsafe import Markup
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.draft import Draft
-from fairgauge.planning.trade import errors_for
+from fairgauge.planning.trade import errors_for, errors_together
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import unit_of
@@ -36,14 +36,18 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
     chosen = as_epsilon(draft.epsilon)
     epsilons = sorted({*_EPSILONS, chosen})
     found = []
-    for wish in draft.wishes():
+    wishes = draft.wishes()
+    several = errors_together(wishes, epsilons, clients=clients) if len(wishes) > 1 else []
+    for number, wish in enumerate(wishes):
         metric, goal, unit = wish.metric, Goal.of(wish), unit_of(wish.metric)
-        points = errors_for(goal, metric, epsilons, clients=clients)
+        points = several[number] if several else errors_for(goal, metric, epsilons, clients=clients)
         error = dict(points)[float(chosen)]
         what = "the gap" if goal.target == "gap" else "each group's mean"
         sentence = (
             f"With epsilon {chosen}, {clients:,} answers give {what} to about ±{unit.of(error)} (99 % confidence)."
         )
+        if several:
+            sentence = sentence.replace("answers give", f"answers, shared by {len(wishes)} questions, give")
         tells_nothing = no_study_sentence(clients, error, metric)
         if tells_nothing is not None:
             sentence = f"{'' if error >= 2 * metric.scale else sentence + ' '}{tells_nothing}"

@@ -178,3 +178,15 @@ def test_too_few_counts_are_refused(fairgauge: Run, files: Files, elsewhere: Pat
 def test_missing_files_are_named(fairgauge: Run, files: Files):
     assert refused(fairgauge("estimate", files[0], "nowhere.json"), "tally=nowhere.json: cannot be read: No such file")
     assert refused(fairgauge("estimate", "nowhere.json", files[1]), "study=nowhere.json: cannot be read: No such file")
+
+
+def test_of_very_many_gaps_the_largest_are_shown_first(fairgauge: Run, elsewhere: Path):
+    towns = [f"t{n}" for n in range(8)]
+    attribute = Attribute("town", dict.fromkeys(towns, "0.125"))
+    asked = study(Question(RECALL, attribute, "means", "sample", "1.1", sample_channel(groups=8)))
+    asked.save("s.json")
+    expected_tally(asked, people(*((town, f"{0.1 * n:.1f}", 10**6) for n, town in enumerate(towns)))).save("t.json")
+    out = fairgauge("estimate", "s.json", "t.json", "--interval", "normal").out
+    assert out.splitlines()[2].startswith("t0 - t7")
+    assert "The 24 largest of 28 gaps are shown. The other 4, 4 of them clear, are in the JSON." in out
+    assert "The 28 gaps hold together with 99 % confidence, every mean by itself." in out

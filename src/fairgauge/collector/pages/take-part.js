@@ -245,4 +245,5 @@ export class FairgaugeStudy extends HTMLElement {
   }
 }
 
-customElements.define("fairgauge-study", FairgaugeStudy);
+// A page may load the script twice.
+if (!customElements.get("fairgauge-study")) customElements.define("fairgauge-study", FairgaugeStudy);
