@@ -30,7 +30,7 @@ Patterns = NDArray[np.float64]  # column, group, level
 _CLOSE = 3e-3
 _ROUNDS = 150
 _MOST_COLUMNS = 1200
-_CUTS = 15
+_CUTS = 40
 _PER_ROUND = 80
 _TURNS = 25
 _PATIENCE = 12
@@ -158,6 +158,24 @@ class SubsetProblem:
                 columns, optimum = columns.some(kept), optimum._replace(weights=optimum.weights[kept])
         used = optimum.weights > _USED
         return columns.some(used), optimum.weights[used]
+
+    def reached(self, columns: Columns, weights: Vector) -> float:
+        """Return the largest of the groups' variances, in their units, that a mixture of columns has."""
+        mirrored = columns.patterns[:, :, ::-1]
+        even = (columns.patterns + mirrored) / 2
+        d = len(self.shares)
+        squares = (weights[:, None] * columns.scores**2).T
+        second = (squares @ even.reshape(len(even), -1)).reshape(d, d, -1)
+        own = np.array([second[g, g] for g in range(d)])
+        if self.alike:
+            own[:] = own.mean(axis=0)
+            others = second[~np.eye(d, dtype=bool)].mean(axis=0).max()
+            crossed = np.full(d, (1 - self.shares[0]) * others)
+        else:
+            tops = second.max(axis=2)
+            crossed = tops @ self.shares - np.diag(tops) * self.shares
+        variances = self.shares * (own - (self.slopes[:, None] * self.levels) ** 2).max(axis=1) + crossed
+        return float(variances.max())
 
     def best_of(self, columns: Columns) -> tuple[Columns, Vector]:
         """Return the best weights of these columns alone, beside the simplest ones that make a channel possible."""
