@@ -24,6 +24,9 @@ def test_it_writes_a_private_study(fairgauge: Run, elsewhere: Path):
     assert question.attribute.shares == ("0.5", "0.5")
     assert (question.target, question.design, question.epsilon) == ("gap", "randomized-response", "1")
     (described,) = done.json["questions"]
+    (gap,) = described.pop("pairs")
+    assert gap["groups"] == ["female", "male"]
+    assert gap["variance"] == pytest.approx(44.30, abs=0.005)
     assert described == {
         "metric": "recall",
         "design": "randomized-response",
