@@ -170,10 +170,10 @@ class Decoder:
                 rise = rises[here] - law[here] @ rises[here] / weight
                 law[here] *= np.exp(np.clip(pace * rise / max(rises[here].max(), 1e-300), -2, 2))
                 law[here] *= weight / law[here].sum()
-        found = self._but(prior=best)
-        own = [(f, found._hardest_prior([f], law.copy(), _OWN_TURNS)) for f in functionals]
-        scores = [(f, found._least_squares(f, prior)) for f, prior in own]
-        return found._but(aims=tuple(Aim(f, score) for f, score in scores if score is not None))
+        shared = self._but(prior=best)
+        own = [(f, shared._hardest_prior([f], law.copy(), _OWN_TURNS)) for f in functionals]
+        aims = [(f, shared._least_squares(f, prior)) for f, prior in own]
+        return shared._but(aims=tuple(Aim(f, score) for f, score in aims if score is not None))
 
     def _but(self, **changes: Any) -> "Decoder":
         """Return the decoder with something else, and with what is known of its table."""
