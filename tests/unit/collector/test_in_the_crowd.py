@@ -159,7 +159,7 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
 
     def read(url: str) -> dict[str, Any]:
         heard.append(url.partition("/inclusion")[2])
-        return proofs[heard[-1]]
+        return dict(proofs[heard[-1]])
 
     monkeypatch.setattr(command, "_read", read)
     monkeypatch.setattr(command, "load_study", lambda address, *, digest: STUDY)
