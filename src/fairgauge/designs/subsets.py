@@ -29,6 +29,8 @@ Patterns = NDArray[np.float64]  # column, group, level
 
 _CLOSE = 3e-3
 _ROUNDS = 150
+# Groups that differ make large programs: from so many on, rounds stop early, so that a design takes a minute.
+_LARGE, _FEWER_ROUNDS = 12, 60
 _MOST_COLUMNS = 1200
 _CUTS = 40
 _PER_ROUND = 80
@@ -125,7 +127,7 @@ class SubsetProblem:
         rng = np.random.default_rng(2022)
         best, bound, since, reached = None, -np.inf, 0, np.inf
         optimum = program.solve()
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if len(self.shares) <= _LARGE or self.alike else _FEWER_ROUNDS):
             broken = program.cut(columns, optimum)
             if broken:
                 optimum = program.solve()
