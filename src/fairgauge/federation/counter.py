@@ -8,7 +8,7 @@ from fairgauge.client.answer_file import append_all
 from fairgauge.client.disk import make_folder
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
-from fairgauge.estimation.kinds import LIVE
+from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.federation.nodes import NodeList
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -79,8 +79,12 @@ class NodeCounter:
         return len(new)
 
     def estimate(self) -> Estimate:
-        """Return what the answers say so far, with intervals that hold at every look together."""
-        return estimate(self.study, self.tally, confidence=self.confidence, interval=LIVE)
+        """Return what the answers say so far, with intervals that hold at every look together.
+
+        Where answers come in waves (``study.order``) no interval does: they hold when all have come, at one look.
+        """
+        kind = LIVE if self.study.order is None else DEFAULT
+        return estimate(self.study, self.tally, confidence=self.confidence, interval=kind)
 
     def numbers(self) -> dict[str, float]:
         """Return what is known so far.
