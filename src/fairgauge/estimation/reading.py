@@ -43,7 +43,7 @@ def estimate(
         InvalidInput: If an argument is out of range, or of another type.
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    for_sites = isinstance(study, Study) and study.site is not None
+    for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
     check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
     kind = _kind(study, interval)
     check_confidence(confidence)
