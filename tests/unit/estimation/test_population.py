@@ -1,7 +1,6 @@
 """Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
 
-Covers: fairgauge.estimation.inversion.
-"""
+Covers: fairgauge.estimation.inversion."""
 
 import numpy as np
 import pytest
