@@ -19,7 +19,7 @@ from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study
+from fairgauge.study import DRAFT, Question, Study
 
 
 def design(
@@ -85,6 +85,8 @@ def design(
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
+    if study.format == DRAFT:
+        out.print(f"  Format {DRAFT}, a draft: collectors take it only where they are set to (drafts = true).")
     for line in _tables(study):
         out.print(f"  {line}")
     for question in study.questions:

@@ -142,7 +142,9 @@ def read_sealed(data: bytes) -> Sealed:
         if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
             raise TypeError
     except KeyError as error:
-        raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study: it has no {error.args[0]}") from None
+        raise InvalidInput(
+            "sealed", f"{len(data)} bytes", f"must be a sealed study: it has no {error.args[0]}"
+        ) from None
     except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
     if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT):
@@ -289,7 +291,9 @@ def _read_parquet(source: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 ids, symbols = batch.column("id"), batch.column("symbol")
                 if ids.null_count or symbols.null_count or not _are_answers(ids.type, symbols.type):
                     raise InvalidInput(
-                        "export", f"{ids.type}, {symbols.type}", "must be ids of 16 bytes, and symbols that are integers"
+                        "export",
+                        f"{ids.type}, {symbols.type}",
+                        "must be ids of 16 bytes, and symbols that are integers",
                     )
                 yield from zip(ids.to_pylist(), symbols.to_pylist(), strict=True)
     except pa.ArrowException as error:

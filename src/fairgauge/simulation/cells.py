@@ -64,7 +64,8 @@ class Cell:
 def read_cell(row: Mapping[str, Any]) -> Cell:
     """Read one row, whose entries are text from a CSV file or whatever a data frame holds."""
     if "count" not in row:
-        raise InvalidInput("column", "count", "must be there, beside the groups and the values")
+        rule = "must be there, beside the groups and the values; or name the columns of people, as --group-column does"
+        raise InvalidInput("column", "count", rule)
     counted = _entry(row["count"])
     try:
         clients = int(counted)
@@ -85,7 +86,8 @@ def read_cell(row: Mapping[str, Any]) -> Cell:
 
 def _number(field: str, entry: Any) -> Decimal | None:
     try:
-        exact = None if entry is None else Decimal(entry)
+        # A float is the decimal that it prints as: who wrote 0.83 means that, and not the binary fraction nearest to it.
+        exact = None if entry is None else Decimal(str(float(entry)) if isinstance(entry, float) else entry)
     except (InvalidOperation, TypeError, ValueError):
         raise InvalidInput(field, entry, "must be a number, or empty") from None
     if exact is not None and not exact.is_finite():

@@ -45,6 +45,12 @@ def test_what_it_cannot_answer_is_said_now(fairgauge: Run):
     )
 
 
+def test_a_draft_is_called_one_before_a_collector_refuses_it(fairgauge: Run):
+    said = "Format 2, a draft: collectors take it only where they are set to (drafts = true)."
+    assert said in fairgauge("design", *BASE, *KNOWN, *RECALL, "--operator", "Example Ltd", "-o", "draft.json").out
+    assert said not in fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", "final.json").out
+
+
 def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path):
     done = fairgauge("design", *BASE, "--group", "a", "--group", "b", *RECALL, "--metric", "error:-1:3", "-o", "s.json")
     assert done.status == 0
