@@ -76,6 +76,7 @@ def _try_in(place: Path, version: str, app: str) -> Result:
     if status != 0:
         return Result(version, "cannot be installed", "")
     _, told = _run([sys.executable, "-m", "pytest", "-q", "-W", "default", "tests/unit/flower"], place)
+    print(*(line for line in told.splitlines() if line.startswith("FAILED")), sep="\n")
     tests = told.strip().splitlines()[-1].partition(" in ")[0] if told.strip() else "no output"
     if not app:
         return Result(version, tests, "not tried")

@@ -31,6 +31,7 @@ from bench.lines import Line, Topic, seconds
 from bench.population import population
 from bench.relay import relay
 from bench.scale import SCALE
+from bench.several import several
 from bench.siege import siege
 from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
@@ -126,6 +127,7 @@ def machine() -> str:
 TOPICS: dict[str, Topic] = {
     "accuracy": accuracy,
     "population": population,
+    "several": several,
     "intervals": widths,
     "design": design_times,
     "simulation": simulation,

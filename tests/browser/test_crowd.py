@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Error, Route, expect
 
 from fairgauge.client import Answer
-from fairgauge.client.inclusion import leaf_of
+from fairgauge.client.inclusion import buckets_to_ask, leaf_of
 from fairgauge.crowd import promised
 from fairgauge.study import Release, Study
 from tests.browser.conftest import Collecting, OpenVisitor
@@ -118,6 +118,23 @@ def test_a_proof_that_is_not_one_is_told_apart(sealed: Sealed, visitor: OpenVisi
     }"""
     found = visitor().open("/studies").evaluate(script, [answer, proof])
     assert found == ("SealBroken" if part else "fine")
+
+
+def test_python_and_javascript_ask_for_the_same_buckets_and_for_none_where_the_number_is_too_large(
+    collector: Collecting, visitor: OpenVisitor
+) -> None:
+    collector.publish(in_the_crowd("Crowd: buckets"))
+    id_ = "a7" + 15 * "5c"
+    asked = [(600, 30), (601, 600), (70_000, 10_000), (511, 9999), (0, 0), (16_384, 1)]
+    script = """async ([id, asked]) => {
+        const { bucketsToAsk } = await import("/static/fairgauge-inclusion.js");
+        return asked.map(([answers, known]) => bucketsToAsk(id, answers, known));
+    }"""
+    page = visitor().open("/studies")
+    found = page.evaluate(script, [id_, asked])
+    assert found == [list(buckets_to_ask(bytes.fromhex(id_), answers, known)) for answers, known in asked]
+    with pytest.raises(Error, match="too large a number of answers"):
+        page.evaluate(script, [id_, [(2**52, 10_000)]])
 
 
 def test_a_client_without_the_crowd_beside_it_refuses(collector: Collecting, visitor: OpenVisitor) -> None:

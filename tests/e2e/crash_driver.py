@@ -62,7 +62,8 @@ def trace_to(last: int, points: str) -> Callable[[FrameType, str, Any], Any]:
 
 def forget(self: Ledger, study: Any, profile: Any, **_: Any) -> Answer:
     """Broken: sends before it remembers."""
-    found = self._sent_early = answer(study, profile)  # type: ignore[attr-defined]
+    found: Answer = answer(study, profile)
+    self._sent_early = found  # type: ignore[attr-defined]
     return found
 
 

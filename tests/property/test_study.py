@@ -78,7 +78,7 @@ def drafts(draw: st.DrawFn) -> Study:
     asked = [replace(draw(metrics()), name=name, help=draw(st.none() | names)) for name in called]
     levels = draw(st.lists(st.sampled_from([THREE_LEVELS, THREE_LEVELS[::2]]), min_size=1, max_size=2))
     channel = sample_joint_channel(groups=len(attribute.groups), levels=tuple(levels))
-    told = {"spread": draw(st.sampled_from([None, "max"])), "weight": draw(st.none() | parts)}
+    told: dict[str, Any] = {"spread": draw(st.sampled_from([None, "max"])), "weight": draw(st.none() | parts)}
     questions = [
         Question(metric, attribute, "gap", "sample", "1.1", channel, expect=metric.low, **told)
         for metric in asked[: len(levels)]

@@ -47,7 +47,8 @@ def draws_until_it_likes_it(path: Path, study: Study, cell: Cell) -> Answer:
 def remembers_another_profile(path: Path, study: Study, cell: Cell) -> Answer:
     """Broken: who comes back without a profile abstains."""
     honest(path, study, cell)
-    return answer(study, NOBODY)
+    found: Answer = answer(study, NOBODY)
+    return found
 
 
 def is_honest(client: Client, folder: Path) -> bool:

@@ -1,13 +1,13 @@
 """Cells, margins and questions at once: how often some comparison misses the truth, with clients drawn.
 
-Covers bench.several, of which `make coverage` measures more.
+Covers bench.groups_coverage, of which `make coverage` measures more.
 """
 
 from dataclasses import replace
 
 import pytest
 
-from bench.several import SETTINGS, Found, Several, misses
+from bench.groups_coverage import SETTINGS, Found, Several, misses
 from fairgauge.estimation.estimands import estimands_of
 
 # Quick enough for every run: the tests of a value, not whole intervals.
@@ -25,7 +25,7 @@ def test_a_mutant_that_does_not_share_alpha_is_caught():
 
 def test_a_mutant_that_takes_one_question_for_the_other_is_caught(monkeypatch: pytest.MonkeyPatch):
     setting = Several("at once", 100_000, "4", "normal")
-    monkeypatch.setattr("bench.several.estimands_of", lambda one: estimands_of(replace(one, axis=1 - one.axis)))
+    monkeypatch.setattr("bench.groups_coverage.estimands_of", lambda one: estimands_of(replace(one, axis=1 - one.axis)))
     assert misses(setting, 20).broken
 
 

@@ -10,16 +10,19 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_json
+from fairgauge.cli.show import err, out, show_json, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
+from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import DRAFT, Question, Study
+
+_LARGE = 1_000_000
 
 
 def design(
@@ -83,10 +86,14 @@ def design(
     if json:
         show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})
         return
-    size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
+    bulk = len(study.to_bytes())
+    size = f", {bulk:,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
     if study.format == DRAFT:
         out.print(f"  Format {DRAFT}, a draft: collectors take it only where they are set to (drafts = true).")
+    if bulk > _LARGE:
+        rule = "every device downloads it; fewer --symbols make it smaller"
+        out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
     for line in _tables(study):
         out.print(f"  {line}")
     for question in study.questions:
@@ -99,6 +106,7 @@ def design(
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
+        _show_gaps(question)
         if not channel.further and (
             saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
         ):
@@ -129,6 +137,22 @@ def _tells(question: Question) -> dict[str, bool]:
     return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
 
 
+def _show_gaps(question: Question) -> None:
+    """Print what each of several comparisons will vary by, the worst first, beside randomized response."""
+    if not Goal.of(question).balanced or question.channel.further:
+        return
+    found, simple = gaps_of(question)
+    if not found:
+        return
+    show_parts(found, by=simple)
+    ratios = [part.variance / simple[part.groups] for part in found]
+    least, most = 1 - max(ratios), 1 - min(ratios)
+    fewer = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
+    out.print(f"    For the same error each comparison takes {fewer} fewer clients than randomized response.")
+    if (cost := cap_cost(question)) is not None:
+        out.print(f"    {cost}")
+
+
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
     return largest_rounding_cost(Goal.of(question), question.channel)
@@ -144,4 +168,5 @@ def _described(question: Question) -> dict[str, Any]:
         "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
+        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
     }

@@ -73,4 +73,7 @@ def serve(
     found = Issuer(secrets, read_study(study))
     config = read_config(None, host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
     err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
-    run(found, config, announce=lambda where: out.print(f"fairgauge issuer on {where}"))
+    try:
+        run(found, config, announce=lambda where: out.print(f"fairgauge issuer on {where}"))
+    finally:
+        found.book.close()

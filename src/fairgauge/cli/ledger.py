@@ -10,11 +10,13 @@ from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.client import Ledger
 from fairgauge.client.command import default_ledger
-from fairgauge.client.inclusion import PURPOSE, bucket_of, check_included, depth_of, signed_bytes
+from fairgauge.client.inclusion import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
 from fairgauge.client.limits import LIFETIME_LIMIT
+from fairgauge.client.load import load_study
 from fairgauge.client.web import check_url, place, request
 from fairgauge.crowd.words import shown, shown_delta
 from fairgauge.errors import CannotSend, InvalidInput, MissingExtra, SealBroken
+from fairgauge.planning.typed import as_count
 
 ledger = typer.Typer(
     help="Show what a device has spent, and check that an answer was counted.",
@@ -62,36 +64,61 @@ def check(
     file: File = None,
     root: Annotated[str | None, typer.Option(help="The root that the study's seal names, from elsewhere.")] = None,
     key: Annotated[str | None, typer.Option(help="The collector's public key, to check its signature with.")] = None,
+    answers: Annotated[str | None, typer.Option(help="How many answers the published results are of.")] = None,
+    direct: Annotated[bool, typer.Option("--direct", help="Also if the answer itself went through a relay.")] = False,
     json: options.Json = False,
 ) -> None:
     """Check that this device's answer is among those that a study in the crowd was sealed with.
 
     The collector learns the first bits of the answer's id, which hundreds of answers share, and nothing else that it
-    did not know.
+    did not know. It sees this device's address.
     """
     check_url("study", study)
     address, digest = study.rstrip("/"), study.rstrip("/").rpartition("/")[2]
-    answer = _existing(file).find(digest) if len(digest) == 64 else None
+    own = _existing(file)
+    answer = own.find(digest) if len(digest) == 64 else None
     if answer is None:
         raise InvalidInput("study", place(study), "must be the address of a study that this ledger has answered")
-    head = _read(f"{address}/inclusion")
-    try:
-        bucket = bucket_of(bytes.fromhex(answer.id), depth_of(int(head["answers"])))
-    except (KeyError, TypeError, ValueError):
-        raise InvalidInput("study", place(study), "must give a proof, and gives something else") from None
-    proof = _read(f"{address}/inclusion?bucket={bucket}")
+    if own.wants_relay(digest) and not direct:
+        rule = "has answers sent through a relay, and this would show it your address beside some hundred: see --direct"
+        raise InvalidInput("study", place(study), rule)
+    head = _number_of_answers(_read(f"{address}/inclusion"), study)
+    known = _known(address, digest) if answers is None else as_count("answers", answers)
+    if answers is not None and head != known:
+        raise SealBroken(f"the collector proves from {head:,} answers, and not from {known:,}")
+    id_ = bytes.fromhex(answer.id)
+    # All of them before one is looked at: where we stop must not tell which one it is.
+    proofs = {bucket: _read(f"{address}/inclusion?bucket={bucket}") for bucket in buckets_to_ask(id_, head, known)}
+    bucket = bucket_of(id_, depth_of(head))
+    proof = proofs[bucket]
     check_included(answer, proof, root=root)
     if key is not None:
         _check_signature(proof, key)
     told = {"study": digest, "included": True, "answers": proof["answers"], "root": proof["root"]}
     if json:
-        show_json(told | {"bucket": bucket, "shared_with": len(proof["leaves"]) - 1, "signed": key is not None})
+        show_json(told | {"bucket": bucket, "shared_with": _asked_about(proofs) - 1, "signed": key is not None})
         return
     signed = "It is signed with that key." if key is not None else "Its signature is not checked: give the --key."
     out.print(f"Your answer is among the {proof['answers']:,} that were sealed, under the root {proof['root']}.")
     out.print(signed)
-    others = len(proof["leaves"]) - 1
+    others = _asked_about(proofs) - 1
     out.print(f"The collector was asked about your answer and {others:,} others at once, not which of them is yours.")
+
+
+def _number_of_answers(head: dict[str, Any], study: str) -> int:
+    if not isinstance(head.get("answers"), int):
+        raise InvalidInput("study", place(study), "must give a proof, and gives something else")
+    return int(head["answers"])
+
+
+def _known(address: str, digest: str) -> int:
+    """Return how many answers a study's batches have: that is not the collector's to say."""
+    release = load_study(address, digest=digest).release
+    return 0 if release is None else release.batch
+
+
+def _asked_about(proofs: dict[int, dict[str, Any]]) -> int:
+    return sum(len(proof["leaves"]) for proof in proofs.values() if isinstance(proof.get("leaves"), list))
 
 
 def _existing(file: Path | None) -> Ledger:

@@ -1,7 +1,7 @@
 """What people see: tables and sentences for them, JSON for programs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -82,13 +82,19 @@ def show_plan(plan: Plan) -> None:
     )
 
 
-def show_parts(parts: Sequence[PlanPart]) -> None:
-    """Print what each comparison or mean will be known to, the worst first; of very many the worst and the best."""
+def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | None = None) -> None:
+    """Print what each comparison or mean will be known to, the worst first; of very many the worst and the best.
+
+    Where answers are not counted yet, variances stand beside those of randomized response.
+    """
     shown = list(parts) if len(parts) <= _MOST_PARTS else [*parts[: _MOST_PARTS - 2], parts[-1]]
-    rows = [[part.name, _number(part.error), _number(part.variance), _number(part.privacy_variance)] for part in shown]
+    rows: list[list[str]] = []
+    for part in shown:
+        first = _number(part.error) if by is None else f"{part.variance / by[part.groups]:.0%}"
+        rows.append([part.name, first, _number(part.variance), _number(part.privacy_variance)])
     if len(shown) < len(parts):
         rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
-    show_table("", "error ±", "K·Var", "privacy alone", rows=rows)
+    show_table("", "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
 
 
 def parts_words(plan: Plan, best: PlanRow) -> str:

@@ -4,7 +4,8 @@ The answers of a sealed study lie in buckets by the first bits of their ids, 256
 SHA-256 as H, a bucket is :math:`H(1 \,\|\, \text{its leaves, sorted})`, a leaf :math:`H(0 \,\|\, \text{the answer's
 bytes})`, and above the buckets stands a binary tree, :math:`H(2 \,\|\, \text{left} \,\|\, \text{right})`.  The seal
 names the root.  A device asks for its whole bucket and looks for its own leaf there, so it says the first bits of its
-id and no more.  A leaf tells nothing to whoever does not know the id in it, which is random.
+id and no more; how many bits, it does not let the collector decide (:func:`buckets_to_ask`).  A leaf tells nothing to
+whoever does not know the id in it, which is random.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from fairgauge.errors import InvalidInput, SealBroken
 
 BUCKET = 256
 PURPOSE = "inclusion"
-_LONGEST_PATH = 64
+MOST_BUCKETS = 64
 
 
 def depth_of(answers: int) -> int:
@@ -36,6 +37,35 @@ def bucket_of(id_: bytes, depth: int) -> int:
     5
     """
     return int.from_bytes(id_) >> (8 * len(id_) - depth)
+
+
+def buckets_to_ask(id_: bytes, answers: int, known: int) -> range:
+    """Return the buckets to ask a collector for that says how many answers were sealed.
+
+    Guarantee: exact; which buckets they are depends on as many first bits of the id as ``known`` answers have, whatever
+    the collector says.  It could say a number so large that a bucket is one answer, and see whose.
+
+    >>> buckets_to_ask(bytes([0b10100000] + [0] * 15), answers=4096, known=1024)
+    range(8, 12)
+
+    Args:
+        id_: The answer's id.
+        answers: How many answers the collector says there are.
+        known: How many there are at least, from somebody else: the study's batch, or a number that was published.
+
+    Raises:
+        InvalidInput: If these would be too many buckets.
+    """
+    depth = depth_of(answers)
+    told = min(depth, depth_of(known))
+    if 2 ** (depth - told) > MOST_BUCKETS:
+        raise InvalidInput(
+            "answers",
+            answers,
+            f"is more than can be asked about when {known:,} are known of: take the number from elsewhere (--answers)",
+        )
+    first = bucket_of(id_, told) << (depth - told)
+    return range(first, first + 2 ** (depth - told))
 
 
 def leaf_of(line: bytes) -> bytes:

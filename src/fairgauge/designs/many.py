@@ -58,10 +58,27 @@ def _first_variance(goal: Goal, channel: Channel) -> float:
     return math.inf if score is None else decoder.variance(score)
 
 
+def value_without_cap(goal: Goal, epsilon: Decimal) -> float:
+    """Return the largest ratio of a group's variance to randomized response's that all columns together reach."""
+    problem = _problem(goal, epsilon)
+    columns, weights = _solved(goal, epsilon)
+    return problem.reached(columns, weights)
+
+
+def largest_mean_ratio(goal: Goal, channel: Channel, units: Vector) -> float:
+    """Return the largest ratio of a group's variance to a unit, for the scores that the goal gives a channel."""
+    decoder = goal.decoder(channel)
+    scores = [decoder.score(goal.mean_functional(decoder.inputs, g, 0.0)) for g in range(goal.groups)]
+    variances = [math.inf if score is None else decoder.variance(score) for score in scores]
+    return float((np.array(variances) / units).max())
+
+
 def _within(problem: SubsetProblem, columns: Columns, weights: Vector, renamed: Renaming, most: int) -> Matrix | None:
     """Return the law of symbols of as many of the columns as there is room for; None if there is none for any."""
     carried = weights * columns.patterns.mean(axis=(1, 2))
     images = [_images(pattern, renamed) for pattern in columns.patterns]
+    if not problem.alike and _count(images) <= most:
+        return _law(images, weights)
     order = np.argsort(-carried / np.array([len(image) for image in images]) ** 0.5, kind="stable")
     # Columns that carry next to nothing take room all the same.
     count = int((np.cumsum(carried[order]) < _NEARLY * carried.sum()).sum()) + 1

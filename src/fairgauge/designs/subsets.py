@@ -29,8 +29,10 @@ Patterns = NDArray[np.float64]  # column, group, level
 
 _CLOSE = 3e-3
 _ROUNDS = 150
+# Groups that differ make large programs: from so many on, rounds stop early, so that a design takes a minute.
+_LARGE, _FEWER_ROUNDS = 12, 60
 _MOST_COLUMNS = 1200
-_CUTS = 15
+_CUTS = 40
 _PER_ROUND = 80
 _TURNS = 25
 _PATIENCE = 12
@@ -125,7 +127,7 @@ class SubsetProblem:
         rng = np.random.default_rng(2022)
         best, bound, since, reached = None, -np.inf, 0, np.inf
         optimum = program.solve()
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if len(self.shares) <= _LARGE or self.alike else _FEWER_ROUNDS):
             broken = program.cut(columns, optimum)
             if broken:
                 optimum = program.solve()
@@ -158,6 +160,24 @@ class SubsetProblem:
                 columns, optimum = columns.some(kept), optimum._replace(weights=optimum.weights[kept])
         used = optimum.weights > _USED
         return columns.some(used), optimum.weights[used]
+
+    def reached(self, columns: Columns, weights: Vector) -> float:
+        """Return the largest of the groups' variances, in their units, that a mixture of columns has."""
+        mirrored = columns.patterns[:, :, ::-1]
+        even = (columns.patterns + mirrored) / 2
+        d = len(self.shares)
+        squares = (weights[:, None] * columns.scores**2).T
+        second = (squares @ even.reshape(len(even), -1)).reshape(d, d, -1)
+        own = np.array([second[g, g] for g in range(d)])
+        if self.alike:
+            own[:] = own.mean(axis=0)
+            others = second[~np.eye(d, dtype=bool)].mean(axis=0).max()
+            crossed = np.full(d, (1 - self.shares[0]) * others)
+        else:
+            tops = second.max(axis=2)
+            crossed = tops @ self.shares - np.diag(tops) * self.shares
+        variances = self.shares * (own - (self.slopes[:, None] * self.levels) ** 2).max(axis=1) + crossed
+        return float(variances.max())
 
     def best_of(self, columns: Columns) -> tuple[Columns, Vector]:
         """Return the best weights of these columns alone, beside the simplest ones that make a channel possible."""

@@ -43,8 +43,8 @@ def estimate(
         InvalidInput: If an argument is out of range, or of another type.
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    check_arguments(study=(study, Study))
-    check_arguments(study=(study, Study), tally=(tally, Tally if study.site is None else SiteTally))
+    for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
+    check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
     kind = _kind(study, interval)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):

@@ -186,6 +186,11 @@ def _account(body: bytes) -> str:
     except (ValueError, RecursionError):
         document = None
     account = document.get("account") if isinstance(document, dict) and len(document) == 1 else None
-    if not isinstance(account, str) or not 1 <= len(account) <= LONGEST_ACCOUNT:
+    if not isinstance(account, str) or not 1 <= len(account) <= LONGEST_ACCOUNT or not _is_text(account):
         raise InvalidInput("account", "not shown", f"must be a text of 1 to {LONGEST_ACCOUNT} characters")
     return account
+
+
+def _is_text(account: str) -> bool:
+    """Tell whether there is no half of a pair of surrogates in it, which JSON lets through and UTF-8 has not."""
+    return not any("\ud800" <= character <= "\udfff" for character in account)

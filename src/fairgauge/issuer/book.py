@@ -2,10 +2,12 @@
 
 Each ticket is kept with a digest of the request that it was exchanged for, so that a device which crashed, or did not
 hear the reply, may ask again with the same bytes and gets the same; with other bytes it gets nothing.  The file has no
-time and no order: rows are sorted by ticket.  What was signed cannot be found in any token.
+time, and rows are sorted by ticket; where on its page a row lies tells the order nevertheless, until all are written
+anew, which is done at each start and end.  What was signed cannot be found in any token.
 """
 
 import sqlite3
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -59,6 +61,7 @@ class Book:
         if found != study:
             self.close()
             raise InvalidInput("study", study, f"must be {found}: an issuer's key is for one study")
+        self._mix()
 
     def exchange(self, ticket: bytes, request: bytes) -> bool:
         """Remember durably that a ticket is exchanged for a request; tell whether it may be: the first, or the same.
@@ -82,7 +85,13 @@ class Book:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._mix()
         self._file.close()
+
+    def _mix(self) -> None:
+        """Write all rows anew in the order of their tickets: a row lies where there was room when it came."""
+        with suppress(sqlite3.Error):  # a disk that is full must not keep an issuer from its work
+            self._file.execute("VACUUM")
 
 
 def _told(error: sqlite3.Error) -> StoreError:

@@ -3,22 +3,29 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.designs import make_channel
+from fairgauge.designs.making import SIMPLEST
+from fairgauge.designs.many import largest_mean_ratio, value_without_cap
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
 from fairgauge.estimation.reader import Expected
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Vector
-from fairgauge.study import Attribute, Metric
+from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.sides import side_name
 
 # Beyond so many different variances, errors of those between are read off a line through this many.
 _MOST_WIDTHS, _NODES = 24, 12
+# What a cap may cost before it is worth a word.
+_HARDLY = 0.01
 
 
 @dataclass(frozen=True)
@@ -130,3 +137,28 @@ def _names(attribute: Attribute | None, contrast: Contrast) -> tuple[str, str]:
 
 def _group_names(attribute: Attribute | None, groups: int) -> tuple[str, ...]:
     return tuple(f"group {g + 1}" for g in range(groups)) if attribute is None else attribute.groups
+
+
+def gaps_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[tuple[str, ...], float]]:
+    """Return what each comparison of a question varies by, and the same with randomized response, by name."""
+    goal, epsilon = Goal.of(question), Decimal(question.epsilon)
+    reading = Reading(None, kind_of(DEFAULT), 0.01, question.metric)
+    found = planned_gaps(goal, question.channel, question.attribute, reading)
+    name, simple = make_channel(goal, epsilon, design=SIMPLEST)
+    beside = planned_gaps(goal.by(name), simple, question.attribute, reading)
+    return found, {part.groups: part.variance for part in beside}
+
+
+def cap_cost(question: Question) -> str | None:
+    """Return what the cap on symbols costs, in one sentence; None where it costs next to nothing."""
+    goal, epsilon = Goal.of(question), Decimal(question.epsilon)
+    if goal.groups <= FEW or not goal.relies_on_shares or question.design == SIMPLEST:
+        return None
+    best = value_without_cap(goal, epsilon)
+    units = np.array(Goal(goal.shares, target="means").privacy_variances(randomized_response(goal, epsilon)))
+    reached = largest_mean_ratio(goal, question.channel, units)
+    cost = reached / best - 1
+    if cost < _HARDLY:
+        return None
+    symbols = question.channel.symbols
+    return f"A table of {symbols} symbols takes {cost:.1%} more clients than one without a cap: see --symbols."

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.client.inclusion import bucket_of, check_included, depth_of, leaf_of
+from fairgauge.client.inclusion import bucket_of, buckets_to_ask, check_included, depth_of, leaf_of
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import InvalidInput, SealBroken
 
@@ -90,3 +90,25 @@ def test_a_proof_about_another_bucket_or_study_is_refused():
 def test_an_empty_study_has_a_root_and_no_two_trees_share_one():
     roots = {tree_of(ANSWERS[:count]).root for count in (0, 1, 2, 511, 512, 1100)}
     assert len(roots) == 6
+
+
+@pytest.mark.parametrize("answers", [0, 600, 1100, 70_000, 2**40, 2**135])
+@pytest.mark.parametrize("known", [1, 600, 10_000])
+def test_a_collector_that_says_a_false_number_hears_no_more_of_an_id_than_the_batch_allows(answers: int, known: int):
+    heard = set()
+    for one in ANSWERS:
+        try:
+            heard.add(buckets_to_ask(bytes.fromhex(one.id), answers, known))
+        except InvalidInput:
+            heard.add(range(0))
+    assert len(heard) <= 2 ** depth_of(known)
+    assert max(map(len, heard)) <= 64
+
+
+@pytest.mark.parametrize("known", [0, 300, 600, 1100, 5000])
+def test_the_own_bucket_is_among_those_that_are_asked_for(known: int):
+    for one in ANSWERS[::50]:
+        id_ = bytes.fromhex(one.id)
+        asked = buckets_to_ask(id_, len(ANSWERS), known)
+        assert bucket_of(id_, DEPTH) in asked
+        assert len(asked) == {0: 4, 300: 4, 600: 2, 1100: 1, 5000: 1}[known]

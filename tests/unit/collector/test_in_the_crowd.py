@@ -155,14 +155,28 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
     assert proofs[""]["leaves"] is None
     assert mine.id not in json.dumps(proofs)
     check_included(mine, own)
-    monkeypatch.setattr(command, "_read", lambda url: proofs[url.partition("/inclusion")[2]])
+    heard: list[str] = []
+
+    def read(url: str) -> dict[str, Any]:
+        heard.append(url.partition("/inclusion")[2])
+        return dict(proofs[heard[-1]])
+
+    monkeypatch.setattr(command, "_read", read)
+    monkeypatch.setattr(command, "load_study", lambda address, *, digest: STUDY)
 
     def run(*more: str) -> str:
         address = f"https://collector.example{ONE}"
         typed = ["ledger", "check", address, "--ledger", str(file), *more]
         return CliRunner().invoke(make_app(["ledger"]), typed, catch_exceptions=False).output
 
-    assert "Your answer is among the 601 that were sealed" in run()
+    assert "Your answer is among the 601 that were sealed" in (told := run())
+    assert "asked about your answer and 600 others" in told  # a batch of 30 hides nobody in half of them
+    assert heard == ["", "?bucket=0", "?bucket=1"]
+    heard.clear()
+    assert json.loads(run("--answers", "601", "--json"))["shared_with"] == len(own["leaves"]) - 1
+    assert len(heard) == 2
+    with pytest.raises(SealBroken, match="proves from 601 answers, and not from 90"):
+        run("--answers", "90")
     assert json.loads(run("--key", key, "--json"))["signed"]
     with pytest.raises(SealBroken, match="not by the holder of this key"):
         run("--key", "A" * 43 + "=")
@@ -170,6 +184,17 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
         run("--root", "b" * 64)
     with pytest.raises(InvalidInput, match="is not there"):
         run("--ledger", str(tmp_path / "other"))
+    heard.clear()
+    proofs[""]["answers"] = 2**135  # as if every answer had a bucket of its own
+    with pytest.raises(InvalidInput, match="more than can be asked about when 30 are known of"):
+        run()
+    assert heard == [""]
+    monkeypatch.setattr(Ledger, "wants_relay", lambda ledger, study: True)
+    with pytest.raises(InvalidInput, match="would show it your address"):
+        run()
+    assert heard == [""]
+    proofs[""]["answers"] = 601
+    assert "Your answer is among" in run("--direct")
 
 
 def test_the_ledger_shows_both_sums(tmp_path: Path):

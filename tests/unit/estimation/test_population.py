@@ -1,6 +1,6 @@
 """Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
 
-Covers: fairgauge.estimation.inversion.
+Covers: fairgauge.estimation.inversion, fairgauge.estimation.asked.
 """
 
 import numpy as np

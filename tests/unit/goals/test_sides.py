@@ -16,7 +16,7 @@ def test_a_group_by_itself_is_a_number_and_several_are_numbers():
 
 def test_what_is_compared_has_its_names():
     some = Comparison(CELLS.groups[:2], CELLS.groups[2:])
-    question = sample_question(attribute=replace(CELLS, comparisons=[some, ("f, old", "m, old")]))
+    question = sample_question(attribute=replace(CELLS, comparisons=(some, Comparison("f, old", "m, old"))))
     assert compared(question) == (((0, 1), (2, 3)), (1, 3))
     assert pair_names(question) == {((0, 1), (2, 3)): ("f", "m"), (1, 3): ("f, old", "m, old")}
     assert margin_sides(question) == {"f": (0, 1), "m": (2, 3), "young": (0, 2), "old": (1, 3)}

@@ -101,7 +101,9 @@ def test_a_login_gets_the_ticket_of_an_account_each_time_the_same(issuer: Issuer
     for wrong in ("", 5, None, "x" * 201):
         told = ticket_of(wrong)
         assert (told.status_code, told.json()["detail"][:18]) == (400, "account=not shown:")
-    assert ask(issuer, "POST", "/tickets", bearer=token, kind="application/json", content=b"[").status_code == 400
+    for content in (b"[", rb'{"account": "\ud800"}'):  # no JSON, and half of a pair that UTF-8 does not have
+        told = ask(issuer, "POST", "/tickets", bearer=token, kind="application/json", content=content)
+        assert told.status_code == 400
 
 
 def test_the_directory_names_the_key(issuer: Issuer, study: Study):

@@ -1,5 +1,6 @@
 """The issuer's book: a ticket is exchanged once, for one request, and that lasts."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,24 @@ def test_the_file_has_no_time_no_order_and_no_request(tmp_path: Path):
     book.close()
     assert b"the blinded message" not in (tmp_path / FILE).read_bytes()
     assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_where_rows_lie_in_the_file_does_not_tell_who_came_first(tmp_path: Path):
+    chance = random.Random(6)
+    tickets = [chance.randbytes(16) for _ in range(40)]
+
+    def by_place() -> list[bytes]:
+        data = (tmp_path / FILE).read_bytes()
+        return sorted(tickets, key=data.index, reverse=True)  # SQLite fills a page from its end
+
+    book = Book(tmp_path, STUDY)
+    for ticket in tickets:
+        book.exchange(ticket, b"a request")
+    assert by_place() == tickets
+    Book(tmp_path, STUDY)._file.close()  # a start, as after a crash
+    assert by_place() == sorted(tickets)
+    book.close()
+    assert by_place() == sorted(tickets)
 
 
 def test_a_book_is_for_one_study(tmp_path: Path):

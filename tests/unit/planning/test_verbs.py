@@ -27,8 +27,8 @@ SIMPLE = ["randomized-response"]
 @pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
 def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
     found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
-    goal, asked = Goal.of(Wish(RECALL, SEX)), {"clients": 200_000, "designs": SIMPLE, "attribute": SEX}
-    assert found == plan_for(goal, RECALL, epsilon=Decimal(1), **asked)
+    goal = Goal.of(Wish(RECALL, SEX))
+    assert found == plan_for(goal, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE, attribute=SEX)
 
 
 def test_a_float_is_the_decimal_that_it_prints_as():

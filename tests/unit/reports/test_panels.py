@@ -44,7 +44,7 @@ def test_what_differs_in_one_attribute_stands_together():
 
 def test_other_comparisons_have_a_panel_of_their_own():
     odd = Comparison("female, young", "male, old")
-    attribute = replace(CELLS, comparisons=[odd, ("female, old", "male, old")])
+    attribute = replace(CELLS, comparisons=(odd, Comparison("female, old", "male, old")))
     assert titles(gap_panels(asked(attribute), found_for(attribute))) == [
         ("sex", ["female − male, old"]),
         ("other comparisons", ["female, young − male, old"]),

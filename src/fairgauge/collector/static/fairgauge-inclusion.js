@@ -2,10 +2,11 @@
  * fairgauge-inclusion.js: is my answer in?  A proof that a sealed study counted an answer, checked in a browser.
  *
  *   import { askIncluded } from "./fairgauge-inclusion.js";
- *   const { answers, root, others } = await askIncluded(answer, "https://collector.example");
+ *   const { answers, root, others } = await askIncluded(answer, "https://collector.example", { known: study.release.batch });
  *
  * It is the twin of fairgauge.client.inclusion in Python.  The collector is asked for a bucket of some hundred answers by
- * the first bits of the answer's id, so it does not learn which of them is meant.
+ * the first bits of the answer's id, so it does not learn which of them is meant.  How many bits those are is not for the
+ * collector to decide: it could say a number of answers so large that a bucket is one answer.
  *
  * Apache-2.0.  No dependencies but fairgauge-client.js beside it.
  */
@@ -13,6 +14,7 @@ import { CannotSend, FairgaugeError, answerBytes } from "./fairgauge-client.js";
 
 const BUCKET = 256n;
 const ID_BITS = 128n;
+const MOST_BUCKETS = 64;
 
 /** The answer is not in, or the proof does not lead to its root. */
 export class SealBroken extends FairgaugeError {}
@@ -52,15 +54,37 @@ export async function checkIncluded(answer, { study, answers, root, bucket, leav
   if (hexadecimal(node) !== root) throw new SealBroken("the proof does not lead to its root");
 }
 
-/** Ask a collector for a proof, check it, and return { answers, root, others }: how many share the bucket. */
-export async function askIncluded(answer, url) {
+/** Return the buckets to ask a collector for that says how many answers there are, when so many are known of. */
+export function bucketsToAsk(id, answers, known) {
+  const depth = depthOf(answers);
+  const told = Math.min(depth, depthOf(known));
+  const count = 2 ** (depth - told);
+  if (count > MOST_BUCKETS) throw new SealBroken("the collector says too large a number of answers");
+  return Array.from({ length: count }, (_, at) => bucketOf(id, told) * count + at);
+}
+
+/**
+ * Ask a collector for a proof, check it, and return { answers, root, others }: among how many others one was asked for.
+ *
+ * @param answer { study, id, symbol }, as the ledger remembers it.
+ * @param url The collector's address.
+ * @param known How many answers there are at least, not from the collector: the batch of the study's release.
+ */
+export async function askIncluded(answer, url, { known }) {
   const address = new URL(`studies/${answer.study}/inclusion`, url.endsWith("/") ? url : `${url}/`);
   const { answers } = await read(address);
   if (!Number.isSafeInteger(answers) || answers < 0) throw new SealBroken("the collector sent no proof");
-  address.searchParams.set("bucket", bucketOf(answer.id, depthOf(answers)));
-  const proof = await read(address);
-  await checkIncluded(answer, proof);
-  return { answers: proof.answers, root: proof.root, others: proof.leaves.length - 1 };
+  const own = bucketOf(answer.id, depthOf(answers));
+  let proof;
+  let asked = 0;
+  for (const bucket of bucketsToAsk(answer.id, answers, known)) {
+    address.searchParams.set("bucket", bucket);
+    const found = await read(address);
+    asked += found?.leaves?.length ?? 0;
+    if (bucket === own) proof = found;
+  }
+  await checkIncluded(answer, proof); // after all were asked for: where we stop must not tell which one it is
+  return { answers: proof.answers, root: proof.root, others: asked - 1 };
 }
 
 async function read(address) {

@@ -185,9 +185,23 @@ class SqliteStore:
         await self._write(changes.close_study, number, bucket)
 
     async def seal(self, number: int, document: bytes) -> bool:
-        """Keep the seal of a closed study; False if it has one already."""
+        """Keep the seal of a closed study; False if it has one already.  In the crowd, nothing tells who came first."""
+        sql = "SELECT 1 FROM studies WHERE number = ? AND closed IS NOT NULL AND seal IS NULL AND batch IS NOT NULL"
+        mixes = bool(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
+        if mixes:  # before the seal: whoever finds one need not ask whether this was done
+            await self._mix(number)
         sql = "UPDATE studies SET seal = ? WHERE number = ? AND closed IS NOT NULL AND seal IS NULL"
-        return await self._write(changes.change, sql, (document, number)) == 1
+        made = await self._write(changes.change, sql, (document, number)) == 1
+        if mixes:
+            await self._write(changes.empty_log)
+        return made
+
+    async def _mix(self, number: int) -> None:
+        """Write the answers of a study anew, in parts: answers to other studies come in between."""
+        await self._write(changes.mix_waiting, number)
+        start: bytes | None = b""
+        while start is not None:
+            start = await self._write(changes.mix, number, start)
 
     async def sealed(self, number: int) -> bytes | None:
         """Return the seal of a study."""

@@ -9,6 +9,8 @@ from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row
 from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
 from fairgauge.collector.stores.looks import Pace, step_of, to_text
 
+MIXED = 50_000  # answers that are written anew at a time: some hundred milliseconds, in which others wait
+_LOG_MILLISECONDS = 1000  # how long the log may take to become free of readers
 _EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills")
 
 
@@ -46,6 +48,42 @@ def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> Non
         if fill is not None and may_leave(*fill):
             _release(connection, number, fill[0] // fill[1] + 1)
     connection.execute("COMMIT")
+
+
+def mix(connection: sqlite3.Connection, number: int, start: bytes) -> bytes | None:
+    """Write answers of a study anew in the order of their ids, from an id on; return where to go on, None at the end.
+
+    Rows are sorted by id, and still each lies on its page where there was room when it came: the first ones at the end
+    of the page.  Written anew they lie there in the order of their ids, which are random.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "SELECT study, id, symbol FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
+    rows = connection.execute(sql, (number, start, MIXED)).fetchall()
+    if rows:
+        connection.execute(
+            "DELETE FROM answers WHERE study = ? AND id BETWEEN ? AND ?", (number, rows[0][1], rows[-1][1])
+        )
+        connection.executemany("INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?)", rows)
+    connection.execute("COMMIT")
+    return rows[-1][1] + b"\0" if len(rows) == MIXED else None
+
+
+def mix_waiting(connection: sqlite3.Connection, number: int) -> None:
+    """Do the same for counts that never leave: they lie in the order in which each symbol first came."""
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "SELECT study, batch, symbol, count FROM waiting WHERE study = ? ORDER BY batch, symbol"
+    rows = connection.execute(sql, (number,)).fetchall()
+    connection.execute("DELETE FROM waiting WHERE study = ?", (number,))
+    connection.executemany("INSERT INTO waiting VALUES (?, ?, ?, ?)", rows)
+    connection.execute("COMMIT")
+
+
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Move the log into the file and empty it, unless somebody reads from it for long: it has the order of groups."""
+    (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute(f"PRAGMA busy_timeout={usual}")
 
 
 def record(connection: sqlite3.Connection, event: Event) -> None:

@@ -42,7 +42,7 @@ def ledger(context: Context) -> Path:
 
 
 def here(context: Context) -> str:
-    return str(context.run_config.get("here", ".") or ".")
+    return str(Path(str(context.run_config.get("here", "") or ".")).resolve())  # a relative path would be the app's
 
 
 private = private_metrics(

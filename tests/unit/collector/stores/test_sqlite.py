@@ -4,11 +4,13 @@ Covers: fairgauge.collector.stores.file.
 """
 
 import asyncio
+import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.stores import file
+from fairgauge.collector.stores import file, sqlite_changes
 from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
 from tests.collecting.syncs import counted
@@ -65,3 +67,48 @@ def test_a_store_that_only_promises_would_be_noticed(tmp_path: Path, monkeypatch
     assert lax != file._WRITER_SETTINGS
     monkeypatch.setattr(file, "_WRITER_SETTINGS", lax)
     assert max(asyncio.run(syncs_for(tmp_path / "gauge.db", 20))) == 0
+
+
+CHANCE = random.Random(8)
+CAME = [CHANCE.randbytes(16) for _ in range(90)]  # fewer than fill a page
+
+
+async def sealed_file(path: Path, batch: int | None) -> bytes:
+    """Return the file after answers came one by one, and the study was closed and sealed."""
+    store = await SqliteStore.open(path)
+    await store.publish(Published("a" * 64, b"{}", "open", "", 0, batch=batch))
+    for number, id_ in enumerate(CAME):
+        await store.add([(1, id_, number % 4)], 0)
+    await store.close_study(1, 0)
+    assert await store.seal(1, b"{}")
+    assert not await store.seal(1, b"{}")
+    pages = [page async for page in store.answers(1)]
+    assert sorted((id_, number % 4) for number, id_ in enumerate(CAME)) == [row for page in pages for row in page]
+    # Nothing in the log either, while the collector still runs.
+    assert batch is None or not path.with_name(f"{path.name}-wal").stat().st_size
+    await store.close()
+    return path.read_bytes()
+
+
+def by_place(data: bytes) -> list[bytes]:
+    """Return the ids in the order in which SQLite finds room on a page: from its end to its beginning."""
+    return sorted(CAME, key=data.index, reverse=True)
+
+
+@pytest.mark.parametrize("batch", [10, 500])
+def test_where_rows_lie_in_the_file_does_not_tell_who_came_first_once_a_study_in_the_crowd_is_sealed(
+    tmp_path: Path, batch: int
+):
+    assert by_place(asyncio.run(sealed_file(tmp_path / "gauge.db", batch))) == sorted(CAME)
+
+
+def test_where_rows_lie_tells_everything_if_they_are_not_written_anew(tmp_path: Path):
+    assert by_place(asyncio.run(sealed_file(tmp_path / "gauge.db", None))) == CAME
+
+
+def test_answers_are_written_anew_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_changes, "MIXED", 7)
+    found = by_place(asyncio.run(sealed_file(tmp_path / "gauge.db", 10)))
+    rank = {id_: number for number, id_ in enumerate(CAME)}
+    kept = sum(rank[one] < rank[after] for one, after in pairwise(found))
+    assert kept < 0.7 * len(CAME)

@@ -1,4 +1,5 @@
--- Answers have no row id and are sorted by their random id: neither rows nor pages tell who came first.
+-- Answers have no row id and are sorted by their random id. Where a row lies on its page still tells who came first;
+-- answers of a study in the crowd are written anew when it is sealed.
 CREATE TABLE studies (
     number    INTEGER PRIMARY KEY,
     digest    TEXT    NOT NULL UNIQUE CHECK (length(digest) = 64),

@@ -1,0 +1,66 @@
+"""Seven and more groups.
+
+Covers: fairgauge.designs.subsets.
+"""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairgauge.channel import Channel
+from fairgauge.designs.many import largest_mean_ratio, many, value_without_cap
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.errors import Impossible
+from fairgauge.goals.contrast import Contrast
+from fairgauge.goals.decoder import UNBIASED
+from fairgauge.goals.goal import Goal
+
+LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
+EIGHT = (0.125,) * 8
+UNEVEN = (0.3, 0.2, 0.15, 0.12, 0.1, 0.06, 0.04, 0.03)
+
+
+def variances(goal: Goal, channel: Channel) -> list[float]:
+    decoder = goal.decoder(channel)
+    found = []
+    for group in range(goal.groups):
+        functional = goal.mean_functional(decoder.inputs, group, 0.0)
+        score = decoder.score(functional)
+        assert score is not None
+        # Bias, from the integers of the table.
+        assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+        found.append(decoder.variance(score))
+    return found
+
+
+@pytest.mark.parametrize(("shares", "epsilon"), [(EIGHT, 1), (EIGHT, 4), (UNEVEN, 1)])
+def test_groups_are_within_three_percent_of_the_reference(shares: tuple[float, ...], epsilon: int):
+    row = next(r for r in LIMITS["many_groups"] if tuple(r["shares"]) == shares and r["epsilon"] == epsilon)
+    goal = Goal(shares, design="uncentred", symbols=4096)
+    channel = many(goal, Decimal(epsilon))
+    assert channel.within(Decimal(epsilon))
+    assert channel.symbols <= 4096
+    assert max(np.array(variances(goal, channel)) / row["variances"]) <= 1.03
+
+
+def test_a_cap_on_symbols_is_kept_and_its_cost_is_known():
+    goal, epsilon = Goal(EIGHT, design="uncentred", symbols=130), Decimal(2)
+    channel = many(goal, epsilon)
+    assert channel.symbols <= 130
+    units = np.array(Goal(EIGHT, target="means").privacy_variances(randomized_response(goal, epsilon)))
+    free = value_without_cap(goal, epsilon)
+    capped = largest_mean_ratio(goal, channel, units)
+    assert 1.0 <= capped / free <= 1.2
+    with pytest.raises(Impossible, match="fit in 5 symbols"):
+        many(Goal(EIGHT, design="uncentred", symbols=5), epsilon)
+
+
+def test_a_weight_makes_its_comparison_sharper():
+    even = tuple(Contrast((g,), (7,)) for g in range(7))
+    heavy = (Contrast((0,), (7,), 5.0), *even[1:])
+    plain, weighed = (Goal(UNEVEN, design="uncentred", comparisons=those) for those in (even, heavy))
+    first, second = (goal.privacy_variances(many(goal, Decimal(1))) for goal in (plain, weighed))
+    assert second[0] < 0.9 * first[0]
