@@ -86,8 +86,7 @@ def read_cell(row: Mapping[str, Any]) -> Cell:
 
 def _number(field: str, entry: Any) -> Decimal | None:
     try:
-        # A float is the decimal that it prints as: who wrote 0.83 means that, and not the nearest binary fraction.
-        exact = None if entry is None else Decimal(str(float(entry)) if isinstance(entry, float) else entry)
+        exact = None if entry is None else Decimal(entry)
     except (InvalidOperation, TypeError, ValueError):
         raise InvalidInput(field, entry, "must be a number, or empty") from None
     if exact is not None and not exact.is_finite():

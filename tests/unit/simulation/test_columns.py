@@ -41,9 +41,6 @@ def test_a_missing_column_is_named_with_those_that_are_there():
         Population.from_frame(frame, group="gender", value="recall")
 
 
-def test_a_float_is_the_decimal_that_it_prints_as_and_a_population_prints_in_one_line():
-    found = Population.from_frame(
-        pd.DataFrame({"sex": ["a", "a"], "recall": [0.83, 0.83]}), group="sex", value="recall"
-    )
-    assert found.cells == (Cell("a", Decimal("0.83"), 2),)
-    assert str(found) == "Population of 2 clients in 1 cells"
+def test_a_population_prints_in_one_line():
+    frame = pd.DataFrame({"sex": ["a", "b", "b"], "recall": [0.5, 1, 1]})
+    assert str(Population.from_frame(frame, group="sex", value="recall")) == "Population of 3 clients in 2 cells"
