@@ -15,6 +15,10 @@ from fairgauge.errors import CannotSend, InvalidInput
 from fairgauge.study import Study
 
 _SLACK = 4096  # a foreign gateway may pad differently
+# In an envelope the collector has the same name for everyone: it could have given each person an address of their own,
+# and would know them by it.
+AUTHORITY = b"collector.invalid"
+_STUDIES = "/studies/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,10 @@ class Relay:
 
 
 def _message(url: str, body: bytes | None, headers: Mapping[str, str]) -> Message:
-    parts = urlsplit(url)
+    path = _STUDIES + urlsplit(url).path.rpartition(_STUDIES)[2]  # what stands before it may be a person's own, too
     given = {"accept": "application/json", **({} if body is None else {"content-type": "application/json"})}
     given |= {name.lower(): value for name, value in headers.items()}
-    start = ("GET" if body is None else "POST", "https", parts.netloc, parts.path)
+    start = (b"GET" if body is None else b"POST", b"https", AUTHORITY, path.encode())
     # Sorted, so that a request looks the same whichever client made it.
     pairs = tuple((name.encode(), value.encode()) for name, value in sorted(given.items()))
-    return Message(tuple(part.encode() for part in start), pairs, body or b"")
+    return Message(start, pairs, body or b"")

@@ -50,12 +50,21 @@ def test_an_answer_in_an_envelope_is_the_answer(server: Recorder):
     assert server.heard[0].headers["Content-Type"] == "message/ohttp-req"
     assert "Authorization" not in server.heard[0].headers
     assert {one.start for one in gateway.asked} == {
-        (b"POST", b"https", b"collector.example", f"/below/studies/{STUDY.digest}/answers".encode())
+        (b"POST", b"https", b"collector.invalid", f"/studies/{STUDY.digest}/answers".encode())
     }
     headers = dict(gateway.asked[0].headers)
     assert headers[b"content-type"] == b"application/json"
     assert headers[b"authorization"].startswith(b'PrivateToken token="')
     assert gateway.asked[0].content == ANSWER.to_bytes()
+
+
+@pytest.mark.parametrize("address", ["https://anna.collector.example", "https://collector.example:8443/for/anna/"])
+def test_an_address_of_ones_own_is_not_in_the_envelope(server: Recorder, address: str):
+    server.reply = gateway = Gateway(Message((b"200",), (), b'{"status":"accepted"}'))
+    for url in (address, COLLECTOR):
+        send(ANSWER, url, patience=AT_ONCE, relay=Relay.of(STUDY, server.url))
+        check_open(STUDY.digest, url, patience=AT_ONCE, relay=Relay.of(STUDY, server.url))
+    assert gateway.asked[:2] == gateway.asked[2:]
 
 
 def test_what_the_collector_refuses_is_refused(server: Recorder):

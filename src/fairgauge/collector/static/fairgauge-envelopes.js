@@ -10,6 +10,7 @@
  * Version 0.2.0.  Apache-2.0.  No dependencies.
  */
 
+const AUTHORITY = "collector.invalid";
 const [KEM, KDF, AEAD] = [0x0020, 0x0001, 0x0001];
 const [KEY_BYTES, NONCE_BYTES, POINT_BYTES, HASH_BYTES] = [16, 12, 32, 32];
 const RESPONSE_NONCE = Math.max(KEY_BYTES, NONCE_BYTES);
@@ -198,11 +199,12 @@ export async function openResponse({ context }, response) {
 /**
  * Ask a gateway through a relay: { status, headers, content }; null if no reply of the gateway came back.
  *
- * Whatever a relay itself says is not what the collector says, so it is not handed on.
+ * Whatever a relay itself says is not what the collector says, so it is not handed on.  In the envelope the collector has
+ * the same name for everyone: it could have given each person an address of their own, and would know them by it.
  */
 export async function askThrough(relay, config, { method, url, headers = {}, content }, options = {}) {
-  const { host, pathname } = new URL(url);
-  const sealed = await sealRequest(config, writeRequest({ method, authority: host, path: pathname, headers, content }));
+  const path = `/studies/${new URL(url).pathname.split("/studies/").pop()}`;
+  const sealed = await sealRequest(config, writeRequest({ method, authority: AUTHORITY, path, headers, content }));
   const request = { ...options, method: "POST", body: sealed.data, headers: { "Content-Type": REQUEST_TYPE } };
   const response = await fetch(relay, request);
   if (response.status !== 200 || !response.headers.get("Content-Type")?.startsWith(RESPONSE_TYPE)) return null;
