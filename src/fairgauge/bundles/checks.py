@@ -275,7 +275,10 @@ class _Run:
         self._say("report", *_report_words(piece.name, found))
         if found.outcome == "numbers":
             said = f"the file says that fairgauge {found.stated.version} made it, and this is another version"
-            self._say("report", "open", f"The words and pictures of {piece.name}: {said}. Compare with that one.")
+            words = (
+                f"The words and pictures of {piece.name}: {said}. Compare with that one. Unlike this version's report, "
+            )
+            self._say("words", "open", f"{words}{found.why}.")
         if found.outcome != "other":
             self._report_and_seal(piece.name, found)
 

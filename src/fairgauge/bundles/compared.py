@@ -32,7 +32,7 @@ class Compared:
             differ between processors.  ``numbers``: another version made it, and the numbers agree.  ``other``: it is
             not what these files give.
         stated: What the report states about itself.
-        why: For ``other``, what differs, in words.
+        why: For ``other`` and ``numbers``, what differs, in words.
     """
 
     outcome: Outcome
@@ -66,7 +66,7 @@ def compare_report(page: str, study: Study, tally: Tally) -> Compared:
     if stated.version != __version__:
         same = _numbers(page) == _numbers(again)
         why = f"fairgauge {stated.version} made it, and its numbers are not those that these files give"
-        return Compared("numbers", stated) if same else Compared("other", stated, why)
+        return Compared("numbers", stated, difference(page, again)) if same else Compared("other", stated, why)
     if _same_but_for_digits(page, again):
         return Compared("digits", stated)
     return Compared("other", stated, difference(page, again))
@@ -79,6 +79,9 @@ def difference(page: str, again: str) -> str:
             at = next((i for i, (a, b) in enumerate(zip(here or "", there or "", strict=False)) if a != b), 0)
             said, given = (_around(text, at) for text in (here, there))
             return f"it says {said} where these files give {given}"
+    for mine, given in zip_longest(_raw_values(page), _raw_values(again)):
+        if mine != given:
+            return f"it tells programs {mine or 'nothing'} where these files give {given or 'nothing'}"
     return "it differs in what is not shown: pictures, style or hidden parts were changed"
 
 
@@ -109,22 +112,30 @@ def _rounded_away(found: "re.Match[str]") -> str:
 
 def _numbers(page: str) -> list[float]:
     """Return the numbers for programs of a report's tables, to eight digits."""
+    return [float(f"{_number(text):.8g}") for text in _raw_values(page)]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")  # which is like nothing, itself included
+
+
+def _raw_values(page: str) -> list[str]:
     finder = _Values()
     finder.feed(page)
-    return [float(f"{value:.8g}") for value in finder.values]
+    return finder.values
 
 
 class _Values(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.values: list[float] = []
+        self.values: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "data":
-            try:
-                self.values.append(float(dict(attrs).get("value") or "nan"))
-            except ValueError:
-                self.values.append(float("nan"))
+            self.values.append(dict(attrs).get("value") or "")
 
 
 def _lines(page: str) -> list[str]:

@@ -82,10 +82,13 @@ def gather(paths: Sequence[Path]) -> Bundle:
     """
     named: list[tuple[str, Callable[[], BinaryIO]]] = []
     inside: list[tuple[str, Callable[[], BinaryIO]]] = []
+    others: list[str] = []
     for path in paths:
         with reading(str(path)):
             if path.is_dir():
-                inside += [(one.name, _opener(one)) for one in sorted(path.iterdir()) if _is_meant(one)]
+                found = [one for one in sorted(path.iterdir()) if not one.name.startswith(".")]
+                inside += [(one.name, _opener(one)) for one in found if one.is_file()]
+                others += [f"{one.name} (a folder)" if one.is_dir() else one.name for one in found if not one.is_file()]
             elif zipfile.is_zipfile(path):
                 inside += _zipped(path)
             else:
@@ -94,7 +97,6 @@ def gather(paths: Sequence[Path]) -> Bundle:
         raise InvalidInput("files", f"{len(inside)} files", f"must be at most {MOST_FILES}")
     pieces: dict[str, Piece] = {}
     unknown: list[tuple[str, Callable[[], BinaryIO]]] = []
-    others: list[str] = []
     for name, open_ in (*named, *inside):
         kind = _kind_of(name, open_)
         if kind is None and (name, open_) in named:
@@ -117,10 +119,6 @@ def gather(paths: Sequence[Path]) -> Bundle:
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:
     return lambda: path.open("rb")
-
-
-def _is_meant(path: Path) -> bool:
-    return path.is_file() and not path.name.startswith(".")
 
 
 def _zipped(path: Path) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:

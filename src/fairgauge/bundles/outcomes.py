@@ -11,7 +11,8 @@ class Check:
     """One thing that was looked at.
 
     Args:
-        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export`` or ``report``.
+        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export``, ``report``, or ``words`` for
+            the words of a report.
         outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
         sentence: What was found, for people.
     """
@@ -49,3 +50,11 @@ class Verification:
     def broken(self) -> tuple[Check, ...]:
         """The checks that failed."""
         return tuple(check for check in self.checks if check.outcome == "broken")
+
+    @property
+    def unread(self) -> tuple[Check, ...]:
+        """What was not compared though a reader goes by it: a report's words.
+
+        Whoever forges a report also writes which version made it, so that is no reason to let it pass.
+        """
+        return tuple(check for check in self.checks if check.about == "words" and check.outcome == "open")

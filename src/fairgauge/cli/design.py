@@ -20,7 +20,7 @@ from fairgauge.planning.draft import Draft
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study
+from fairgauge.study import DRAFT, Question, Study
 
 _LARGE = 1_000_000
 
@@ -89,6 +89,8 @@ def design(
     bulk = len(study.to_bytes())
     size = f", {bulk:,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
+    if study.format == DRAFT:
+        out.print(f"  Format {DRAFT}, a draft: collectors take it only where they are set to (drafts = true).")
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")

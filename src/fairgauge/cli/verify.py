@@ -67,7 +67,8 @@ def verify(
     hidden = _crowd(found, crowd, delta, observed)
     if json:
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
-        verdict = {"verified": private and not checked.broken, "checks": [one.to_dict() for one in checked.checks]}
+        good = private and not checked.broken and not checked.unread
+        verdict = {"verified": good, "checks": [one.to_dict() for one in checked.checks]}
         show_json(_document(found, private) | verdict | {"not_looked_at": list(bundle.others)} | among)
     else:
         _show(found)
@@ -75,7 +76,7 @@ def verify(
             for line in hidden.lines():
                 out.print(line)
         _show_checks(checked, bundle.others, private=private)
-    if checked.broken or not private:
+    if checked.broken or checked.unread or not private:
         raise typer.Exit(1)
 
 
@@ -96,6 +97,9 @@ def _show_checks(checked: Verification, others: tuple[str, ...], *, private: boo
     broken = len(checked.broken) + (not private)
     if broken:
         out.print(Text(f"NOT VERIFIED: {broken} {'thing is' if broken == 1 else 'things are'} broken.", "bold red"))
+    elif checked.unread:
+        said = "NOT VERIFIED: nothing is broken, but the words of the report were not compared."
+        out.print(Text(said, "bold red"))
     else:
         out.print("Everything that was checked holds.")
 

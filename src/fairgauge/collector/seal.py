@@ -141,7 +141,11 @@ def read_sealed(data: bytes) -> Sealed:
         found = Sealed(seal, document["key"], document["signature"], document["estimate"], document.get("version"))
         if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
             raise TypeError
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except KeyError as error:
+        raise InvalidInput(
+            "sealed", f"{len(data)} bytes", f"must be a sealed study: it has no {error.args[0]}"
+        ) from None
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
     if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT):
         raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT} or {WITH_ROOT}")
@@ -275,11 +279,32 @@ def _answer(number: int, line: bytes) -> Answer:
 
 
 def _read_parquet(source: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    import pyarrow as pa
     from pyarrow import parquet
 
-    with parquet.ParquetFile(source) as file:
-        for batch in file.iter_batches(columns=["id", "symbol"]):
-            yield from zip(batch.column("id").to_pylist(), batch.column("symbol").to_pylist(), strict=True)
+    try:
+        with parquet.ParquetFile(source) as file:
+            names = set(file.schema_arrow.names)
+            if not {"id", "symbol"} <= names:
+                raise InvalidInput("export", ", ".join(sorted(names)), "must have the columns id and symbol")
+            for batch in file.iter_batches(columns=["id", "symbol"]):
+                ids, symbols = batch.column("id"), batch.column("symbol")
+                if ids.null_count or symbols.null_count or not _are_answers(ids.type, symbols.type):
+                    raise InvalidInput(
+                        "export",
+                        f"{ids.type}, {symbols.type}",
+                        "must be ids of 16 bytes, and symbols that are integers",
+                    )
+                yield from zip(ids.to_pylist(), symbols.to_pylist(), strict=True)
+    except pa.ArrowException as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInput("export", "a Parquet file", f"must be whole: {first}") from None
+
+
+def _are_answers(ids: Any, symbols: Any) -> bool:
+    from pyarrow import types
+
+    return bool((types.is_binary(ids) or types.is_fixed_size_binary(ids)) and types.is_integer(symbols))
 
 
 def _found(study: Study, sealed: Sealed) -> dict[str, Any]:

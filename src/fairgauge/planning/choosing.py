@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
@@ -17,6 +18,7 @@ EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4")
 GOOD, NO_STUDY = 0.02, 0.1
 # From here on one answer tells much about one person, and we recommend it to nobody.
 _LARGE = 2.0
+_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,11 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     for epsilon in epsilons:
         progress(str(epsilon))
         design, channel = make_channel(goal, epsilon)
-        error = metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
+
+        def width(answers: float, design: str = design, channel: Channel = channel) -> float:
+            return metric.scale * planned_width(goal.by(design), channel, answers, kind, alpha)
+
+        error = width(clients)
         rows.append(
             Choice(
                 float(epsilon),
@@ -136,10 +142,22 @@ def choices(  # noqa: PLR0913 - the rest have defaults
                 error,
                 math.ceil(100 * math.exp(epsilon)) / 100,
                 1 / (1 + math.exp(-epsilon)),
-                enough(clients, error, good),
+                settled(width, clients, good),
             )
         )
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
+
+
+def settled(width: Callable[[float], float], clients: float, wanted: float) -> int:
+    """Return about how many clients a width takes: the same, whichever number of clients the search starts from.
+
+    >>> settled(lambda answers: 6 / answers**0.5 + 10 / answers, 200, 0.02)
+    91000
+    """
+    about = float(clients)
+    for _ in range(_STEPS):  # few clients pay more than the square root says
+        about = max(1.0, about * (width(about) / wanted) ** 2)
+    return enough(round(about), width(about), wanted)
 
 
 def enough(clients: int, error: float, wanted: float) -> int:
@@ -156,7 +174,7 @@ def enough(clients: int, error: float, wanted: float) -> int:
 def person_sentence(epsilon: float) -> str:
     """Return what an epsilon means for one person.
 
-    >>> person_sentence(1)[-63:]
+    >>> person_sentence(1)[-60:]
     'is right at most 73.2 % of the time after seeing the answer.'
     """
     sure = math.ceil(1000 / (1 + math.exp(-epsilon))) / 10

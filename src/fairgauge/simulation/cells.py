@@ -64,7 +64,8 @@ class Cell:
 def read_cell(row: Mapping[str, Any]) -> Cell:
     """Read one row, whose entries are text from a CSV file or whatever a data frame holds."""
     if "count" not in row:
-        raise InvalidInput("column", "count", "must be there, beside the groups and the values")
+        rule = "must be there, beside the groups and the values; or name the columns of people, as --group-column does"
+        raise InvalidInput("column", "count", rule)
     counted = _entry(row["count"])
     try:
         clients = int(counted)

@@ -37,6 +37,14 @@ class Population:
                 rule = f"must total {self.clients} clients like the first metric"
                 raise InvalidInput(f"count of {name}", total, rule)
 
+    def __str__(self) -> str:
+        """Return how many clients there are, and how many cells.
+
+        >>> print(Population((Cell("female", Decimal("0.7"), 500), Cell("male", Decimal("0.9"), 500))))
+        Population of 1,000 clients in 2 cells
+        """
+        return f"Population of {self.clients:,} clients in {len(self.cells):,} cells"
+
     @classmethod
     def from_csv(cls, path: str | Path, columns: Columns = _AS_THEY_ARE) -> "Population":
         """Read columns ``group``, ``value``, ``count`` and perhaps ``metric``; empty means abstaining.

@@ -7,10 +7,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from fairgauge.bundles import gather, verify
-from fairgauge.bundles.outcomes import Signatures
+from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.collector.seal import PURPOSE, read_sealed
 from fairgauge.collector.signing import Signer
 from fairgauge.errors import InvalidInput
@@ -30,6 +32,11 @@ def checked(path: Path, key: str | None = None) -> dict[str, list[str]]:
     for check in verify(study, bundle, Signatures(() if key is None else (key,))).checks:
         found[check.outcome].append(check.sentence)
     return found
+
+
+def verified(bundle: Served) -> Verification:
+    found = gather([bundle.folder])
+    return verify(Study.from_bytes(found.pieces["study"].read()), found, Signatures((bundle.key,)))
 
 
 def test_a_served_bundle_holds_and_what_is_open_is_said(bundle: Served):
@@ -70,6 +77,7 @@ def test_without_a_key_the_files_own_word_is_called_that(bundle: Served):
         ("3,000 answers ·", "9,000 answers ·", "it says “9,000 answers"),
         ("Fit check", "Fit cheque", "“Fit cheque"),
         ('<rect class="interval', '<rect class="moved', "pictures, style or hidden parts were changed"),
+        ('<data value="', '<data value="1', "it tells programs 1"),
     ],
 )
 def test_an_edited_report_is_caught(bundle: Served, old: str, new: str, said: str):
@@ -91,6 +99,7 @@ def test_a_report_of_another_version_has_its_numbers_compared_and_that_is_said(b
     assert "The numbers for programs in report.html are those that these files give." in found["holds"]
     (words,) = [one for one in found["open"] if one.startswith("The words and pictures of report.html: ")]
     assert "the file says that fairgauge 0.9.9 made it, and this is another version" in words
+    assert "Unlike this version's report, it says “" in words
     number = text.split('<data value="')[1].split('"')[0]
     page.write_text(text.replace(f'"{number}"', f'"{float(number) + 0.01}"'), encoding="utf-8")
     (said,) = checked(bundle.folder, bundle.key)["broken"]
@@ -184,3 +193,34 @@ def test_what_is_no_text_is_refused(bundle: Served):
     (bundle.folder / "report.html").write_bytes(b"<!doctype html><p>Another page")
     with pytest.raises(InvalidInput, match="must be a report of fairgauge"):
         checked(bundle.folder)
+
+
+def test_words_that_were_not_compared_are_no_verification(bundle: Served):
+    assert verified(bundle).unread == ()
+    page = bundle.folder / "report.html"
+    page.write_text(page.read_text(encoding="utf-8").replace("0.2.0", "0.9.9"), encoding="utf-8")
+    (found,) = verified(bundle).unread
+    assert found.about == "words"
+
+
+def test_a_parquet_file_that_is_cut_or_no_export_is_one_line(bundle: Served):
+    (bundle.folder / "answers.ndjson").unlink()
+    export = bundle.folder / "answers.parquet"
+    export.write_bytes(b"PAR1" + bytes(100))
+    with pytest.raises(InvalidInput, match="a Parquet file: must be whole: Parquet magic bytes not found"):
+        verified(bundle)
+    parquet.write_table(pa.table({"name": ["a"]}), export)
+    with pytest.raises(InvalidInput, match="must have the columns id and symbol"):
+        verified(bundle)
+    parquet.write_table(pa.table({"id": ["a"], "symbol": [0]}), export)
+    with pytest.raises(InvalidInput, match="ids of 16 bytes, and symbols that are integers"):
+        verified(bundle)
+
+
+def test_a_seal_without_a_signature_says_what_it_lacks(bundle: Served):
+    path = bundle.folder / "sealed.json"
+    document = json.loads(path.read_bytes())
+    del document["signature"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must be a sealed study: it has no signature"):
+        verified(bundle)

@@ -19,8 +19,9 @@ def test_names_do_not_matter(bundle: Served, tmp_path: Path):
 
 
 def test_other_files_in_a_folder_are_named_and_those_by_name_refused(bundle: Served, tmp_path: Path):
+    (bundle.folder / "more").mkdir()
     found = gather([bundle.folder])
-    assert [Path(name).name for name in found.others] == ["README.txt"]
+    assert sorted(found.others) == ["README.txt", "more (a folder)"]
     with pytest.raises(InvalidInput, match="is none of these: a study, a tally"):
         gather([bundle.folder / "study.json", bundle.folder / "README.txt"])
 

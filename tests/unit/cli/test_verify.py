@@ -4,6 +4,7 @@ Covers: fairgauge.cli.crowd.
 """
 
 import json
+import shutil
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -248,3 +249,18 @@ class TestCrowd:
     )
     def test_what_makes_no_sense(self, fairgauge: Run, files: Files, typed: list[str], said: str):
         assert refused(fairgauge("verify", files[0], *typed), said)
+
+
+def test_a_report_that_claims_another_version_does_not_pass(fairgauge: Run, tmp_path: Path):
+    bundle = tmp_path / "bundle"
+    shutil.copytree(Path(__file__).parents[3] / "examples" / "sealed-study" / "bundle", bundle)
+    page = bundle / "report.html"
+    text = page.read_text(encoding="utf-8")
+    assert "between 5 and 17 points" in text
+    forged = text.replace("0.2.0", "0.1.0").replace("between 5 and 17 points", "between 1 and 2 points")
+    page.write_text(forged, encoding="utf-8")
+    done = fairgauge("verify", bundle)
+    assert done.status == 1
+    assert "between 1 and 2 points" in done.out
+    assert "NOT VERIFIED: nothing is broken, but the words of the report were not compared." in done.out
+    assert json.loads(fairgauge("verify", bundle, "--json").out)["verified"] is False

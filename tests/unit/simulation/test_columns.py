@@ -39,3 +39,8 @@ def test_a_missing_column_is_named_with_those_that_are_there():
     frame = pd.DataFrame({"sex": ["f"], "recall": [0.5]})
     with pytest.raises(InvalidInput, match="row 0: column=gender: must be there; the rows have sex, recall"):
         Population.from_frame(frame, group="gender", value="recall")
+
+
+def test_a_population_prints_in_one_line():
+    frame = pd.DataFrame({"sex": ["a", "b", "b"], "recall": [0.5, 1, 1]})
+    assert str(Population.from_frame(frame, group="sex", value="recall")) == "Population of 3 clients in 2 cells"

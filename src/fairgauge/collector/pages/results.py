@@ -28,7 +28,7 @@ _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
 _WAITING = (
     "Answers to this study come in waves, say one country after another. What came so far is not what everyone says, "
-    "so nothing is shown before the study closes. Then an interval is that does not depend on the order."
+    "so nothing is shown before the study closes. Then an interval is shown that does not depend on the order."
 )
 
 
