@@ -22,7 +22,7 @@ from fairgauge.goals.reckoning import Reckoning, reckoned_law
 _RANK = 1e-9
 # The search for the least favourable prior.
 _TURNS, _PACE = 40, 10.0
-_COMMON_TURNS = 25
+_COMMON_TURNS, _OWN_TURNS = 25, 10
 # For more groups than this many scores are asked for, and all have one prior.
 _FEW = 6
 # A score counts as unbiased if no input is off by more than this part of the largest target.
@@ -136,7 +136,9 @@ class Decoder:
         return found._but(constant=above / below if below else 0.0)
 
     def common(self, functionals: Sequence[Vector]) -> "Decoder":
-        """Return the decoder with one prior for many functionals of equal standing, which serves them on average.
+        """Return the decoder for many functionals: one prior that serves them on average, then a score of its own each.
+
+        The common prior is where the search for each one's own starts, which then takes few turns.
 
         Where the channel cannot tell one of them the prior stays as it is.
         """
@@ -168,7 +170,10 @@ class Decoder:
                 rise = rises[here] - law[here] @ rises[here] / weight
                 law[here] *= np.exp(np.clip(pace * rise / max(rises[here].max(), 1e-300), -2, 2))
                 law[here] *= weight / law[here].sum()
-        return self._but(prior=best)
+        shared = self._but(prior=best)
+        own = [(f, shared._hardest_prior([f], law.copy(), _OWN_TURNS)) for f in functionals]
+        aims = [(f, shared._least_squares(f, prior)) for f, prior in own]
+        return shared._but(aims=tuple(Aim(f, score) for f, score in aims if score is not None))
 
     def _but(self, **changes: Any) -> "Decoder":
         """Return the decoder with something else, and with what is known of its table."""
@@ -178,7 +183,7 @@ class Decoder:
                 found.__dict__[name] = self.__dict__[name]
         return found
 
-    def _hardest_prior(self, functionals: Sequence[Vector]) -> Vector:
+    def _hardest_prior(self, functionals: Sequence[Vector], start: Vector | None = None, turns: int = _TURNS) -> Vector:
         r"""Return the prior under which the best scores of these functionals do well against every value.
 
         A channel with more symbols than it can tell inputs apart leaves scores a choice.  The variance is linear in the
@@ -189,9 +194,9 @@ class Decoder:
             return self.prior
         points, blocks = self.inputs.points()
         weights = self.inputs.weights(self.shares)
-        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
+        law = np.array([weights[b] / (blocks == b).sum() for b in blocks]) if start is None else start
         best, least, pace, last = self.prior, np.inf, _PACE, np.inf
-        for _ in range(_TURNS):
+        for _ in range(turns):
             prior = law @ points
             scores = self._scores(functionals, prior)
             if scores is None:

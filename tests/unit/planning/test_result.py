@@ -25,9 +25,10 @@ def test_dict_has_exactly_the_promised_members():
     assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
     members = ["design", "epsilon", "clients", "error"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
-    assert [list(row) for row in document["designs"]] == [members] * 2
+    parts = ["pairs", "means"]
+    assert [list(row) for row in document["designs"]] == [[*members, *parts]] * 2
     with_power = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE, detect=0.1).to_dict()
-    assert list(with_power["designs"][0]) == [*members, "power"]
+    assert list(with_power["designs"][0]) == [*members, "power", *parts]
 
 
 def test_a_design_that_is_not_in_the_plan_is_told():
