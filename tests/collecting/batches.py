@@ -43,7 +43,8 @@ async def _watch(server: ServerProcess, study: Study, seen: list[list[int]]) -> 
             async with Wire(server.port) as wire:
                 while True:
                     path = f"/studies/{study.digest}/tally"
-                    status, body = await asyncio.wait_for(wire.request("GET", path, token=server.token), 10)
+                    async with asyncio.timeout(10):  # not wait_for, which can lose the cancellation that ends this
+                        status, body = await wire.request("GET", path, token=server.token)
                     if status == 200 and (counts := json.loads(body)["counts"]) not in seen[-1:]:
                         seen.append(counts)
                     await asyncio.sleep(0.005)

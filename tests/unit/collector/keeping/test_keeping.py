@@ -292,11 +292,19 @@ def test_a_kill_in_the_middle_of_an_upgrade_of_postgresql_leaves_it_as_it_was(at
         await connection.close()
         return int(found)
 
+    async def noticed() -> None:
+        """Let the server notice that nobody is there any more: it looks only when it has something to say."""
+        connection = await asyncpg.connect(address)
+        sql = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        await connection.fetch(f"{sql} AND datname = current_database()")
+        await connection.close()
+
     asyncio.run(first_version())
     with subprocess.Popen([sys.executable, "-c", FROZEN, address, str(at)]) as process:
         while not asyncio.run(asleep()) and process.poll() is None:
             time.sleep(0.02)
         process.kill()
+    asyncio.run(noticed())
     assert asyncio.run(addresses.upgrade_steps(address)) == migration_names("postgres")[1:]
     asyncio.run(addresses.migrate(address))
     assert asyncio.run(addresses.check(address)).faults == ()
