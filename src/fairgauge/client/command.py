@@ -49,6 +49,7 @@ HELP = {
     "output": "For a site: write the answer to this file.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
     "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
+    "wait": "Stay until the moment that the ledger drew has come, and send then.",
     "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
     "digest": "The digest that the study must have.",
@@ -84,6 +85,7 @@ class Request:
     output: str | None = None
     again: bool = False
     now: bool = False
+    wait: bool = False
     json: bool = False
 
 
@@ -119,7 +121,7 @@ def make_parser() -> argparse.ArgumentParser:
         option, dest = f"--{name}-column", f"{name}_column"
         parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
     parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
-    for name in ("again", "now", "json"):
+    for name in ("again", "now", "wait", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
@@ -149,8 +151,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     from fairgauge.client.load import load_study
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    if request.send is not None and request.to_file is not None:
-        raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
+    _check(request)
     limits = Limits(
         LIFETIME_LIMIT if request.limit is None else read_limit("limit", request.limit),
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
@@ -172,6 +173,8 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     known = ledger.state(study.digest) == "delivered" and not request.again
     moment = ledger.moment(study.digest)
     waits = moment is not None and time.time() < moment and request.send is not None
+    if request.wait and moment is not None:
+        waits = _wait(moment)
     if not known and not waits:
         if request.now and study.epoch is not None:
             sys.stderr.write(AT_ONCE)
@@ -204,6 +207,23 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _check(request: Request) -> None:
+    """Refuse options that contradict each other."""
+    if request.send is not None and request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must not be given together with --send")
+    if request.wait and request.now:
+        raise InvalidInput("wait", "given", "must not be given together with --now")
+
+
+def _wait(moment: int) -> bool:
+    """Stay until a moment, and say so; nothing waits then."""
+    if time.time() < moment:
+        sys.stderr.write(f"waits until {_shown(moment)}, and sends then\n")
+    while (left := moment - time.time()) > 0:  # a computer that slept wakes up late, and a clock may be set back
+        time.sleep(min(left, 60.0))
+    return False
 
 
 def _promised(study: "Study") -> "Crowd | None":

@@ -4,6 +4,8 @@ import io
 import json
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,25 @@ class TestRunning:
         with recorder() as server:
             server.script(Reply(200, b'{"study":"another","status":"closed"}'), Reply())
             assert main([*ARGUMENTS, "--send", server.url]) == 0
+
+    def test_stays_until_its_moment_if_asked_to(self, here: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        waiting = replace(sample_study(), epoch=3600)
+        waiting.save("study.json")
+        clock = [1_800_000_000.0]
+        monkeypatch.setattr(time, "time", lambda: clock[0])
+        monkeypatch.setattr(time, "sleep", lambda seconds: clock.append(clock.pop() + seconds))
+        with recorder() as server:
+            assert main([*ARGUMENTS, "--send", server.url]) == 0
+            assert [heard.method for heard in server.heard] == ["GET"]
+            moment = Ledger("ledger").moment(waiting.digest)
+            assert moment is not None
+            assert main([*ARGUMENTS, "--send", server.url, "--wait"]) == 0
+            assert [heard.method for heard in server.heard] == ["GET", "POST"]
+        assert moment <= clock[0] < moment + 1
+        said = capsys.readouterr()
+        assert said.err.endswith(", and sends then\n")
+        assert said.out.endswith("Sample: answered, delivered\n")
+        assert main([*ARGUMENTS, "--wait", "--now"]) == 2
 
     def test_resumes_without_group_and_value(self, here: Path, capsys: Any) -> None:
         assert main([*ARGUMENTS, "--send", "http://127.0.0.1:1"], patience=AT_ONCE) == 1
