@@ -157,7 +157,7 @@ def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Cha
         (('lifetime: "8"', 'lifetime: "9"'), "lifetimes"),
         (("question.channel.within(limit)) return;", "true) return;"), "studies"),
         (('account === "" || name === "" || name', "name"), "lifetimes"),
-        (("if (!atMost(after, limit)) {", "if (!atMost(before, limit)) {"), "lifetimes"),
+        (("if (!atMost(sum, limit)) {", "if (!atMost(total(met), limit)) {"), "lifetimes"),
     ],
     ids=["honest", "study", "lifetime", "above", "names", "before"],
 )

@@ -81,12 +81,12 @@ def sqlite_with_a_limit(folder: Path) -> Iterator[Room]:
     code = f"""
 from pathlib import Path
 from urllib.parse import urlsplit
-from fairgauge.collector.stores import sqlite
-honest = sqlite._add
+from fairgauge.collector.stores import sqlite_changes
+honest = sqlite_changes.add
 def add(connection, rows, bucket, pace):
     connection.execute("PRAGMA max_page_count=" + Path({str(limit)!r}).read_text())
     return honest(connection, rows, bucket, pace)
-sqlite._add = add
+sqlite_changes.add = add
 """
     yield Room(
         f"sqlite:///{folder / 'gauge.db'}",

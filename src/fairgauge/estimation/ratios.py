@@ -13,8 +13,8 @@ from fairgauge.estimation.values import Interval
 def at_most_one(a: Interval, b: Interval) -> Interval:
     """Return the smaller of a / b and b / a, of numbers whose intervals hold together and are not below zero.
 
-    >>> at_most_one(Interval(0.6, 0.5, 0.7), Interval(0.8, 0.75, 0.85)).shown
-    Interval(estimate=0.75, low=0.5882352941176471, high=0.9333333333333332)
+    >>> print(at_most_one(Interval(0.6, 0.5, 0.7), Interval(0.8, 0.75, 0.85)))
+    0.75 [0.5882, 0.9333]
     """
     quotient = a.estimate / b.estimate
     high = 1.0

@@ -110,7 +110,7 @@ def _question(
         answered=None if answered is None else answered.within(0, 1),
         p_values={pairs[pair]: p for pair, p in p_values.items()},
         fit=fit,
-        sensitivity=sensitivity_of(reader, question, gaps) if gaps else None,
+        sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
         impact_ratio=_ratio(metric, Teller(reader, names, alpha / len(names))) if len(means) == len(names) else None,

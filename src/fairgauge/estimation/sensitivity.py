@@ -17,11 +17,18 @@ _STEP = 0.01
 _NOTHING = 0.1
 
 
-def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) -> Sensitivity:
-    """Return what a wrong share, or forged answers, would do to the worst of these gaps."""
+def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair], *, part: float = 1.0) -> Sensitivity:
+    """Return what a wrong share, or forged answers, would do to the worst of these gaps.
+
+    Args:
+        reader: The counts.
+        question: What was asked.
+        pairs: Which gaps.
+        part: Which part of all answers the reader has: forgers may all answer the same question.
+    """
     estimands, scale, told = reader.estimands, question.metric.scale, list(pairs)
     names = pair_names(question)
-    forged, forged_pair = _forged(estimands, reader.law, told)
+    forged, forged_pair = _forged(estimands, reader.law, told, _STEP / ((1 - _STEP) * part + _STEP))
     means = None if estimands.means is None else np.array([ratio.value(reader.law) for ratio in estimands.means])
     share, share_pair = (None, None) if estimands.shares is None else _share_error(estimands, means, told)
     return Sensitivity(
@@ -33,12 +40,12 @@ def sensitivity_of(reader: Reader, question: Question, pairs: Iterable[Pair]) ->
     )
 
 
-def _forged(estimands: Estimands, law: Vector, pairs: list[Pair]) -> tuple[float | None, Pair]:
-    """Return the most that a gap moves if one answer in a hundred is replaced by a symbol of a forger's choice.
+def _forged(estimands: Estimands, law: Vector, pairs: list[Pair], step: float) -> tuple[float | None, Pair]:
+    """Return the most that a gap moves if such a part of its answers is replaced by a symbol of a forger's choice.
 
     None if there is no limit, because forgers could make the estimated share of a group vanish; and which gap it is.
     """
-    laws = np.column_stack([law, (1 - _STEP) * law[:, None] + _STEP * np.eye(len(law))])
+    laws = np.column_stack([law, (1 - step) * law[:, None] + step * np.eye(len(law))])
     values = np.array([_gap_values(estimands, pair, laws) for pair in pairs])
     moves = np.abs(values[:, 1:] - values[:, :1])
     if np.isnan(moves).any():

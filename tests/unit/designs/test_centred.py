@@ -109,7 +109,6 @@ def test_scores_come_from_the_document_alone():
 @pytest.mark.parametrize(
     "goal",
     [
-        Goal((0.3, 0.3, 0.4)),
         Goal(HALVES, target="means"),
         Goal(HALVES, abstain=True),
         Goal(HALVES, shares_known=False),
