@@ -10,7 +10,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fairgauge.client.site import Record
+from fairgauge.client.site import Record, entry_text
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Site
 
@@ -24,7 +24,8 @@ class Columns:
         truth: The column that says what was right, 0 or 1.
         prediction: The column that says what the model said, 0 or 1.
         value: The column of the metric, unless it has the metric's name.
-        person: The column that tells people apart; without one each record is a person of its own.
+        person: The column that tells people apart; without one each record is a person of its own.  With one, a record
+            that names nobody is left out: nobody could say how many of one person there are.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -62,10 +63,11 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
     if isinstance(given, str | Path):
         given = _table(Path(given), wanted)
     series = [_column(given, name) for name in wanted]
-    people: Iterable[object] = series.pop() if columns.person else repeat(None)
+    people: Iterable[object] = map(entry_text, series.pop()) if columns.person else repeat(None)
     ends = len(groups)
     rows = zip(zip(*series[:ends], strict=True), zip(*series[ends:], strict=True), strict=True)
-    return ((person, *row) for person, row in zip(people, rows, strict=False))
+    found = ((person, *row) for person, row in zip(people, rows, strict=False))
+    return (record for record in found if record[0] is not None) if columns.person else found
 
 
 def _table(path: Path, wanted: Sequence[str]) -> Any:
@@ -115,10 +117,16 @@ def _column(given: Any, name: str) -> Iterable[Any]:
     except TypeError:
         rule = "must be a data frame of pandas, Polars, Arrow, PySpark, Dask, DuckDB or another engine of narwhals"
         raise InvalidInput("records", type(given).__name__, rule) from None
-    names = frame.collect_schema().names()
-    if name not in names:
-        _missing(name, names)
-    return frame.select(name).collect()[name].to_list()  # type: ignore[no-any-return]
+    names: Iterable[str]
+    found: list[Any] | None
+    try:
+        names = frame.collect_schema().names()
+        found = frame.select(name).collect()[name].to_list() if name in names else None
+    except Exception:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
+        names, found = (), None
+    if not names:
+        raise InvalidInput("records", type(given).__name__, "cannot be read")
+    return _missing(name, names) if found is None else found
 
 
 def _missing(name: str, names: Iterable[str]) -> NoReturn:

@@ -145,7 +145,7 @@ def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> in
 def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
     cell = 0
     for factor, entry in zip(attribute.factors, entries, strict=True):
-        text = _text(entry)
+        text = entry_text(entry)
         if text is None:
             return None
         if text not in factor.groups:
@@ -158,7 +158,7 @@ _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1, "0.0": 0
 
 
 def _binary(name: str, entry: object) -> int | None:
-    text = _text(entry)
+    text = entry_text(entry)
     if text is None:
         return None
     found = _BINARY.get(text.lower())
@@ -169,7 +169,7 @@ def _binary(name: str, entry: object) -> int | None:
 
 def _level(metric: Metric, levels: Sequence[int], entry: object) -> int | None:
     """Return the level that a value is rounded to: one of its two neighbours at random, so that the mean stays."""
-    if _text(entry) is None:
+    if entry_text(entry) is None:
         return None
     position = metric.position(entry)  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
     if not levels[0] <= position <= levels[-1]:
@@ -181,7 +181,7 @@ def _level(metric: Metric, levels: Sequence[int], entry: object) -> int | None:
     return above if secrets.randbelow(part.denominator) < part.numerator else above - 1
 
 
-def _text(entry: Any) -> str | None:
+def entry_text(entry: Any) -> str | None:
     """Return an entry as text; None if there is nothing: no entry, no text, or not a number."""
     if entry is None or entry != entry:  # noqa: PLR0124 - only what is not a number differs from itself
         return None

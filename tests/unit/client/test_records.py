@@ -23,6 +23,24 @@ def test_frames(frame: Any) -> None:
     assert sum(count_records(SITE, records_of(SITE, frame(TABLE), Columns(person="who")))) == 1
 
 
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame], ids=lambda kind: kind.__name__)
+def test_nobody_without_a_name_counts_where_people_are_told_apart(frame: Any) -> None:
+    """Or one person whose name is missing could be in every record."""
+    for missing in (None, float("nan"), "", " "):
+        table = {"who": [missing] * 3, "sex": ["male"] * 3, "truth": [1] * 3, "prediction": [1] * 3}
+        assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 0
+    table = {"who": ["7", " 7"], "sex": ["male"] * 2, "truth": [1] * 2, "prediction": [1] * 2}
+    assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 1
+
+
+def test_what_a_lazy_frame_complains_of_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("sex,truth,prediction\nmale,1,Jane Doe\n")
+    lazy = pl.scan_csv(tmp_path / "p.csv", schema_overrides={"prediction": pl.Int64})
+    with pytest.raises(InvalidInput) as caught:
+        list(records_of(SITE, lazy))
+    assert "Jane" not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_files(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"patients.{ending}"

@@ -112,7 +112,9 @@ class RateTest:
     def margin(self, value: float) -> float:
         """Return how far a rate is beyond what is accepted: below zero if it is accepted.
 
-        Guarantee: the right rate is accepted with probability at least 1 - alpha, for independent people.
+        Guarantee: the right rate is accepted with probability at least 1 - alpha, for independent people; but for how
+        many they are, of which three numbers are tried, and on levels for how much they vary, which a normal
+        approximation bounds that may fail in a small part of alpha.
         """
         low, high = self.numbers
         people = np.array([low, (low + high) / 2, high])

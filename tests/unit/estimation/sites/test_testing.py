@@ -8,9 +8,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 import fairgauge as fg
 from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.sites.between import Between
 from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import CONFUSION, rate_of, share_of
@@ -79,6 +81,19 @@ def test_the_records_that_are_there() -> None:
         truth = sums[3] / (sums[2] + sums[3]) - sums[7] / (sums[6] + sums[7])
         misses += made(noisy, noise, drawn=False)[1].margin(float(truth)) >= 0
     assert not too_many(misses), misses
+
+
+@pytest.mark.parametrize("drawn", [True, False], ids=["people", "records"])
+def test_intervals_are_as_wide_as_their_confidence_needs(drawn: bool) -> None:
+    """Never narrower than the normal one at alpha / 2 on each side, and not much wider."""
+    noise = Noise(math.exp(-0.5), 20)
+    rate, gap = made(World(20, 500, 8).counts(noise)[1], noise, drawn=drawn)
+    normal = float(-ndtri(ALPHA / 2))
+    second = gap.second
+    error = math.hypot(rate.error(rate.estimate), second.error(second.estimate))
+    for test, one in ((rate, rate.error(rate.estimate)), (gap, error)):
+        low, high = inverted(test)
+        assert 1.0 <= (high - low) / 2 / (normal * one) <= 1.15
 
 
 def test_mutants_are_caught() -> None:
