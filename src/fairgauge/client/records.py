@@ -126,7 +126,9 @@ def _column(given: Any, name: str) -> Iterable[Any]:
         names, found = (), None
     if not names:
         raise InvalidInput("records", type(given).__name__, "cannot be read")
-    return _missing(name, names) if found is None else found
+    if found is None:
+        _missing(name, names)
+    return found
 
 
 def _missing(name: str, names: Iterable[str]) -> NoReturn:
