@@ -121,7 +121,7 @@ def _column(given: Any, name: str) -> Iterable[Any]:
     found: list[Any] | None
     try:
         names = frame.collect_schema().names()
-        found = frame.select(name).collect()[name].to_list() if name in names else None
+        found = list(frame.select(name).collect()[name]) if name in names else None
     except Exception:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
         names, found = (), None
     if not names:
