@@ -11,16 +11,17 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeTest, anytime_width
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.inversion import Test, inverted
-from fairgauge.estimation.joint import BAND, JointTest, PairScores
+from fairgauge.estimation.joint import SHARE, SIDE, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_levels
 from fairgauge.estimation.population import PopulationTest, population_width
 from fairgauge.estimation.reader import Expected, Reader
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair
 
-# The band that a joint test looks at need not be exact: it is rounded outward.
-_ROUGHLY = 0.02
+# The intervals that a joint test looks at need not be exact: they are rounded outward.
+_ROUGHLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +106,14 @@ class PopulationReader(TestReader):
     def joint(self, pair: Pair, alpha: float) -> JointTest:
         """Return the test of a gap whose groups' shares are estimated."""
         first, second = (self.estimands.mean_of(side) for side in pair)
-        both = first.under + second.under
-        share, mean = (
-            inverted(PopulationTest(self.laws, over, both, self.counts, BAND * alpha), close=_ROUGHLY)
-            for over in (first.under, first.over + second.over)
-        )
+
+        def roughly(over: Vector, under: Vector, part: float) -> tuple[float, float]:
+            return inverted(PopulationTest(self.laws, over, under, self.counts, part * alpha), close=_ROUGHLY)
+
+        share = roughly(first.under, first.under + second.under, SHARE)
+        means = (roughly(first.over, first.under, SIDE), roughly(second.over, second.under, SIDE))
         scores = PairScores((first.over, second.over), (first.under, second.under))
-        return JointTest(self.laws, scores, self.counts, alpha, (share, mean))
+        return JointTest(self.laws, scores, self.counts, alpha, share, means)
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether all gaps within a tolerance are rejected."""

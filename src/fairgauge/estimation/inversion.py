@@ -1,6 +1,7 @@
 """From a test of values to an interval: the hull of all values that the test accepts."""
 
 import math
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -72,19 +73,20 @@ def _edge(test: Test, start: float, outward: tuple[float, float], close: float) 
     """Return the outermost accepted value from an accepted one outward: to an end, in steps of about this size."""
     end, half = outward
     reach = end - start
+    margin = cache(test.margin)
     if reach == 0:
         return end
     inside, outside, step = start, end, 0.9 * half
     while step < abs(reach):
         value = start + math.copysign(step, reach)
-        if test.margin(value) >= 0:
+        if margin(value) >= 0:
             outside = value
             break
         inside, step = value, 1.15 * step
     further = np.linspace(outside, end, 1 + (_BEYOND_FEW if test.answers < _FEW else _BEYOND))
     for value in further[1:] if outside != end else further[-1:]:
-        if test.margin(float(value)) < 0:
+        if margin(float(value)) < 0:
             inside, outside = float(value), end
     if inside == end:
         return end
-    return crossing(test.margin, inside, outside, close=close * min(half, abs(reach)))[1]
+    return crossing(margin, inside, outside, close=close * min(half, abs(reach)))[1]
