@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.anytime import AnytimeTest, anytime_width
+from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.inversion import Test, inverted
 from fairgauge.estimation.joint import SHARE, SIDE, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_levels
-from fairgauge.estimation.population import PopulationTest, population_width
-from fairgauge.estimation.reader import Expected, Reader
+from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair
@@ -80,7 +80,8 @@ class TestReader(Reader):
 class PopulationReader(TestReader):
     """About the population that clients are drawn from, at one look."""
 
-    one_score = True
+    quick = False
+    planned_to = 1e-3
 
     def test(self, ratio: Ratio, alpha: float) -> PopulationTest:
         """Return the test of a ratio's values."""
@@ -134,11 +135,6 @@ class PopulationReader(TestReader):
         """Return the smallest level that rejects; stakes follow the level, so intervals need not lie in each other."""
         return by_levels(rejected)
 
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width for the variance that is reckoned with."""
-        return population_width(expected.centred, expected.variance, answers, alpha)
-
 
 class AnytimeReader(TestReader):
     """About the population that clients are drawn from, at every look together."""
@@ -146,8 +142,3 @@ class AnytimeReader(TestReader):
     def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
         """Return the test of a ratio's values."""
         return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned)
-
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width for the variance that is reckoned with."""
-        return anytime_width(expected.variance, answers, alpha)

@@ -237,7 +237,7 @@ class Tails:
         deviation = math.sqrt(float(self.moments.most.max()) * self.answers)
 
         def cost(ways: IndexArray) -> Matrix:
-            # Near the limits that people ask for the normal curve is about this high: so much width costs a probability.
+            # Near the limits that people ask for the normal curve is about so high: width costs a probability.
             return self._summed(ways, few) / _HEIGHT + (grid.reaches[ways] * scale / deviation)[:, None]
 
         # First every other reach, then those beside the best.

@@ -5,8 +5,8 @@ share.  The score
 
 .. math:: \psi = (1-p)\,\big(w_A - (c + (1-\pi) D)\, u_A\big) - p\,\big(w_B - (c - \pi D)\, u_B\big)
 
-with pi = p averages to (c_0 - c)(p_0 - p) for the right gap, where p_0 is the true share and c_0 the mean of A less (1 - p) D:
-to zero if *either* p or c is right, and to next to nothing if both nearly are.  So it is enough to know them roughly
+with pi = p averages to (c_0 - c)(p_0 - p) for the right gap, where p_0 is the true share and c_0 the mean of A less
+(1 - p) D: to zero if *either* p or c is right, and to next to nothing if both nearly are.  So it is enough to know them roughly
 (Berger and Boos, 1994): p is the middle of a cell that the true share lies in, and c is whatever fits the intervals of
 both means,
 

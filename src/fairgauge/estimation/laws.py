@@ -121,7 +121,7 @@ def _most_of_two(values: Matrix, mean: Vector) -> Vector:
 
     .. math:: \max_{m_x \ge t \ge m_y} \frac{f_x (t - m_y) + f_y (m_x - t)}{m_x - m_y}
 
-    is concave in t, and straight but for bends at some m_x: between -s and s it is largest at an end, or at such a bend.
+    is concave in t, and straight but for bends at some m_x: between -s and s it is largest at an end or at a bend.
     """
     slack = _UNEVEN * float(np.abs(mean).max())
     found = [values[np.abs(mean) <= slack]]

@@ -176,27 +176,3 @@ class PopulationTest(RatioTest):
 def _deviations(likely: float, alpha: float) -> float:
     """Return by how many standard deviations of the normal law a tail is beyond what is accepted."""
     return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))
-
-
-def population_width(asked: Hypothesis, variance: float, answers: float, alpha: float) -> float:
-    """Return the half-width to plan with: for a population that gives the score's average this variance.
-
-    It is what the test would allow with the bound of the variance that bets reach on average.
-
-    Guarantee: none; close to what the estimate will have if the variance is as stated.
-    """
-    if not 0 < variance < math.inf:
-        return math.inf if variance else 0.0
-    least, most = asked.variance
-    held = min(max(variance, least), most)
-    spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
-    moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
-    tails = Tails(answers, Heard.of(asked.laws, asked.score, answers, math.sqrt(held)), moments)
-    bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
-    return min(tails.limit(_MEAN * alpha / 2) * math.sqrt(variance / held), bets)
-
-
-def _kurtosis(asked: Hypothesis, variance: float) -> float:
-    """Return how much the square of the score varies at most, for its mean."""
-    fourth = float(asked.moments(variance, variance, ratio=_COARSE).fourth[0])
-    return max(fourth / variance**2 - 1, 0.01)
