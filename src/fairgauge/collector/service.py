@@ -26,7 +26,17 @@ from fairgauge.collector.notes import taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
-from fairgauge.collector.seal import FORMAT, PURPOSE, WITH_ROOT, AnswerDigest, Seal, released_tally, sealed_document
+from fairgauge.collector.seal import (
+    FORMAT,
+    PURPOSE,
+    WITH_ROOT,
+    AnswerDigest,
+    Seal,
+    read_sealed,
+    released_tally,
+    sealed_document,
+)
+from fairgauge.collector.seal_sites import answers_in
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
@@ -38,6 +48,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
@@ -52,6 +63,7 @@ class Entry:
     kept: Published
     symbols: int
     gate: Gate | None = None
+    of_sites: bool = False  # whether sites answer, with as many counts as there are symbols
 
     @property
     def number(self) -> int:
@@ -192,7 +204,7 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study))
+        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), study.site is not None)
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -211,8 +223,15 @@ class Collector:
         return kept
 
     # ------------------------------------------------------------------ results
-    async def tally(self, entry: Entry) -> Tally:
-        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches."""
+    async def tally(self, entry: Entry) -> Tally | SiteTally:
+        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches.
+
+        Of a study for sites it is the sum of what they counted, when it is sealed.
+        """
+        if entry.of_sites:
+            sealed = await self.store.sealed(entry.number)
+            study = await self.study(entry.digest)
+            return SiteTally.of(study, ()) if sealed is None else read_sealed(sealed).seal.counted
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
 
@@ -229,6 +248,8 @@ class Collector:
         study, over = await self.study(entry.digest), (await self.document(entry.digest)).closed is not None
         if study.order is not None and not over:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
+        if entry.of_sites and not over:
+            raise CannotEstimate("this study is for sites, and what they counted is summed up when it closes")
         tally = await self.tally(entry)
         return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
@@ -252,23 +273,32 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            counts = await self.store.counts(kept.number)
-            found = AnswerDigest(digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
-            async for page in self.store.answers(kept.number):
-                await asyncio.to_thread(found.add, page)
-            shown = await self.store.tally(kept.number)
-            tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
-            if counts != found.counts or tally != released_tally(study, counts):
-                raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
-            format_ = FORMAT if found.root is None else WITH_ROOT
-            closed = moment_of(kept.closed)
-            seal = Seal(digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
+            seal = await (self._seal(study, kept) if study.site is None else self._seal_of_sites(study, kept))
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature
             )
             if await self.store.seal(kept.number, document):
                 log("sealed", study=digest)
+
+    async def _seal(self, study: Study, kept: Published) -> Seal:
+        digest, counts = kept.digest, await self.store.counts(kept.number)
+        found = AnswerDigest(digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
+        async for page in self.store.answers(kept.number):
+            await asyncio.to_thread(found.add, page)
+        shown = await self.store.tally(kept.number)
+        tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
+        if counts != found.counts or tally != released_tally(study, counts):
+            raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
+        format_ = FORMAT if found.root is None else WITH_ROOT
+        closed = moment_of(kept.closed or 0)
+        return Seal(digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
+
+    async def _seal_of_sites(self, study: Study, kept: Published) -> Seal:
+        answers = answers_in(kept.digest, await self.store.sites(kept.number))
+        if len(answers) != sum((await self.store.arrivals(kept.number)).values()):
+            raise StoreError(f"the answers of study {kept.digest} are not as many as came: it is not sealed")
+        return await asyncio.to_thread(Seal.of_sites, study, answers, moment_of(kept.closed or 0))
 
     async def _watch(self) -> None:
         while True:
