@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.notes import taken_notes
+from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
@@ -222,6 +222,19 @@ class Collector:
             raise NoStudy("No study with this digest is published here.")
         return kept
 
+    async def expect_sites(self, digest: str, names: Iterable[str]) -> dict[str, str]:
+        """Return the ticket of each site, and remember whose it is.
+
+        Raises:
+            InvalidInput: If a name is none, or the study is not for sites.
+        """
+        entry = await self.entry(digest)
+        if not entry.of_sites:
+            raise InvalidInput("site", "names", "must not be given in a study that is not for sites")
+        made = {name: self.tickets.of_site(digest, name) for name in names}
+        await self.store.expect_sites(entry.number, {bytes.fromhex(one): name for name, one in made.items()})
+        return made
+
     # ------------------------------------------------------------------ results
     async def tally(self, entry: Entry) -> Tally | SiteTally:
         """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches.
@@ -245,7 +258,8 @@ class Collector:
 
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
-        study, over = await self.study(entry.digest), (await self.document(entry.digest)).closed is not None
+        study, kept = await self.study(entry.digest), await self.document(entry.digest)
+        over = kept.sealed if entry.of_sites else kept.closed is not None
         if study.order is not None and not over:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
         if entry.of_sites and not over:
@@ -325,6 +339,10 @@ class Collector:
         with taken_notes(self.secrets) as notes:
             for note in notes:
                 await self.store.record(note)
+                name = named_site(note)
+                if name is not None:
+                    with contextlib.suppress(NoStudy, InvalidInput):
+                        await self.expect_sites(note.about, [name])
 
     async def _close_when_due(self, digest: str) -> None:
         try:

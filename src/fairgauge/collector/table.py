@@ -222,7 +222,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", "/operator/tickets", "operatorTickets", "Make tickets", operator.tickets, FORM,
-        {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count"),
+        {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count", "sites"),
     ),
     Operation(
         "GET", "/style.css", "style", "The style sheet of the pages", html.style_sheet,

@@ -11,7 +11,7 @@ from fairgauge.estimation import Estimate
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.particulars import NAME, Particulars, stated
-from fairgauge.reports.sites import noise_sentence, outcome_sentence
+from fairgauge.reports.sites import asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import site_privacy_view, views
@@ -79,6 +79,7 @@ def _numbers(tally: Tally | SiteTally) -> int:
 def _site(site: Site) -> dict[str, object]:
     """Return what a report tells of what sites count."""
     return {
+        "asks": asks_sentence(site),
         "outcome": site.outcome,
         "records": site.records,
         "counts": outcome_sentence(site),

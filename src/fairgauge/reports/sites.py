@@ -31,6 +31,22 @@ def noise_sentence(site: Site) -> str:
     )
 
 
+def asks_sentence(site: Site) -> str:
+    """Return what a study for sites asks, of all that its counts tell.
+
+    >>> from fairgauge.study import Attribute
+    >>> asks_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1")).partition("rate or ")[2]
+    'precision differ between female and male?'
+    """
+    *names, last = [asked.metric.name for asked in site.asked]
+    told = " or ".join(filter(None, [", ".join(names), last]))
+    if site.attribute.cross:
+        by = " and ".join(factor.name for factor in site.attribute.cross)
+        return f"Does the model's {told} differ by {by} ({len(site.attribute.groups)} cells)?"
+    *groups, rest = site.attribute.groups
+    return f"Does the model's {told} differ between {', '.join(groups)} and {rest}?"
+
+
 def outcome_sentence(site: Site) -> str:
     """Return what a site counts, and who counts as one person."""
     if site.metric is None or site.levels is None:

@@ -67,7 +67,7 @@ def read_site_answer(data: bytes, entry: Entry) -> Sent:
     try:
         answer = SiteAnswer.from_bytes(data)
     except InvalidInput as error:
-        value = "not shown" if error.field.startswith("counts") else error.value
+        value = error.value if error.field in ("study", "id") else "not shown"
         raise BadAnswer(error.field, value, error.rule) from None
     if answer.study != entry.digest:
         raise BadAnswer("study", answer.study, "must be the study that it is sent to")
