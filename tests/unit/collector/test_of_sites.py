@@ -70,7 +70,7 @@ def both(tmp_path: Path, kind: str, scene: Callable[[Desk], Awaitable[None]]) ->
     address = new_store(kind, tmp_path)
 
     async def play() -> None:
-        async with open_desk(address, tmp_path, drafts=True) as desk:
+        async with open_desk(address, tmp_path) as desk:
             await scene(desk)
 
     asyncio.run(play())
@@ -131,7 +131,7 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
             for counts in COUNTS.values():
                 assert ",".join(map(str, counts)).encode() not in everything
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 @pytest.mark.parametrize("sites", [0, 1, 2])
@@ -148,7 +148,7 @@ def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
         assert told in await page(desk)
         assert (await check_store(desk.collector.store)).faults == ()
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 BAD = {
@@ -190,7 +190,7 @@ def test_what_is_no_answer_of_a_site_is_refused_and_nothing_is_stored(ask: Ask):
         assert desk.collector.bodies.held == 0
         assert (await send(desk, good)).json() == {"status": "accepted"}
 
-    ask(scene, drafts=True, rates={"faulty": 1e6})
+    ask(scene, rates={"faulty": 1e6})
 
 
 def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals(ask: Ask):
@@ -203,7 +203,7 @@ def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals
         await close(desk)
         assert (await desk.get(f"{ONE}/tally")).json()["products"][0] == 2 * MOST_IN_CELL**2 + 1
 
-    ask(scene, drafts=True)
+    ask(scene)
     assert fits([], (MOST_IN_CELL,))
     assert not fits(["[67108863]", "[67108863]"], (2**15,))
     assert not fits(["[0]"] * 10_000, (0,))
@@ -228,7 +228,7 @@ def test_a_study_for_sites_opens_and_closes_as_any_other(ask: Ask, monkeypatch: 
         assert (await desk.post(path, own.to_bytes(), token="")).json() == {"status": "duplicate"}
         assert {row.state for row in await desk.collector.store.sites(1)} == {"answered", "late"}
 
-    ask(scene, drafts=True, clock=lambda: now[0])
+    ask(scene, clock=lambda: now[0])
 
 
 def test_terms_that_make_no_sense_for_sites_are_refused(ask: Ask):
@@ -238,7 +238,7 @@ def test_terms_that_make_no_sense_for_sites_are_refused(ask: Ask):
             found = await desk.publish(replace(STUDY, **more))
             assert (found.status_code, found.json()["field"]) == (400, field)
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_auditor_recounts_and_finds_every_change(ask: Ask, tmp_path: Path):
@@ -262,7 +262,7 @@ def test_the_auditor_recounts_and_finds_every_change(ask: Ask, tmp_path: Path):
         with pytest.raises(SealBroken, match="twice"):
             read_site_export(export, STUDY)
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_dropped_answers_leave_the_sum_and_the_list_of_sites(ask: Ask):
@@ -280,7 +280,7 @@ def test_dropped_answers_leave_the_sum_and_the_list_of_sites(ask: Ask):
         assert await desk.collector.store.delete(1, Event(0, "clock", "deleted", STUDY.digest))
         assert await desk.collector.store.sites(1) == []
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_operator_names_sites_and_sees_who_is_missing(ask: Ask):
@@ -306,7 +306,7 @@ def test_the_operator_names_sites_and_sees_who_is_missing(ask: Ask):
         bad = await post(desk, "/operator/tickets", form | {"sites": "x" * 101})
         assert bad.status_code == 400
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
@@ -320,7 +320,7 @@ def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
         german = (await desk.client.get(f"{ONE}/take-part?lang=de")).text
         assert "Einrichtungen" in german
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
@@ -338,4 +338,4 @@ def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
             with pytest.raises(Exception):  # noqa: B017, PT011 - any of ours will do
                 check_sealed(STUDY, read_sealed(spoiled), [answer(desk, name) for name in NAMES[:3]])
 
-    ask(scene, drafts=True)
+    ask(scene)
