@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
+from fairgauge.collector.buckets import bucket_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Gateway
@@ -26,17 +26,8 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.seal import (
-    FORMAT,
-    PURPOSE,
-    WITH_ROOT,
-    AnswerDigest,
-    Seal,
-    read_sealed,
-    released_tally,
-    sealed_document,
-)
-from fairgauge.collector.seal_sites import answers_in
+from fairgauge.collector.seal import PURPOSE, read_sealed, sealed_document
+from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
@@ -44,7 +35,6 @@ from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.taking import check_takes, kept_terms, terms_of
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.collector.tree import Growing
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
@@ -289,7 +279,7 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            seal = await (self._seal(study, kept) if study.site is None else self._seal_of_sites(study, kept))
+            seal = await seal_of(self.store, study, kept)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature
@@ -297,25 +287,6 @@ class Collector:
             if await self.store.seal(kept.number, document):
                 self.retention.look_again()
                 log("sealed", study=digest)
-
-    async def _seal(self, study: Study, kept: Published) -> Seal:
-        digest, counts = kept.digest, await self.store.counts(kept.number)
-        found = AnswerDigest(digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
-        async for page in self.store.answers(kept.number):
-            await asyncio.to_thread(found.add, page)
-        shown = await self.store.tally(kept.number)
-        tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
-        if counts != found.counts or tally != released_tally(study, counts):
-            raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
-        format_ = FORMAT if found.root is None else WITH_ROOT
-        closed = moment_of(kept.closed or 0)
-        return Seal(digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
-
-    async def _seal_of_sites(self, study: Study, kept: Published) -> Seal:
-        answers = answers_in(kept.digest, await self.store.sites(kept.number))
-        if len(answers) != sum((await self.store.arrivals(kept.number)).values()):
-            raise StoreError(f"the answers of study {kept.digest} are not as many as came: it is not sealed")
-        return await asyncio.to_thread(Seal.of_sites, study, answers, moment_of(kept.closed or 0))
 
     async def _watch(self) -> None:
         while True:
