@@ -215,7 +215,9 @@ def no_study_sentence(clients: int, error: float, metric: Metric, parts: Sequenc
     best = min((part.error for part in parts if part.error is not None), default=error)
     if best < NO_STUDY * reach:
         needs = f"For ±{good:.3g} there it takes about {enough(clients, error, good):,} clients, or a larger epsilon."
-        return f"Of {parts[0].name} so few clients tell next to nothing. {needs}"
+        groups = parts[0].groups
+        whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
+        return f"{whom} so few clients tell next to nothing. {needs}"
     if error >= reach:
         tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
     else:

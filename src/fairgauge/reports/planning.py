@@ -53,6 +53,7 @@ class _Told:
     questions: int
     parts: tuple[PlanPart, ...]
     error: float
+    share_error: str | None = None
 
     @property
     def least(self) -> float:
@@ -83,6 +84,8 @@ class _Told:
         tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)
         if tells_nothing is not None:
             told = tells_nothing if self.least >= 2 * self.metric.scale else f"{told} {tells_nothing}"
+        if self.share_error is not None:
+            told += f" That shares may be off by {self.share_error} comes on top of it."
         factor = math.ceil(math.exp(self.epsilon) * 100) / 100
         return f"{told} Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
 
@@ -119,6 +122,7 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
             len(wishes),
             parts[number],
             dict(points)[float(chosen)],
+            wish.attribute.share_error,
         )
         figure = trade_figure(_drawn(points, told.unit), float(chosen), description=told.sentence())
         found.append(told.view(figure))
@@ -138,6 +142,7 @@ def study_views(study: Study, clients: int) -> list[PlanView]:
             len(study.questions),
             found,
             max((part.error or 0 for part in found), default=math.inf),
+            question.attribute.share_error,
         ).view()
         for question, found in zip(study.questions, parts, strict=True)
     ]
