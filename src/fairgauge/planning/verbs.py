@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
@@ -129,13 +129,13 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     part = None if abstaining is None else as_number("abstaining", abstaining)
     known = (attribute, target, abstain or part is not None, expect, spread)
     wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
-    asked = {
+    asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
         "confidence": confidence,
         "interval": interval,
         "detect": None if detect is None else as_number("detect", detect),
     }
-    two = {
+    two: dict[str, Any] = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
         "error": None if error is None else as_number("error", error),
         "designs": designs,
