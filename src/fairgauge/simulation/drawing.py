@@ -26,14 +26,15 @@ from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
-    from fairgauge.study import Site
     from fairgauge.tallies.sites import SiteTally
 
 Law = NDArray[np.float64]
 
 
 @overload
-def simulate(study: Study, population: Population, *, clients: int | None = None, seed: Seed = None) -> Tally: ...
+def simulate(  # type: ignore[overload-overlap]  # a histogram is no data frame
+    study: Study, population: Population, *, clients: int | None = None, seed: Seed = None
+) -> Tally: ...
 
 
 @overload
@@ -70,8 +71,8 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
     >>> simulate(study, people, clients=10**9, seed=7).total
     1000000000
     """
-    if isinstance(study, Study) and study.site is not None:
-        return _sites(study, study.site, population, clients=clients, seed=seed)
+    if getattr(study, "site", None) is not None:  # whatever was given: the check comes next
+        return _sites(study, population, clients=clients, seed=seed)
     people = Clients.of(study, population)
     total, laws = people.total, _Laws(study)
     law = np.zeros(study.symbols)
@@ -107,12 +108,12 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     return Tally(study.digest, tuple(counts.tolist()))
 
 
-def _sites(study: Study, site: "Site", population: Any, *, clients: int | None, seed: Seed) -> "SiteTally":
+def _sites(study: Study, population: Any, *, clients: int | None, seed: Seed) -> "SiteTally":
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
-    if not isinstance(population, SitePopulation):
-        population = SitePopulation.read(site, population)
+    if study.site is not None and not isinstance(population, SitePopulation):
+        population = SitePopulation.read(study.site, population)
     return simulate_sites(study, population, sites=clients, seed=seed)
 
 

@@ -85,7 +85,7 @@ def test_people_are_drawn_and_only_the_noise_where_they_are_known() -> None:
 
 def test_sites_that_are_drawn_from_the_sites() -> None:
     quiet, people = confusion_study("1000"), SitePopulation.read(SITE, TABLE)
-    met = []
+    met: list[int] = []
     tally = simulate_sites(quiet, people, sites=30, seed=1, progress=met.append)
     assert len(tally.sites) == 30
     assert met == [1] * 30

@@ -176,4 +176,4 @@ def test_a_metric_on_levels_keeps_its_name() -> None:
     with pytest.raises(InvalidInput, match="must be one of score"):
         frame.equalized_odds_difference()
     with pytest.raises(InvalidInput, match="must be a SiteTally"):
-        PrivateMetricFrame(study, fg.Tally("0" * 64, (0,)))  # type: ignore[arg-type]
+        PrivateMetricFrame(study, fg.Tally("0" * 64, (0,)))
