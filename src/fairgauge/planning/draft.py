@@ -44,6 +44,7 @@ class Draft:
     against: str | None = None
     weigh: tuple[str, ...] = ()
     symbols: int | None = None
+    retention: int | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -91,6 +92,7 @@ class Draft:
             purpose=self.purpose,
             model=None if self.model is None else read_model(self.model),
             planned=None if self.planned is None else as_count("planned", self.planned),
+            retention=self.retention,
         )
         study.check_privacy()
         return study

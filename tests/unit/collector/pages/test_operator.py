@@ -158,7 +158,7 @@ def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verd
         assert "The shares come from: Census of 2021. The interval allows each share to be wrong by 0.02." in shown[0]
         assert "A share that is wrong by 0.01 beyond that would move the gap" in shown[0]
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_a_finished_study_is_published_as_it_is(ask):
