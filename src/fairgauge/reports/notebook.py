@@ -17,6 +17,8 @@ from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import privacy_view, question_view, title_of
 from fairgauge.reports.words import question_sentence
+from fairgauge.study import Question
+from fairgauge.study.site import SiteMetric
 
 if TYPE_CHECKING:
     from fairgauge.estimation import Estimate
@@ -74,10 +76,13 @@ def tally_html(tally: "Tally") -> str:
 
 
 def estimate_html(estimate: "Estimate") -> str:
-    """Return the verdict, the pictures and the numbers, as the report has them."""
+    """Return the verdict, the pictures and the numbers, as the report has them; of sites the numbers alone."""
+    if any(isinstance(question, SiteMetric) for question in estimate.asked):
+        return _render("sites", estimate=estimate, confidence=part_of_hundred(estimate.confidence))
     shown = [
         question_view(question, found, estimate, over=True)
         for question, found in zip(estimate.asked, estimate.questions, strict=False)
+        if isinstance(question, Question)
     ]
     return _render("estimate", estimate=estimate, questions=shown, confidence=part_of_hundred(estimate.confidence))
 
