@@ -1,7 +1,8 @@
 """A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
 
-Covers: fairgauge.collector.keeping.check_sites, fairgauge.collector.sealing, fairgauge.collector.pages.sites, fairgauge.collector.routes.sites, fairgauge.collector.seal_sites,
-fairgauge.collector.stores.postgres_sites, fairgauge.collector.stores.sites, fairgauge.collector.stores.sqlite_sites
+Covers: fairgauge.collector.keeping.check_sites, fairgauge.collector.sealing, fairgauge.collector.pages.sites,
+fairgauge.collector.routes.sites, fairgauge.collector.seal_sites, fairgauge.collector.stores.postgres_sites,
+fairgauge.collector.stores.sites, fairgauge.collector.stores.sqlite_sites
 """
 
 import asyncio
