@@ -25,7 +25,7 @@ from fairgauge.collector.seal import check_sealed, read_sealed
 from fairgauge.collector.seal_sites import read_site_export
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.sites import fits
-from fairgauge.errors import SealBroken
+from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Release, Study
 from fairgauge.tallies.sites import SiteTally
 from tests.collecting.desk import Desk, open_desk
@@ -334,9 +334,10 @@ def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
         assert document["seal"]["format"] == 3
         assert document["seal"]["sites"] == sorted(ticket(desk, name) for name in NAMES[:3])
         assert document["estimate"]["interval"] == "people"
-        for change in ({"sites": []}, {"format": 1}, {"products": None}):
+        changes: list[dict[str, object]] = [{"sites": []}, {"format": 1}, {"products": None}]
+        for change in changes:
             spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()
-            with pytest.raises(Exception):  # noqa: B017, PT011 - any of ours will do
+            with pytest.raises(FairgaugeError):
                 check_sealed(STUDY, read_sealed(spoiled), [answer(desk, name) for name in NAMES[:3]])
 
     ask(scene)

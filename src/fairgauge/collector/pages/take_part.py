@@ -98,9 +98,11 @@ def _page(tag: str) -> str:
     return _render(tag)
 
 
-def _render(tag: str, **values: str) -> str:
+def _render(tag: str, *, title: str = "", command: str = "") -> str:
     return (
-        templates().get_template("take_part.html").render(tag=tag, say=partial(say, tag), languages=names(), **values)
+        templates()
+        .get_template("take_part.html")
+        .render(tag=tag, say=partial(say, tag), languages=names(), title=title, command=command)
     )
 
 

@@ -58,4 +58,7 @@ def _add(connection: sqlite3.Connection, sent: Sent, bucket: int, *, takes: bool
 def rows(connection: sqlite3.Connection, number: int) -> list[SiteRow]:
     """Return what is known of every ticket of a study, sorted by id."""
     found = connection.execute(_SITES, (number,)).fetchall()
-    return [SiteRow(*row[:3], bool(row[3]), None if row[4] is None else from_text(row[4])) for row in found]
+    return [
+        SiteRow(id_, name, state, bool(other), None if counts is None else from_text(counts))
+        for id_, name, state, other, counts in found
+    ]
