@@ -55,7 +55,7 @@ def _beside(wishes: Sequence[Wish], place: int) -> Beside:
     return Beside(
         tables=len(wishes),
         together=lambda epsilon: _table(pair, epsilon),
-        goal=goal_on(Goal.of(wishes[place]), CENTRED, place - first),
+        goal=goal_on(list(map(Goal.of, pair)), CENTRED, place - first),
         fewer=fewer,
     )
 

@@ -38,7 +38,7 @@ def errors_together(
         tables = answering(wishes, epsilon)
         for table in tables:
             for axis, place in enumerate(table.wishes):
-                goal = goal_on(Goal.of(wishes[place]), table.design, axis)
+                goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
                 width = planned_width(goal, table.channel, clients / len(tables), kind, alpha)
                 found[place].append((float(epsilon), wishes[place].metric.scale * width))
     return found
