@@ -123,10 +123,12 @@ class Asked:
     @classmethod
     def of(cls, goal: Goal) -> "Asked":
         """Return what a goal asks, whose groups have no names."""
-        sides = [tuple(side[0] if len(side) == 1 else side for side in (c.of, c.against)) for c in goal.contrasts]
-        return cls(
-            tuple((first, second) for first, second in sides), tuple(f"group {g + 1}" for g in range(goal.groups))
-        )
+        names = tuple(f"group {g + 1}" for g in range(goal.groups))
+        return cls(tuple((_side(c.of), _side(c.against)) for c in goal.contrasts), names)
+
+
+def _side(groups: tuple[int, ...]) -> Side:
+    return groups[0] if len(groups) == 1 else groups
 
 
 @lru_cache(maxsize=64)

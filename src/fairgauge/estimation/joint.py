@@ -6,9 +6,9 @@ share.  The score
 .. math:: \psi = (1-p)\,\big(w_A - (c + (1-\pi) D)\, u_A\big) - p\,\big(w_B - (c - \pi D)\, u_B\big)
 
 with pi = p averages to (c_0 - c)(p_0 - p) for the right gap, where p_0 is the true share and c_0 the mean of A less
-(1 - p) D: to zero if *either* p or c is right, and to next to nothing if both nearly are.  So it is enough to know them roughly
-(Berger and Boos, 1994): p is the middle of a cell that the true share lies in, and c is whatever fits the intervals of
-both means,
+(1 - p) D: to zero if *either* p or c is right, and to next to nothing if both nearly are.  So it is enough to know them
+roughly (Berger and Boos, 1994): p is the middle of a cell that the true share lies in, and c is whatever fits the
+intervals of both means,
 
 .. math:: c \in (I_A - (1-p) D) \cap (I_B + p D) .
 
@@ -159,7 +159,7 @@ class JointTest:
         low, high = (min(max(end, 0.0), 1.0) for end in self.share)
         first = min(math.floor(low / self._width), round(1 / self._width) - 1)
         last = max(math.ceil(high / self._width - 1e-9), first + 1)
-        return (np.arange(first, last) + 0.5) * self._width
+        return np.array([(number + 0.5) * self._width for number in range(first, last)])
 
     def _fitting(self, gap: float, p: float) -> tuple[float, float]:
         """Return which c fit both means, if the gap is right."""

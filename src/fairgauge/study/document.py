@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -18,7 +18,7 @@ from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, decimal_text
-from fairgauge.study.question import Question
+from fairgauge.study.question import Question, answered_together
 from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms, needs_format_2
 
 if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what i
         translations: Mapping[str, Texts] | None
 
 
-DRAFT = 2
+FORMAT_2 = 2
 Table = tuple[Question, ...]
 
 
@@ -63,7 +63,7 @@ class Study:
     A table answers one question, or several at once; those stand next to each other and have the same channel.  Symbols
     are numbered through the study: those of table 0 first, then those of table 1, and so on.
 
-    What comes after ``contact`` needs study format 2, which is a draft.
+    What comes after ``contact`` needs study format 2.
 
     Args:
         title: What the study is about, for people.
@@ -123,13 +123,13 @@ class Study:
             object.__setattr__(self, "aim", decimal_text("aim", self.aim))
         check_questions(self)
         # Where a table answers several questions, a question's place in it says which value is its own.
-        placed = (replace(question, axis=axis) for table in self.tables for axis, question in enumerate(table))
+        placed = (question for table in self.tables for question in answered_together(table))
         if any(len(table) > 1 for table in self.tables):
             object.__setattr__(self, "questions", tuple(placed))
             del self.__dict__["tables"]
         check_moments(self)
         check_terms(self)
-        if self.format == DRAFT:
+        if self.format == FORMAT_2:
             from fairgauge.study.wording import check_translations
 
             check_names(self)
@@ -172,7 +172,7 @@ class Study:
     @cached_property
     def format(self) -> int:
         """The number of the document's format: 1, unless the study says something that format 1 cannot."""
-        return DRAFT if needs_format_2(self) else format1.FORMAT
+        return FORMAT_2 if needs_format_2(self) else format1.FORMAT
 
     @cached_property
     def digest(self) -> str:
@@ -270,8 +270,8 @@ def parse(data: bytes) -> Study:
     """Read a study whose form is sound, whether or not its tables keep what it declares."""
     document = decode(data, error=BadStudy)
     number = document.get("format", "nothing")
-    if type(number) is not int or number not in (format1.FORMAT, DRAFT):
-        raise BadStudy("format", number, f"must be {format1.FORMAT} or {DRAFT}")
+    if type(number) is not int or number not in (format1.FORMAT, FORMAT_2):
+        raise BadStudy("format", number, f"must be {format1.FORMAT} or {FORMAT_2}")
     if number == format1.FORMAT:
         return Study(**format1.read(document))
     from fairgauge.study import format2
