@@ -222,4 +222,4 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
     done = fairgauge("plan", "--clients", 200, "--epsilon", 1)
     assert "This is no study: with an error of ±0.4" in done.out
-    assert "For ±0.02 it takes about 89,000 clients, or a larger epsilon." in done.out
+    assert "For ±0.02 it takes about 87,000 clients, or a larger epsilon." in done.out
