@@ -39,14 +39,12 @@ class Voice:
     Args:
         tag: The language, one of the catalogue.
         region: Such as "MA", which decides about digits; empty for the language's own way.
-        wanted: The languages that the reader reads, the best first, for texts that a study brings along.
         names: What to call what a study names, where the study says it in this language.
         marks: Whether names that run the other way are kept apart by marks that are not seen.
     """
 
     tag: str = OWN
     region: str = ""
-    wanted: tuple[str, ...] = field(default=(), compare=False)
     names: Mapping[str, str] = field(default_factory=dict, compare=False)
     marks: bool = True
 
@@ -61,7 +59,7 @@ class Voice:
         tag = lookup(tags)
         region = region_of(tag, tags)
         known = {one for regions in catalogue()[tag]["language.regions"] for one in regions.split()}
-        return cls(tag, region if region in known else "", tags)
+        return cls(tag, region if region in known else "")
 
     @cached_property
     def texts(self) -> Texts:

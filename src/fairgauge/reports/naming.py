@@ -45,8 +45,8 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
 
 
 def _wanted(voice: Voice) -> tuple[str, ...]:
-    """Return the languages to look for in a study: that of the page first, so that a page has one language."""
-    return (f"{voice.tag}-{voice.region}" if voice.region else voice.tag, voice.tag, *voice.wanted)
+    """Return what to look for in a study: the language of the page; a study that lacks it speaks its own."""
+    return (f"{voice.tag}-{voice.region}", voice.tag) if voice.region else (voice.tag,)
 
 
 def _translated(attribute: Attribute, place: str, texts: Mapping[str, str]) -> Attribute:

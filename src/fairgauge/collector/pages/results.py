@@ -15,9 +15,11 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
+from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
-from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
+from fairgauge.reports.units import part_of_hundred
+from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -26,10 +28,19 @@ INTERVAL = LIVE  # people look at a page whenever they like, and as often as the
 KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
-_WAITING = (
-    "Answers to this study come in waves, say one country after another. What came so far is not what everyone says, "
-    "so nothing is shown before the study closes. Then an interval is shown that does not depend on the order."
-)
+_VOICES = 16  # ways of writing in which results are kept in memory
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the answers to a study say, in one language."""
+
+    questions: list[QuestionView]
+    progress: list[ProgressView]
+    held: bool
+    released: str
+    sure: str
+    guarantee: str
 
 
 @dataclass(frozen=True)
@@ -39,12 +50,12 @@ class Results:
     study: Study
     tally: Tally
     estimate: Estimate
-    questions: list[QuestionView]
-    progress: list[ProgressView]
+    progress: list[Progress]
     over: bool
     complete: bool  # whether the whole past is drawn
     batch: int | None = None  # how many answers a batch has, if counts leave in batches
     answers: int = 0  # how many came, whether their counts may be seen or not
+    spoken: dict[Voice, Shown] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def waiting(self) -> bool:
@@ -60,8 +71,17 @@ class Results:
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
         if self.waiting:
-            return _WAITING
+            return Told.of("results.waves")
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
+
+    def told(self, voice: Voice) -> Shown:
+        """Return all of it in a language; whoever asks next in the same way gets the same."""
+        found = self.spoken.get(voice)
+        if found is None:
+            if len(self.spoken) >= _VOICES:
+                self.spoken.clear()
+            found = self.spoken[voice] = _told(self, voice)
+        return found
 
 
 @dataclass
@@ -100,7 +120,7 @@ class Reckoner:
         if last is not None and last.over == over:
             same = last.tally == tally
             if kept.batch is not None and last.answers != answers:
-                known.last = last = replace(last, answers=answers)
+                known.last = last = replace(last, answers=answers, spoken={})
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
@@ -147,7 +167,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
     progress = []
-    for number, (question, told) in enumerate(zip(study.questions, found.questions, strict=True)):
+    for number, told in enumerate(found.questions):
         drawn: list[Look] = []
         main = told.headline
         if main.groups is not None and main.interval is not None:
@@ -156,6 +176,19 @@ def _reckon(now: _Now, known: _Known) -> Results:
             drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
             drawn.append(Look(tally.total, main.interval))
         needed = known.needed[number]
-        progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
+        progress.append(Progress(tally.total, errors[number], needed, drawn))
     complete = all(look.total in known.past for look in past)
-    return Results(study, tally, found, views(study, found, over=now.over), progress, now.over, complete)
+    return Results(study, tally, found, progress, now.over, complete)
+
+
+def _told(results: Results, voice: Voice) -> Shown:
+    study, estimate = results.study, results.estimate
+    steps = zip(study.questions, results.progress, strict=True)
+    return Shown(
+        views(study, estimate, over=results.over, voice=voice),
+        [progress_view(question, step, naming(study, question, voice)) for question, step in steps],
+        held=results.held,
+        released=voice.tell(results.released),
+        sure=voice.tell(part_of_hundred(estimate.confidence)),
+        guarantee=voice.say(f"results.{estimate.interval}"),
+    )

@@ -6,7 +6,7 @@ study's own bytes, after the browser has checked their digest, so nothing that i
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from starlette.responses import Response
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.pages.embedding import bundle
 from fairgauge.collector.pages.html import templates
-from fairgauge.collector.pages.speaking import accepted, lookup, names, say
+from fairgauge.collector.pages.speaking import voice_of
+from fairgauge.languages import Voice, names
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
@@ -55,8 +56,7 @@ def policy(issuer: str = "") -> str:
 async def show(request: Request) -> Response:
     """Show the page to anyone, for a study that there is, in the language that they ask for."""
     entry = await collector_of(request).entry(request.path_params["digest"])
-    header = request.headers.get("accept-language", "")
-    tag = lookup([*request.query_params.getlist("lang")[:1], *accepted(header)])
+    tag = voice_of(request).tag
     headers = {
         "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
         "Content-Security-Policy": policy("" if entry.gate is None else entry.gate.issuer),
@@ -68,7 +68,7 @@ async def show(request: Request) -> Response:
 
 @cache
 def _page(tag: str) -> str:
-    return templates().get_template("take_part.html").render(tag=tag, say=partial(say, tag), languages=names())
+    return templates().get_template("take_part.html").render(voice=Voice(tag), languages=names())
 
 
 async def asset(request: Request) -> Response:
