@@ -49,7 +49,7 @@ PERSON = {"group": "female", "values": {"recall": "0.83"}}
 CONNECTIONS, ANSWERS, TOKENS = 32, 3000, 300
 KILLS, DEVICES = 30, 40
 MOST_SECONDS = 600.0  # for all devices; those that are not done by then are missing in the result
-SETTINGS = "drafts = true\n[rates]\nanswers = 1e9\nopen = 1e9\ntickets = 1e9\nenvelopes = 1e9\nfaulty = 1e9\n"
+SETTINGS = "[rates]\nanswers = 1e9\nopen = 1e9\ntickets = 1e9\nenvelopes = 1e9\nfaulty = 1e9\n"
 AT_ONCE = Patience(tries=3, first=0.05, longest=0.2, timeout=5)
 
 

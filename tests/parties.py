@@ -109,7 +109,7 @@ def three_parties(folder: Path, **terms: Any) -> Iterator[Parties]:
 
     async def run() -> None:
         store = f"sqlite:///{folder / 'collector' / 'gauge.db'}"
-        config = read_config(None, store=store, secrets=str(folder / "collector"), drafts=True, commit_milliseconds=0)
+        config = read_config(None, store=store, secrets=str(folder / "collector"), commit_milliseconds=0)
         collector = Collector(config, await open_store(store))
         await collector.start()
         for one in (study, plain):

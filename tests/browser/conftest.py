@@ -89,7 +89,7 @@ class Collecting:
 def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collecting]:
     """A collector in a process of its own, with a store in a file."""
     folder = tmp_path_factory.mktemp("collector")
-    process = ServerProcess(folder, f"sqlite:///{folder / 'gauge.db'}", settings="drafts = true").start()
+    process = ServerProcess(folder, f"sqlite:///{folder / 'gauge.db'}").start()
     try:
         with ThreadPoolExecutor(1) as elsewhere:  # it runs an event loop, and this thread may have one
             elsewhere.submit(process.wait_until_ready).result()

@@ -93,8 +93,8 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        store, drafts = f"sqlite:///{folder / 'gauge.db'}", "drafts = true"
-        with ServerProcess(folder, store, settings=drafts) as process, sync_playwright() as playwright:
+        store = f"sqlite:///{folder / 'gauge.db'}"
+        with ServerProcess(folder, store) as process, sync_playwright() as playwright:
             collector = Collecting(process, f"http://127.0.0.1:{process.port}")
             address = collector.url + collector.publish(study(), results="public") + "/take-part"
             chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

@@ -25,7 +25,7 @@ from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
 from tests.vectors import crowd, limits
 from tests.vectors.make import FILE, SEED
-from tests.vectors.make_drafts import FILE as DRAFTS
+from tests.vectors.make_vectors2 import FILE as FORMAT_2
 
 Change = tuple[str, str]
 OpenClient = Callable[..., Page]
@@ -84,7 +84,7 @@ def missed(page: Page, script: str = "check.js", file: Path = FILE) -> list[str]
     return found
 
 
-@pytest.mark.parametrize("file", [FILE, DRAFTS], ids=["format 1", "format 2"])
+@pytest.mark.parametrize("file", [FILE, FORMAT_2], ids=["format 1", "format 2"])
 def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> None:
     assert missed(client(), file=file) == []
 
@@ -102,8 +102,8 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     ],
     ids=["rows", "cells", "promises", "two ways", "null", "canonical", "languages"],
 )
-def test_a_client_with_a_mistake_misses_a_vector_of_drafts(client: OpenClient, change: Change, name: str) -> None:
-    assert [line for line in missed(client(change), file=DRAFTS) if name in line]
+def test_a_client_with_a_mistake_misses_a_vector_of_format_2(client: OpenClient, change: Change, name: str) -> None:
+    assert [line for line in missed(client(change), file=FORMAT_2) if name in line]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.browser.conftest import Collecting
 from tests.browser.drivers import PACKAGES, STARTS, Driver, installed
 from tests.browser.test_languages import SPOKEN, say, spoken_study
 from tests.vectors.make import FILE
-from tests.vectors.make_drafts import FILE as DRAFTS
+from tests.vectors.make_vectors2 import FILE as FORMAT_2
 
 
 @pytest.fixture(scope="module", params=list(STARTS))
@@ -74,5 +74,5 @@ def test_what_python_says_this_browser_says(driver: Driver, collector: Collectin
     driver.goto(f"{collector.url}{collector.publish(spoken_study('Vectors'))}/take-part")
     check = FILE.with_name("check.js").read_text(encoding="utf-8").replace("export ", "")
     script = f"{check}\nreturn check(await import('/static/fairgauge-client.js'), JSON.parse(args[0]));"
-    for file in (FILE, DRAFTS):
+    for file in (FILE, FORMAT_2):
         assert driver.run(script, file.read_text(encoding="utf-8")) == []

@@ -66,11 +66,8 @@ def kill_in_batches(
     folder: Path, store: str, study: Study, *, kills: int, processes: int = 1, code: str = SERVE
 ) -> tuple[Sent, Count, Watched]:
     """Kill one of some collectors again and again while a study in the crowd is answered, and watch its tally."""
-    first = ServerProcess(folder, store, code=code, settings="drafts = true")
-    servers = [first] + [
-        ServerProcess(folder, store, token=first.token, code=code, settings="drafts = true")
-        for _ in range(processes - 1)
-    ]
+    first = ServerProcess(folder, store, code=code)
+    servers = [first] + [ServerProcess(folder, store, token=first.token, code=code) for _ in range(processes - 1)]
     watched = Watched([[] for _ in servers])
 
     def kill(number: int) -> None:

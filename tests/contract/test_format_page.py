@@ -19,7 +19,7 @@ EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAG
 
 FORMAT_1, FORMAT_2, ANSWER, TALLY = EXAMPLES
 IN_WAVES = replace(draft_study(), order="waves")
-DRAFTS = [draft_study(), unlinked_study(), site_study(), site_study("levels"), IN_WAVES]
+STUDIES_2 = [draft_study(), unlinked_study(), site_study(), site_study("levels"), IN_WAVES]
 
 
 @pytest.mark.parametrize("example", [FORMAT_1, FORMAT_2], ids=["format 1", "format 2"])
@@ -44,7 +44,7 @@ def fields_of(part: Any) -> set[str]:
     return set(part).union(*inner)
 
 
-@pytest.mark.parametrize("field", sorted(set().union(*(fields_of(json.loads(s.to_bytes())) for s in DRAFTS))))
+@pytest.mark.parametrize("field", sorted(set().union(*(fields_of(json.loads(s.to_bytes())) for s in STUDIES_2))))
 def test_every_field_of_format_2_is_on_the_page(field: str):
     rows = re.findall(r"^\| (`.*?) \|", FORMAT_2_PAGE, re.MULTILINE)
     assert any(f"`{field}`" in row for row in rows) or f"`{field}`" in FORMAT_2_PAGE
@@ -54,7 +54,7 @@ def test_format_2_has_no_field_that_the_page_names_in_vain():
     """A row of the tables is of a field that a document can have."""
     rows = re.findall(r"^\| (`.*?) \|", FORMAT_2_PAGE, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)}
-    known = set().union(*(fields_of(json.loads(study.to_bytes())) for study in DRAFTS))
+    known = set().union(*(fields_of(json.loads(study.to_bytes())) for study in STUDIES_2))
     assert named <= known | {"help"}
 
 

@@ -59,7 +59,7 @@ class CollectorMachine(RuleBasedStateMachine):
     def _enter(self) -> None:
         async def enter() -> tuple[AsyncExitStack, Desk]:
             stack = AsyncExitStack()
-            return stack, await stack.enter_async_context(open_desk(self.store, self.folder, drafts=True))
+            return stack, await stack.enter_async_context(open_desk(self.store, self.folder))
 
         self.stack, self.desk = self.runner.run(enter())
 

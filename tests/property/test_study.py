@@ -71,7 +71,7 @@ def attributes(draw: st.DrawFn) -> Attribute:
 
 
 @st.composite
-def drafts(draw: st.DrawFn) -> Study:
+def studies_of_format_2(draw: st.DrawFn) -> Study:
     """Studies that say something that needs format 2."""
     attribute = draw(attributes())
     called = draw(st.lists(names, min_size=2, max_size=2, unique=True))
@@ -129,8 +129,8 @@ def replace_a_part(part: Any, data: st.DataObject) -> None:
     part[key] = data.draw(junk)
 
 
-@given(drafts())
-def test_bytes_of_drafts_say_it_all(study: Study) -> None:
+@given(studies_of_format_2())
+def test_bytes_of_format_2_say_it_all(study: Study) -> None:
     data = study.to_bytes()
     assert Study.from_bytes(data) == study
     assert Study.from_bytes(data).to_bytes() == data

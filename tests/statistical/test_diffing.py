@@ -78,7 +78,7 @@ def attack(study: Study, folder: Path) -> Attack:
     held = [chance.choice((ONE, TWO)) for _ in range(PEOPLE)]
 
     async def play() -> list[list[int]]:
-        async with open_desk(f"sqlite:///{folder / 'gauge.db'}", folder, drafts=True) as desk:
+        async with open_desk(f"sqlite:///{folder / 'gauge.db'}", folder) as desk:
             assert (await desk.post("/studies?results=public", study.to_bytes())).status_code == 201
             return [[0] * study.symbols, *[tally async for tally in tallies(desk, study, chance, held)]]
 

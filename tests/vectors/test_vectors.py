@@ -3,7 +3,7 @@
 import json
 import re
 
-from tests.vectors import crowd, limits, make_drafts
+from tests.vectors import crowd, limits, make_vectors2
 from tests.vectors.make import FILE, make, written
 
 
@@ -31,13 +31,13 @@ def test_the_vectors_cover_every_kind_of_refusal() -> None:
         assert asked == set(range(len(study["epsilon"])))
 
 
-def test_the_vectors_of_drafts_are_current() -> None:
-    assert make_drafts.FILE.read_text(encoding="utf-8") == written(make_drafts.make())
+def test_the_vectors_of_format_2_are_current() -> None:
+    assert make_vectors2.FILE.read_text(encoding="utf-8") == written(make_vectors2.make())
 
 
-def test_the_vectors_of_drafts_refuse_every_field() -> None:
+def test_the_vectors_of_format_2_refuse_every_field() -> None:
     """Every field of every object of format 2 is wrong in some vector, and named."""
-    vectors = json.loads(make_drafts.FILE.read_text(encoding="utf-8"))
+    vectors = json.loads(make_vectors2.FILE.read_text(encoding="utf-8"))
     named = {
         re.sub(r"\[\d+\]", "", field.rpartition(".")[2]) for field in (bad.get("field", "") for bad in vectors["bad"])
     }

@@ -65,12 +65,12 @@ def install(shell: str, home: Path) -> tuple[Path, Path | None]:
     """
     text = script(shell).encode()
     if shell == "fish":
-        target = home / ".config" / "fish" / "completions" / "fairgauge.fish"
+        target = _folder("XDG_CONFIG_HOME", home / ".config") / "fish" / "completions" / "fairgauge.fish"
         _write(target, text)
         return target, None
-    target = home / ".local" / "share" / "fairgauge" / f"completion.{shell}"
+    target = _folder("XDG_DATA_HOME", home / ".local" / "share") / "fairgauge" / f"completion.{shell}"
     _write(target, text)
-    startup = home / f".{shell}rc"
+    startup = (_folder("ZDOTDIR", home) if shell == "zsh" else home) / f".{shell}rc"
     line = f'[ -f "{target}" ] && . "{target}"  # fairgauge'
     before = startup.read_text(encoding="utf-8") if startup.exists() else ""
     if line in before.splitlines():
@@ -102,6 +102,12 @@ def run(typed: list[str]) -> str:
     return f"{target}: completion for {shell}.\n{also}Open a new shell to use it.\n"
 
 
+def _folder(variable: str, otherwise: Path) -> Path:
+    """Return where a shell keeps what it reads, if it was told, or else where it does."""
+    told = os.environ.get(variable, "")
+    return Path(told) if Path(told).is_absolute() else otherwise
+
+
 def _write(target: Path, data: bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -124,9 +130,13 @@ _fairgauge() {{
     esac
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     case $cur in
-        -*) ;;
-        *) COMPREPLY+=($(compgen -f -- "$cur")) ;;
+        -*) return ;;
     esac
+    # A name on each line, so that one with a space stays whole.
+    local name
+    while IFS= read -r name; do
+        COMPREPLY+=("$name")
+    done < <(compgen -f -- "$cur")
 }}
 complete -o filenames -F _fairgauge fairgauge
 """

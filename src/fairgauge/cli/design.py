@@ -19,8 +19,9 @@ from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
+from fairgauge.planning.typed import as_count, read_model
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import DRAFT, Question, Study
+from fairgauge.study import Question, Study
 
 _LARGE = 1_000_000
 
@@ -40,15 +41,14 @@ def design(
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
-    metric_weight: Annotated[
-        list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
-    ] = None,
+    metric_weight: options.MetricWeight = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
         str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
     ] = AUTO,
     abstain: options.Abstain = False,
+    abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
@@ -65,6 +65,10 @@ def design(
         str | None, typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.")
     ] = None,
     planned: Annotated[str | None, typer.Option(help="How many answers are planned, such as 2e5.")] = None,
+    retention: Annotated[
+        int | None,
+        typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
@@ -72,13 +76,18 @@ def design(
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
         site = wish.site()
-        found = Study(title, (), opens=opens, closes=closes, contact=contact, site=site)
+        found = Study(
+            title, (), opens=opens, closes=closes, contact=contact, site=site, operator=operator, purpose=purpose,
+            model=None if model is None else read_model(model), retention=retention,
+            planned=None if planned is None else as_count("planned", planned),
+        )  # fmt: skip
         design_for_sites(found, site, output, json=json)
         return
     draft = Draft(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
         contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
+        retention, abstaining,
     )  # fmt: skip
     with err.status("Designing channels ...") as status:
         study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
@@ -89,8 +98,6 @@ def design(
     bulk = len(study.to_bytes())
     size = f", {bulk:,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
-    if study.format == DRAFT:
-        out.print(f"  Format {DRAFT}, a draft: collectors take it only where they are set to (drafts = true).")
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")

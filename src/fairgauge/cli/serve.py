@@ -22,9 +22,6 @@ def serve(
     tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the collector speaks TLS itself.")] = None,
     tls_key: Annotated[str | None, typer.Option(help="Its key.")] = None,
     secrets: Annotated[str | None, typer.Option(help="The folder with tokens and keys.")] = None,
-    drafts: Annotated[
-        bool, typer.Option("--drafts", help="Take studies of format 2, which is a draft and may still change.")
-    ] = False,
     config: Annotated[Path | None, typer.Option(help="A TOML file with these settings and more.")] = None,
 ) -> None:
     """Take answers over HTTP, and count each of them once."""
@@ -45,7 +42,6 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
         secrets=secrets,
-        drafts=drafts or None,
     )
     without_token = not read_tokens(Path(settings.secrets))
     if settings.tls_cert is None and not _is_loopback(settings.host):

@@ -16,7 +16,7 @@ from fairgauge.cli.read import naming
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import DRAFT, Study, parse
+from fairgauge.study import Study, parse
 
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
 
@@ -124,8 +124,6 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
-    if found.format == DRAFT:
-        out.print(f"Format {DRAFT}, a draft: it may still change, and collectors take it only where they are set to.")
     if found.site is not None:
         out.print(f"For sites that hold many people: epsilon {found.site.epsilon} for each person, by noise in counts.")
     for q in found.questions:

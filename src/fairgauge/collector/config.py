@@ -50,7 +50,6 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_cert: str | None = None  # a PEM file; with tls_key the collector speaks TLS itself
     tls_key: str | None = None
     secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
-    drafts: bool = False  # take studies of a format that is not frozen yet
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
     shutdown_seconds: int = 20

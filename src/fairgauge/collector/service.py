@@ -13,7 +13,6 @@ import msgspec
 
 from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
 from fairgauge.collector.config import Config
-from fairgauge.collector.drafts import check_takes, kept_terms, terms_of
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.hourly import Hourly
@@ -26,11 +25,13 @@ from fairgauge.collector.notes import taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
+from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import FORMAT, PURPOSE, WITH_ROOT, AnswerDigest, Seal, released_tally, sealed_document
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.collector.taking import check_takes, kept_terms, terms_of
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.collector.tree import Growing
@@ -81,6 +82,7 @@ class Collector:
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
         self.hourly = Hourly(store, clock)
+        self.retention = Retention(store, self.study)
         self.bodies = Room(config.limits.held_bytes)
         self.exports = Slots("exports", config.limits.exports)
         self.intake = Intake(
@@ -138,7 +140,7 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        check_takes(study, drafts=self.config.drafts, gateway=self.gateway.config.to_text())
+        check_takes(study, gateway=self.gateway.config.to_text())
         terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
@@ -268,12 +270,14 @@ class Collector:
                 sealed_document, seal, study, key=self.signer.public, signature=signature
             )
             if await self.store.seal(kept.number, document):
+                self.retention.look_again()
                 log("sealed", study=digest)
 
     async def _watch(self) -> None:
         while True:
             try:
                 await self.close_what_is_due()
+                await self.retention.keep_to(self.clock(), self.bucket())
                 self.sessions.remember_ended(await self.store.ended_sessions(int(self.clock())))
                 await self.write_notes()
             except (StoreError, InvalidInput, OSError, ValueError) as error:  # the store, or the folder with notes

@@ -2,10 +2,12 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeTest, anytime_width
@@ -17,7 +19,7 @@ from fairgauge.estimation.levels import Rejected, by_levels
 from fairgauge.estimation.population import PopulationTest, population_width
 from fairgauge.estimation.reader import Expected, Reader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.sides import Pair
+from fairgauge.goals.sides import Pair, Side
 
 # The band that a joint test looks at need not be exact: it is rounded outward.
 _ROUGHLY = 0.02
@@ -61,6 +63,45 @@ class TestReader(Reader):
         """Tell whether a value of a ratio is accepted."""
         self._require_part(ratio, alpha)
         return self.test(ratio, alpha).margin(value) < 0
+
+    def extremes(self, sides: Sequence[Side], alpha: float) -> tuple[Interval, Interval]:
+        """Return the smallest and the largest of some means; all of them hold together.
+
+        Most means are not near either end: whether an end of theirs lies further out is one test of a value.
+        """
+        if self.estimands.share_error:
+            return super().extremes(sides, alpha)
+        part, ratios = alpha / len(sides), [self.estimands.mean_of(side) for side in sides]
+        for ratio in ratios:
+            self._require_part(ratio, part)
+        estimates = np.array([ratio.value(self.law) for ratio in ratios])
+        spreads = [math.sqrt(float(ratio.influence(self.law) ** 2 @ self.law)) for ratio in ratios]
+        about = -float(ndtri(part / 2)) / math.sqrt(self.answers) * np.array(spreads)
+        # The smallest mean is no larger than any, so any mean's upper end is one of its own.
+        smallest, largest = (
+            self.ratio(ratios[place], part)
+            for place in (int((estimates + about).argmin()), int((estimates - about).argmax()))
+        )
+        low, high = (
+            self._furthest(ratios, part, np.argsort(order), end)
+            for order, end in ((estimates - about, min), (-estimates - about, max))
+        )
+        return Interval(float(estimates.min()), low, smallest.high), Interval(float(estimates.max()), largest.low, high)
+
+    def _furthest(
+        self, ratios: Sequence[Ratio], alpha: float, order: Iterable[int], pick: Callable[[float, float], float]
+    ) -> float:
+        """Return the lowest lower or the highest upper end of some intervals, the likeliest first."""
+        found: float | None = None
+        for place in order:
+            ratio = ratios[place]
+            if found is None or self.test(ratio, alpha).margin(found) < 0:
+                told = self.ratio(ratio, alpha)
+                end = pick(told.low, told.high)
+                found = end if found is None else pick(found, end)
+        if found is None:
+            raise ValueError("there is no extreme of no means")
+        return found
 
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the difference of two intervals that hold together with those of all other groups."""

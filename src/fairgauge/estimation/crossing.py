@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 _TURNS = 200
+_LIKE = 1000.0
 
 
 def crossing(function: Callable[[float], float], below: float, above: float, *, close: float) -> tuple[float, float]:
     """Return two points no further apart than ``close``, the function negative at the first and not at the second.
 
-    Chandrupatla's method (1997): a parabola through the last three points where it is safe, else halving.  Where the
-    function jumps, the points enclose the jump.
+    Chandrupatla's method (1997): a parabola through the last three points where it is safe, else halving; but first a
+    straight line through the two.  Where the function jumps, the points enclose the jump.
 
     Guarantee: exact; the function is negative at the first point and not at the second.
 
@@ -25,7 +26,8 @@ def crossing(function: Callable[[float], float], below: float, above: float, *, 
     """
     x1, x2 = above, below
     f1, f2 = function(above), function(below)
-    part = 0.5
+    # A line leads nowhere where one end is much further off than the other.
+    part = f1 / (f1 - f2) if f1 - f2 > 0 and max(abs(f1), abs(f2)) < _LIKE * min(abs(f1), abs(f2)) else 0.5
     for _ in range(_TURNS):
         x = x1 + part * (x2 - x1)
         f = function(x)

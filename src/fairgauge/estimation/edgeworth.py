@@ -58,6 +58,7 @@ _REACHES: Vector = np.geomspace(0.125, 64, 19)
 _TOP = math.sqrt(3)
 _HEIGHT = 0.02
 _HALVINGS = 14
+_AT_ONCE = 20_000
 
 IndexArray = NDArray[np.int_]
 
@@ -236,15 +237,20 @@ class Tails:
         """Return the upper sums of the integral, for each way to smooth and each case."""
         (near, far, normal), grid, scale = self._curves, self.heard.grid, self.heard.scale
         left, right = grid.points[:-1] / scale, grid.points[1:] / scale
-        width, found = (right - left) / np.pi, []
+        width = (right - left) / np.pi
         blurred, apart = normal[cases] * right / 2, far[cases] / np.maximum(left, 1e-300)
         beyond = normal[cases] / np.maximum(left, 1e-300)
         # The first piece reaches to 0, where only moments help.
         beyond[:, 0] = np.inf
-        for choice in choices:
-            close = near[cases] + blurred * (grid.spreads[choice] * scale**2)
-            found.append(np.minimum(close, apart * grid.smooth[choice] + beyond) @ width + grid.rest[choice] / np.pi)
-        return np.array(found) + self._beyond[cases]
+        spreads, found = grid.spreads[:, None, None] * scale**2, []
+        # Some ways at once: few and small arrays are slow one by one, and large ones do not fit a processor's memory.
+        together = max(1, _AT_ONCE // apart.size)
+        for start in range(0, len(choices), together):
+            some = choices[start : start + together]
+            close = near[cases] + blurred * spreads[some]
+            sums = np.minimum(close, apart * grid.smooth[some][:, None] + beyond) @ width
+            found.append(sums + grid.rest[some][:, None] / np.pi)
+        return np.concatenate(found) + self._beyond[cases]
 
     @cached_property
     def _beyond(self) -> Vector:

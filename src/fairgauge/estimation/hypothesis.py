@@ -43,32 +43,31 @@ class Hypothesis:
         """Whether any population fits."""
         return self.laws.possible(self.mean)
 
-    @cached_property
+    @property
     def variance(self) -> tuple[float, float]:
         """The least and the largest variance of the score."""
-        second = self.laws.rows @ self.score**2
-        most, least = self.laws.most_given(np.column_stack([second, -second]), self.mean)
-        return max(float(-least), 0.0), float(most)
+        return self._bounds[0]
 
     @cached_property
-    def _bounds(self) -> tuple[Vector, Vector]:
-        r"""Bounds of the third and the fourth moment at each price of variance.
+    def _bounds(self) -> tuple[tuple[float, float], Vector, Vector]:
+        r"""Bounds of the variance, and of the third and the fourth moment at each price of variance.
 
         .. math:: \max_{q \cdot m = 0,\ q \cdot w \in [v, V]} q \cdot f
                   \le \min_\mu \Big( \max_{q \cdot m = 0} q \cdot (f - \mu w) + \max(\mu v, \mu V) \Big)
         """
-        score, rows = self.score, self.laws.rows
-        second, third, fourth = (rows @ score**power for power in (2, 3, 4))
+        score, rows, n = self.score, self.laws.rows, len(_PRICES)
+        second, third, fourth = (rows @ np.column_stack([score**power for power in (2, 3, 4)])).T
         size = float(np.abs(score).max())
         prices = np.multiply.outer(second, _PRICES)
         columns = [
+            np.column_stack([second, -second]),
             third[:, None] - size * prices,
             -third[:, None] - size * prices,
             fourth[:, None] - size**2 * prices,
         ]
         found = self.laws.most_given(np.hstack(columns), self.mean)
         # The size of the third moment at a variance is the larger of two concave functions of it.
-        return found[: 2 * len(_PRICES)], found[2 * len(_PRICES) :]
+        return (max(float(-found[1]), 0.0), float(found[0])), found[2 : 2 * n + 2], found[2 * n + 2 :]
 
     def moments(self, low: float, high: float, *, ratio: float) -> Moments:
         """Return what is known of the score in cells that cover a range of its variance, each at most this wide."""
@@ -79,7 +78,7 @@ class Hypothesis:
         edges = np.geomspace(low, high, count + 1)
         least, most = edges[:-1], edges[1:]
         size = float(np.abs(self.score).max())
-        thirds, fourths = self._bounds
+        _, thirds, fourths = self._bounds
 
         def bounded(values: Vector, prices: Vector) -> Vector:
             paid = np.where(prices > 0, np.multiply.outer(most, prices), np.multiply.outer(least, prices))
@@ -108,8 +107,10 @@ def _largest(laws: Laws, top: Vector, bottom: Vector) -> float:
     least, most = (
         float(found) for found in ((top[inside] / bottom[inside]).min(), (top[inside] / bottom[inside]).max())
     )
-    if laws.shares is None:
+    if laws.shares is None or least == most:
         return most
+    if np.ptp(bottom) <= 1e-12 * abs(float(bottom[0])):
+        return float(laws.most((top / bottom)[:, None])[0])
     low, high = least, most
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,6 +1,8 @@
 """From a test of values to an interval: the hull of all values that the test accepts."""
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +15,8 @@ _CLOSE = 1e-5
 _LEAST_PART = 1e-7
 # Acceptance need not be one run where answers are few: so many values further out are tested too.
 _BEYOND, _BEYOND_FEW, _FEW = 2, 7, 2000
+
+Margin = Callable[[float], float]
 
 
 class Test(Protocol):
@@ -49,42 +53,45 @@ def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
     least, most = test.extent
     start = min(max(test.estimate, least), most)
     half = max(test.limit(start), _LEAST_PART * (most - least))
-    if test.margin(start) >= 0:
-        found = _some_accepted(test, start)
+    margin = cache(test.margin)
+    if margin(start) >= 0:
+        found = _some_accepted(margin, start, test.extent)
         if found is None:
             # Rare, and then right for no value: what is wide is at least not misleading.
             return max(start - half, least), min(start + half, most)
         start = found
-    return _edge(test, start, (least, half), close), _edge(test, start, (most, half), close)
+    beyond = _BEYOND_FEW if test.answers < _FEW else _BEYOND
+    low, high = (_edge(margin, start, (end, half, beyond), close) for end in (least, most))
+    return low, high
 
 
-def _some_accepted(test: Test, start: float) -> float | None:
+def _some_accepted(margin: Margin, start: float, extent: tuple[float, float]) -> float | None:
     """Return an accepted value near the start, or None if there is none to be found."""
-    least, most = test.extent
+    least, most = extent
     for part in np.geomspace(1e-4, 1, 25):
         for value in (start - part * (start - least), start + part * (most - start)):
-            if test.margin(float(value)) < 0:
+            if margin(float(value)) < 0:
                 return float(value)
     return None
 
 
-def _edge(test: Test, start: float, outward: tuple[float, float], close: float) -> float:
+def _edge(margin: Margin, start: float, outward: tuple[float, float, int], close: float) -> float:
     """Return the outermost accepted value from an accepted one outward: to an end, in steps of about this size."""
-    end, half = outward
+    end, half, beyond = outward
     reach = end - start
     if reach == 0:
         return end
     inside, outside, step = start, end, 0.9 * half
     while step < abs(reach):
         value = start + math.copysign(step, reach)
-        if test.margin(value) >= 0:
+        if margin(value) >= 0:
             outside = value
             break
         inside, step = value, 1.15 * step
-    further = np.linspace(outside, end, 1 + (_BEYOND_FEW if test.answers < _FEW else _BEYOND))
+    further = np.linspace(outside, end, 1 + beyond)
     for value in further[1:] if outside != end else further[-1:]:
-        if test.margin(float(value)) < 0:
+        if margin(float(value)) < 0:
             inside, outside = float(value), end
     if inside == end:
         return end
-    return crossing(test.margin, inside, outside, close=close * min(half, abs(reach)))[1]
+    return crossing(margin, inside, outside, close=close * min(half, abs(reach)))[1]

@@ -14,11 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.estimation.tangents import least_values
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Matrix, Vector
 
-_TURNS = 34
-_GOLDEN = (5**0.5 - 1) / 2
+# Searches for bounds end at this part of what there is.
+_CLOSE = 1e-7
 # Scores are unbiased to a billionth, so an average of zero is one within this part of the largest mean.
 _UNEVEN = 1e-8
 
@@ -52,21 +53,40 @@ class Laws:
         if self.shares is None:
             return np.asarray(tops.max(axis=0))
         groups = tops[: len(self.shares)]
-        joined = self.shares @ groups if self.error == 0 else self._with_error(groups)
+        joined = self.shares @ groups if self.error == 0 else (self._best_shares(groups) * groups).sum(axis=0)
         # How many abstain is not known, so the average client is no more than the larger of the two kinds.
         return np.maximum(joined, tops[-1]) if len(tops) > len(self.shares) else np.asarray(joined)
 
-    def _with_error(self, groups: Matrix) -> Vector:
-        """Return the largest average over shares in the band: what is left of 1 goes to the groups that have most."""
-        if self.shares is None:  # pragma: no cover - most() makes sure of this
-            raise AssertionError
+    def _best_shares(self, groups: Matrix) -> Matrix:
+        """Return the shares in the band that are best: what is left of 1 goes to the groups that have most."""
+        if self.shares is None:
+            raise ValueError("shares that may be anything have no band")
+        if self.error == 0:
+            return self.shares[:, None]
         low, high = np.maximum(self.shares - self.error, 0.0), np.minimum(self.shares + self.error, 1.0)
         order = np.argsort(-groups, axis=0)
         room = np.take(high - low, order)
         left = np.maximum(0.0, 1 - low.sum() - (np.cumsum(room, axis=0) - room))
-        return np.asarray(
-            low @ groups + (np.minimum(left, room) * np.take_along_axis(groups, order, axis=0)).sum(axis=0)
-        )
+        more = np.zeros_like(groups)
+        np.put_along_axis(more, order, np.minimum(left, room), axis=0)
+        return np.asarray(low[:, None] + more)
+
+    def _most_and(self, values: Matrix, mean: Vector) -> tuple[Vector, Vector]:
+        """Return the largest average of each column, and what ``mean`` has under a law that has it."""
+        groups, columns = self.decoder.inputs.groups, np.arange(values.shape[1])
+        abstaining = len(self._starts) - groups
+        blocks = values[: len(values) - abstaining].reshape(groups, -1, len(columns))
+        places = blocks.argmax(axis=1) + self._starts[:groups, None]
+        tops, means = values[places, columns], mean[places]
+        if self.shares is None:
+            which = tops.argmax(axis=0)
+            found, there = tops[which, columns], means[which, columns]
+        else:
+            weights = self._best_shares(tops)
+            found, there = (weights * tops).sum(axis=0), (weights * means).sum(axis=0)
+        if abstaining:
+            found, there = np.maximum(found, values[-1]), np.where(values[-1] > found, mean[-1], there)
+        return found, there
 
     def possible(self, mean: Vector) -> bool:
         """Tell whether some law gives these values an average of zero."""
@@ -78,33 +98,18 @@ class Laws:
 
         .. math:: \max_{q : q \cdot m = 0} q \cdot f = \min_\lambda \max_q \; q \cdot (f - \lambda m)
 
-        The right side is convex in one number, and a golden section finds its least.
+        The right side is convex in one number and made of straight pieces, so tangents find its least.
 
         Guarantee: never too small, whatever the search ends with.
         """
         inside = min(self.most(mean[:, None])[0], self.most(-mean[:, None])[0])
         size = float(np.abs(mean).max())
-        reach = self.most(values) + self.most(-values)
+        reach = self.most(values) + self.most(-values) + 1e-300
         # Where zero is at the end of what the mean can be, the best unknown is infinite; a large one is close.
-        most = (reach + 1e-300) / max(inside, 1e-6 * size, 1e-300)
-        low, high = -most, most.copy()
+        most = reach / max(inside, 1e-6 * size, 1e-300)
 
-        def bound(unknown: Vector) -> Vector:
-            return self.most(values - np.multiply.outer(mean, unknown)) + _UNEVEN * size * np.abs(unknown)
+        def bounds(unknown: Vector) -> tuple[Vector, Vector]:
+            found, means = self._most_and(values - np.multiply.outer(mean, unknown), mean)
+            return found + _UNEVEN * size * np.abs(unknown), _UNEVEN * size * np.sign(unknown) - means
 
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = bound(left), bound(right)
-        best = np.minimum(at_left, at_right)
-        for _ in range(_TURNS):
-            lower = at_left < at_right
-            high, low = np.where(lower, right, high), np.where(lower, low, left)
-            asked = np.where(lower, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-            found = bound(asked)
-            left, at_left, right, at_right = (
-                np.where(lower, asked, right),
-                np.where(lower, found, at_right),
-                np.where(lower, left, asked),
-                np.where(lower, at_left, found),
-            )
-            best = np.minimum(best, found)
-        return best
+        return least_values(bounds, -most, most, close=_CLOSE * reach)

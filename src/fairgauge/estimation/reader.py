@@ -1,6 +1,7 @@
 """Something that reads counts: the base of all kinds of intervals."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -12,6 +13,7 @@ from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_halving
+from fairgauge.estimation.ratios import over
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
@@ -128,6 +130,15 @@ class Reader(ABC):
         if estimands.shares is None or not estimands.share_error:
             return found
         return mean_with_error(found, estimands.share_of(side), side_error(estimands, side))
+
+    def extremes(self, sides: Sequence[Side], alpha: float) -> tuple[Interval, Interval]:
+        """Return the smallest and the largest of some means; all of them hold together.
+
+        Raises:
+            CannotEstimate: If the answers do not tell.
+        """
+        means = [self.mean(side, alpha / len(sides)) for side in sides]
+        return over(min, means), over(max, means)
 
     def gap(self, pair: Pair, alpha: float) -> Interval:
         """Return the interval of one gap, where all gaps are to hold together.

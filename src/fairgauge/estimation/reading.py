@@ -8,7 +8,7 @@ from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
 from fairgauge.estimation.p_values import holm, p_value
 from fairgauge.estimation.ratios import impact_ratio
-from fairgauge.estimation.reader import counts_of
+from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.sites.reading import check_kind, estimate_sites
@@ -114,14 +114,17 @@ def _question(
         sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
-        impact_ratio=_ratio(metric, Teller(reader, names, alpha / len(names))) if len(means) == len(names) else None,
+        impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
     )
 
 
-def _ratio(metric: Metric, together: Teller) -> Interval | None:
+def _ratio(metric: Metric, reader: Reader, alpha: float) -> Interval | None:
     """Return the impact ratio, from means that hold together."""
-    means = [_level(metric, mean) for mean in together.means().values()]
-    return None if together.warnings else impact_ratio(means)
+    groups = range(reader.estimands.decoder.inputs.groups)
+    try:
+        return impact_ratio([_level(metric, mean) for mean in reader.extremes(groups, alpha)])
+    except CannotEstimate:
+        return None
 
 
 def _level(metric: Metric, mean: Interval) -> Interval:

@@ -5,7 +5,7 @@ digest hold the same study.  The meaning of a field never changes: a new meaning
 unknown fields are refused.  Numbers are integers, or decimals written as strings ("0.25"), never floats; whoever
 makes a study in Python may give numbers of any kind.
 
-A study is written in format 1 unless it says something that format 1 cannot.  Format 2 is a draft.
+A study is written in format 1 unless it says something that format 1 cannot.  Both formats are frozen.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
-from fairgauge.study.document import DRAFT, Study, Table, parse
+from fairgauge.study.document import Study, Table, parse
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY_VALUES",
-    "DRAFT",
     "LONGEST_DECIMAL",
     "LONGEST_TEXT",
     "MOST_GROUPS",

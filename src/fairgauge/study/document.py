@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what i
         translations: Mapping[str, Texts] | None
 
 
-DRAFT = 2
+FORMAT_2 = 2
 Table = tuple[Question, ...]
 
 
@@ -63,7 +63,7 @@ class Study:
     A table answers one question, or several at once; those stand next to each other and have the same channel.  Symbols
     are numbered through the study: those of table 0 first, then those of table 1, and so on.
 
-    What comes after ``contact`` needs study format 2, which is a draft.
+    What comes after ``contact`` needs study format 2.
 
     Args:
         title: What the study is about, for people.
@@ -129,7 +129,7 @@ class Study:
             del self.__dict__["tables"]
         check_moments(self)
         check_terms(self)
-        if self.format == DRAFT:
+        if self.format == FORMAT_2:
             from fairgauge.study.wording import check_translations
 
             check_names(self)
@@ -172,7 +172,7 @@ class Study:
     @cached_property
     def format(self) -> int:
         """The number of the document's format: 1, unless the study says something that format 1 cannot."""
-        return DRAFT if needs_format_2(self) else format1.FORMAT
+        return FORMAT_2 if needs_format_2(self) else format1.FORMAT
 
     @cached_property
     def digest(self) -> str:
@@ -270,8 +270,8 @@ def parse(data: bytes) -> Study:
     """Read a study whose form is sound, whether or not its tables keep what it declares."""
     document = decode(data, error=BadStudy)
     number = document.get("format", "nothing")
-    if type(number) is not int or number not in (format1.FORMAT, DRAFT):
-        raise BadStudy("format", number, f"must be {format1.FORMAT} or {DRAFT}")
+    if type(number) is not int or number not in (format1.FORMAT, FORMAT_2):
+        raise BadStudy("format", number, f"must be {format1.FORMAT} or {FORMAT_2}")
     if number == format1.FORMAT:
         return Study(**format1.read(document))
     from fairgauge.study import format2

@@ -1,4 +1,4 @@
-"""Study documents of format 2: a draft, until all that it is for has landed; then frozen as format 1 is.
+"""Study documents of format 2, which says more; frozen, as format 1 is: it may gain fields, and loses none.
 
 What is not said is left out: there is no null in it, so that nothing can be said in two ways.  Metrics and attributes
 are listed once, in the order in which the tables name them, and tables hold their questions.

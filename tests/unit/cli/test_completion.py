@@ -1,7 +1,13 @@
 """Completion, in the shells themselves where they are installed."""
 
+import os
+import pty
+import select
 import shutil
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -56,6 +62,83 @@ def test_fish_completes_commands_and_options(tmp_path: Path):
 def test_zsh_takes_the_script(tmp_path: Path):
     (tmp_path / "c.zsh").write_text(written("zsh"))
     assert shell("zsh", ". ./c.zsh; print $_comps[fairgauge]", tmp_path) == ["_fairgauge"]
+
+
+STARTUP = {
+    "bash": (".bashrc", "PS1='ready> '"),
+    "zsh": (".zshrc", "PS1='ready> '"),
+    "fish": (".config/fish/config.fish", "function fish_greeting; end; function fish_prompt; echo -n 'ready> '; end"),
+}
+LONGEST = 30.0  # seconds until a shell that says nothing has failed
+
+
+@contextmanager
+def at_a_terminal(name: str, home: Path) -> Iterator[int]:
+    """Give a terminal in which a person's shell runs, with the person's own startup files."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(home)
+        env = {"PATH": f"{home / 'bin'}:/usr/bin:/bin", "HOME": str(home), "TERM": "xterm"}
+        os.execve(shutil.which(name) or name, [name, "-i"], env)
+    try:
+        yield terminal
+    finally:
+        os.close(terminal)
+        os.kill(process, 9)
+        os.waitpid(process, 0)
+
+
+def shown(terminal: int, awaited: str) -> bool:
+    """Say whether a text comes to a terminal."""
+    text, end = "", time.monotonic() + LONGEST
+    while awaited not in text and time.monotonic() < end:
+        if select.select([terminal], [], [], 1.0)[0]:
+            text += os.read(terminal, 65536).decode(errors="replace")
+    return awaited in text
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_person_presses_tab(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    monkeypatch.setattr("fairgauge.cli.completion.script", written)
+    file, line = STARTUP[name]
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(line)
+    (tmp_path / "pretty good.json").write_text("{}")
+    # fish completes nothing for a command that is not there.
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "fairgauge").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "fairgauge").chmod(0o755)
+    install(name, tmp_path)
+    with at_a_terminal(name, tmp_path) as terminal:
+        assert shown(terminal, "ready> ")
+        for typed, awaited in (
+            ("fairgauge esti", "mate"),
+            ("--conf", "idence"),
+            ("0.9 pret", "ty\\ good.json"),
+        ):
+            os.write(terminal, f"{typed}\t".encode())
+            assert shown(terminal, awaited), (typed, awaited)
+
+
+def test_folders_that_a_shell_was_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fairgauge.cli.completion.script", written)
+    for variable in ("ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        (tmp_path / variable).mkdir()
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    home = tmp_path / "home"
+    home.mkdir()
+    target, startup = install("zsh", home)
+    assert (target.parent.parent.name, startup) == ("XDG_DATA_HOME", tmp_path / "ZDOTDIR" / ".zshrc")
+    assert install("fish", home)[0].is_relative_to(tmp_path / "XDG_CONFIG_HOME")
+    assert list(home.iterdir()) == []
+
+
+@pytest.fixture(autouse=True)
+def no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(variable, raising=False)
 
 
 def test_every_script_has_every_command_and_option():

@@ -47,12 +47,6 @@ def test_what_it_cannot_answer_is_said_now(fairgauge: Run):
     )
 
 
-def test_a_draft_is_called_one_before_a_collector_refuses_it(fairgauge: Run):
-    said = "Format 2, a draft: collectors take it only where they are set to (drafts = true)."
-    assert said in fairgauge("design", *BASE, *KNOWN, *RECALL, "--operator", "Example Ltd", "-o", "draft.json").out
-    assert said not in fairgauge("design", *BASE, *KNOWN, *RECALL, "-o", "final.json").out
-
-
 def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path):
     done = fairgauge("design", *BASE, "--group", "a", "--group", "b", *RECALL, "--metric", "error:-1:3", "-o", "s.json")
     assert done.status == 0
@@ -152,3 +146,19 @@ def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeyp
     assert "Rounding" not in designed("5")
     monkeypatch.setattr(sys.modules["fairgauge.designs.levelled"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
     assert re.search(r"Rounding to these levels costs about \d+\.\d% of the variance", designed("5.5"))
+
+
+def test_who_asks_and_how_long_answers_are_kept_is_in_the_study(fairgauge: Run, elsewhere: Path):
+    said = ["--operator", "Example Ltd", "--purpose", "To know.", "--retention", "30", "--model", "falls@2"]
+    for aim in ([*RECALL], ["--outcome", "confusion"]):
+        words = (
+            BASE if aim[0] == "--metric" else [part for part in BASE if part not in ("--design", "randomized-response")]
+        )
+        done = fairgauge("design", *words, *KNOWN, *aim, *said, "-o", "s.json")
+        assert done.status == 0, done.err
+        study = Study.load(elsewhere / "s.json")
+        assert (study.operator, study.purpose, study.retention) == ("Example Ltd", "To know.", 30)
+        assert study.model is not None
+        assert (study.model.name, study.model.version) == ("falls", "2")
+    refused_ = fairgauge("design", *BASE, *KNOWN, *RECALL, "--retention", "-1", "-o", "t.json")
+    assert (refused_.status, "retention" in refused_.err) == (2, True)

@@ -64,11 +64,10 @@ def test_several_questions_do_not_add_up(fairgauge: Run, elsewhere: Path):
     assert "picked by its own coin: the largest epsilon counts" in fairgauge("verify", "s.json").out
 
 
-def test_a_draft_is_called_one(fairgauge: Run, elsewhere: Path):
+def test_tables_that_answer_several_questions_are_named(fairgauge: Run, elsewhere: Path):
     draft_study().save("s.json")
     lines = fairgauge("verify", "s.json").out.splitlines()
-    assert lines[2] == "Format 2, a draft: it may still change, and collectors take it only where they are set to."
-    assert lines[3] == "understood by sex by age: private. Exact epsilon 1.09861, declared 1.1."
+    assert lines[2] == "understood by sex by age: private. Exact epsilon 1.09861, declared 1.1."
     assert lines[-2:] == [
         "Questions that share a table are answered together, by one symbol.",
         "A device answers one of these tables, picked by its own coin: the largest epsilon counts.",

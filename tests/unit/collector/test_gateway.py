@@ -70,7 +70,7 @@ def test_a_token_counts_once_and_only_for_its_own_id(ask):
         assert await plainly(desk, Answer(STUDY.digest, answer_id(new_token()), 1).to_bytes(), shown(token)) == 403
         assert sum(await desk.tally(STUDY)) == 1
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_without_a_token_or_with_another_studys_nothing_is_counted(ask):
@@ -91,7 +91,7 @@ def test_without_a_token_or_with_another_studys_nothing_is_counted(ask):
         assert "send them one by one" in told.json()["detail"]
         assert sum(await desk.tally(STUDY)) == 0
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_a_gate_is_that_of_its_study():
@@ -119,7 +119,7 @@ def test_an_answer_in_an_envelope_counts_as_one_that_came_by_itself(ask):
         status = await enveloped(desk, "GET", f"/studies/{study.digest}/status")
         assert json.loads(status.content)["status"] == "open"
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_a_refusal_is_in_the_envelope_and_of_the_same_size(ask):
@@ -135,7 +135,7 @@ def test_a_refusal_is_in_the_envelope_and_of_the_same_size(ask):
         ):  # fmt: skip
             assert (await enveloped(desk, method, elsewhere, authorization=f"Bearer {desk.operator}")).status == 404
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_what_does_not_open_is_refused_outside(ask):
@@ -195,7 +195,7 @@ def test_the_gateways_key_is_at_the_well_known_place_and_a_study_must_name_it(as
         assert (told.status_code, told.json()["field"]) == (400, "gateway")
         assert (await desk.publish(replace(other, gateway=config.to_text()))).status_code == 201
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_a_response_that_is_too_long_loses_its_body():

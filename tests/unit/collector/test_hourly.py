@@ -114,4 +114,4 @@ def test_what_the_document_says_comes_before_what_is_asked_for(ask):
         told = [(await desk.answer(said, id_, 1)).status_code for id_ in ids(0, 4)]
         assert told == [200, 200, 200, 429]
 
-    ask(scene, clock=lambda: NOON, drafts=True)
+    ask(scene, clock=lambda: NOON)

@@ -69,7 +69,7 @@ def test_everything_that_readers_see_is_of_closed_batches(ask: Ask):
         assert ">119 answers<" in text
         assert re.search("The counts of (30|60) answers are shown. The others wait", text)
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
@@ -92,7 +92,7 @@ def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
         assert "answers.ndjson" not in await page(desk)
         assert "fairgauge ledger check http" in await page(desk)
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_too_few_answers_are_never_shown_and_the_seal_says_so(ask: Ask, tmp_path: Path):
@@ -112,7 +112,7 @@ def test_too_few_answers_are_never_shown_and_the_seal_says_so(ask: Ask, tmp_path
         with pytest.raises(SealBroken, match="to show"):
             check_sealed(STUDY, shown, None)
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_ids_are_for_operators_and_only_when_the_study_is_over(ask: Ask):
@@ -127,7 +127,7 @@ def test_ids_are_for_operators_and_only_when_the_study_is_over(ask: Ask):
             for token, status in expected.items():
                 assert (await desk.get(f"{ONE}/export", token=token)).status_code == status
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -150,7 +150,7 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
         assert {proof["root"] for proof in proofs.values()} == {seal["root"]}
         key = (await desk.get("/key", token="")).json()["key"]
 
-    ask(scene, drafts=True)
+    ask(scene)
     own = proofs["?bucket=0" if mine.id < "8" else "?bucket=1"]
     assert proofs[""]["leaves"] is None
     assert mine.id not in json.dumps(proofs)
@@ -217,7 +217,7 @@ def test_a_study_that_another_process_deleted_is_gone():
     address = new_database()
 
     async def play(folder: Path) -> None:
-        async with open_desk(address, folder, drafts=True) as desk:
+        async with open_desk(address, folder) as desk:
             await publish(desk)
             await desk.post(f"{ONE}/close")
             assert (await desk.get(f"{ONE}/tally")).status_code == 200

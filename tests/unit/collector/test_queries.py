@@ -122,7 +122,7 @@ def test_the_aim_that_a_study_states_is_published_with_it(ask):
         (shown,) = (await desk.get("/studies")).json()["studies"]
         assert shown["aim"] == "0.05"
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_the_aim_unless_given_is_the_same_terms(ask):

@@ -55,3 +55,18 @@ def test_a_negative_gap_with_estimated_shares_has_the_p_value_of_a_positive_one(
     found = estimate(asked, tally, interval=interval, tolerance=0.05).questions[0]
     assert found.gap("female", "male").estimate == pytest.approx(float(value), abs=1e-3)
     assert found.p_values["female", "male"] < 0.01
+
+
+@pytest.mark.parametrize("interval", TESTED)
+@pytest.mark.parametrize("name", CASES)
+def test_the_extremes_of_means_enclose_those_of_all_intervals(name: str, interval: str):
+    read = reader(name, interval)
+    groups = range(read.estimands.decoder.inputs.groups)
+    every = [read.mean(group, 0.05 / len(groups)) for group in groups]
+    smallest, largest = read.extremes(groups, 0.05)
+    assert (smallest.estimate, largest.estimate) == (min(m.estimate for m in every), max(m.estimate for m in every))
+    assert smallest.low == pytest.approx(min(mean.low for mean in every), abs=1e-9)
+    assert largest.high == pytest.approx(max(mean.high for mean in every), abs=1e-9)
+    # These ends may be of any one group.
+    assert min(mean.high for mean in every) <= smallest.high <= max(mean.high for mean in every)
+    assert min(mean.low for mean in every) <= largest.low <= max(mean.low for mean in every)

@@ -34,3 +34,16 @@ def test_a_smooth_function_takes_few_turns():
 
     crossing(function, 0.0, 4.0, close=1e-10)
     assert turns < 16  # halving alone would take 36
+
+
+def test_a_straight_line_is_met_at_once():
+    turns = 0
+
+    def function(x: float) -> float:
+        nonlocal turns
+        turns += 1
+        return 3 * x - 1
+
+    low, high = crossing(function, 0.0, 1.0, close=1e-10)
+    assert low < 1 / 3 <= high
+    assert turns <= 5

@@ -52,3 +52,17 @@ def test_where_nothing_is_accepted_the_interval_is_wide_and_not_empty():
 
 def test_a_width_of_nothing_still_ends():
     assert inverted(Runs(((0.1, 0.3),), 0.2, half=0.0)) == pytest.approx((0.1, 0.3), abs=1e-5)
+
+
+def test_no_value_is_tested_twice():
+    asked: list[float] = []
+
+    @dataclass(frozen=True)
+    class Counted(Runs):
+        def margin(self, value: float) -> float:
+            asked.append(value)
+            return super().margin(value)
+
+    inverted(Counted(((-0.31, 0.42),), 0.1, answers=5000, half=0.38))
+    assert len(asked) == len(set(asked))
+    assert len(asked) < 20

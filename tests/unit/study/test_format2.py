@@ -1,4 +1,4 @@
-"""Study format 2, a draft: what needs it, what its tables and symbols are, and what else it refuses."""
+"""Study format 2: what needs it, what its tables and symbols are, and what else it refuses."""
 
 import json
 from collections.abc import Callable

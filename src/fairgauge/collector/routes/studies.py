@@ -10,12 +10,12 @@ from starlette.responses import Response, StreamingResponse
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.drafts import kept_terms
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.refusals import BadMediaType, NotSealed
 from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
+from fairgauge.collector.taking import kept_terms
 
 PIECE = 2**16  # bytes that wait for a reader
 

@@ -710,7 +710,7 @@ function checkMoment(field, value) {
   }
 }
 
-// -------------------------------------------------------------------------------------- study format 2, a draft
+// -------------------------------------------------------------------------------------- study format 2
 const [MOST_FACTORS, MOST_COMPARISONS, MOST_LANGUAGES, MOST_RECORDS, LONGEST_KEY] = [4, 2048, 64, 1000, 2000];
 const LARGEST_INTEGER = 2n ** 53n - 1n;
 const ANY_VALUES = "max";

@@ -45,7 +45,7 @@ def test_a_page_waits_for_the_end(ask: Callable[..., None]) -> None:
         results = await Pages(desk.collector).reckoner.results(await desk.collector.entry(STUDY.digest))
         assert results.estimate.interval == "population"
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_an_interval_that_takes_random_order_is_refused() -> None:

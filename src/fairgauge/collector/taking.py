@@ -1,4 +1,4 @@
-"""Which studies a collector takes: none that is a draft unless it is set to, and none whose terms it cannot keep."""
+"""Which studies a collector takes, and on which terms: none whose terms it cannot keep."""
 
 from msgspec.structs import replace
 
@@ -7,23 +7,19 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
 from fairgauge.crowd.promise import MOST_PEOPLE
 from fairgauge.errors import BadStudy
-from fairgauge.study import DRAFT, Study
+from fairgauge.study import Study
 
 
-def check_takes(study: Study, *, drafts: bool, gateway: str) -> None:
+def check_takes(study: Study, *, gateway: str) -> None:
     """Refuse a study that this collector must not publish.
 
     Args:
         study: The study.
-        drafts: Whether drafts are taken.
         gateway: The key configuration of this collector's gateway.
 
     Raises:
-        BadStudy: If it is a draft and drafts are not taken, or if it promises what this collector cannot keep.
+        BadStudy: If it promises what this collector cannot keep.
     """
-    if study.format == DRAFT and not drafts:
-        rule = "is a draft that may still change: this collector takes drafts only if it is set to (drafts = true)"
-        raise BadStudy("format", study.format, rule)
     if study.site is not None:
         raise BadStudy("site", "something", "is what this version of the collector cannot keep to yet")
     if study.gateway not in (None, gateway):

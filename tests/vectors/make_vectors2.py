@@ -1,6 +1,6 @@
-"""Make drafts.json: vectors of study format 2, which is a draft, so that they may still change.
+"""Make vectors2.json: vectors of study format 2; they may become more, and none may change.
 
-``python -m tests.vectors.make_drafts`` writes the file.  Its parts are those of vectors.json, but for
+``python -m tests.vectors.make_vectors2`` writes the file.  Its parts are those of vectors.json, but for
 
 studies     also the offsets of the tables' symbols, and the texts in each language that is asked for
 draws       a study's index, a table, a group's index, a value for each question of the table (all null to abstain), one
@@ -35,7 +35,7 @@ from tests.samples import (
 )
 from tests.vectors.make import SEED, Vector, random_channel, verdict, written
 
-FILE = Path(__file__).parent / "drafts.json"
+FILE = Path(__file__).parent / "vectors2.json"
 LANGUAGES: tuple[list[str], ...] = (["de-AT", "fr"], ["fr", "en-GB"], ["fr"], [])
 
 

@@ -1,51 +1,38 @@
-"""Studies of format 2: taken only where the collector is set to, and only what it can keep to."""
+"""Studies of format 2: taken on the terms that they state, and only what the collector can keep to."""
 
 from dataclasses import replace
 
 import pytest
 
-from fairgauge.collector.config import Config
-from fairgauge.collector.drafts import check_takes, terms_of
 from fairgauge.collector.queries import Terms
+from fairgauge.collector.taking import check_takes, terms_of
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_study, site_study, two_questions, unlinked_study
 
-DRAFT = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02", hourly=60)
+STATED = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02", hourly=60)
 
 
-def test_a_draft_is_refused_unless_the_collector_is_set_to_take_it(ask):
+def test_what_a_study_says_wins_over_how_it_is_published(ask):
     async def scene(desk: Desk) -> None:
-        told = (await desk.publish(DRAFT)).json()
-        assert told["status"] == 400
-        assert told["field"] == "format"
-        assert "takes drafts only if it is set to (drafts = true)" in told["rule"]
-        assert (await desk.publish(two_questions())).status_code == 201
-
-    assert Config().drafts is False
-    ask(scene)
-
-
-def test_what_a_draft_says_wins_over_how_it_is_published(ask):
-    async def scene(desk: Desk) -> None:
-        assert (await desk.publish(DRAFT, admission="open")).status_code == 201
-        found = await desk.get(f"/studies/{DRAFT.digest}")
+        assert (await desk.publish(STATED, admission="open")).status_code == 201
+        found = await desk.get(f"/studies/{STATED.digest}")
         assert found.headers["fairgauge-admission"] == "tickets"
-        assert found.content == DRAFT.to_bytes()
-        kept = await desk.collector.store.study(DRAFT.digest)
+        assert found.content == STATED.to_bytes()
+        kept = await desk.collector.store.study(STATED.digest)
         assert kept is not None
         assert (kept.aim, kept.hourly) == ("0.02", 60)
-        assert (await desk.answer(DRAFT, bytes(16), 1)).status_code == 403
+        assert (await desk.answer(STATED, bytes(16), 1)).status_code == 403
 
-    ask(scene, drafts=True)
+    ask(scene)
 
 
 def test_what_a_study_does_not_say_is_as_given() -> None:
     given = Terms(admission="tickets", results="public", aim="0.5", hourly=5)
     assert terms_of(sample_study(), given) == given
     wanted = Terms(admission="tickets", results="public", aim="0.02", hourly=60)
-    assert terms_of(DRAFT, Terms(results="public", hourly=5)) == wanted
+    assert terms_of(STATED, Terms(results="public", hourly=5)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -65,5 +52,5 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
 )
 def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        check_takes(study, drafts=True, gateway="AQ")
+        check_takes(study, gateway="AQ")
     assert str(caught.value).startswith(text)

@@ -1,0 +1,57 @@
+"""Single answers are kept for as many days after closing as a study says, and then they are gone."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairgauge.collector.retention import DAY
+from tests.collecting.desk import Desk
+from tests.samples import two_questions
+
+CLOSING = 1_800_000_000  # a moment in the middle of an hour
+HOUR = 3600
+
+
+@pytest.mark.parametrize("days", [0, 7, None])
+def test_answers_go_when_their_time_is_over_and_the_seal_stays(ask, days: int | None):
+    study = replace(two_questions(), purpose="To know.", retention=days)
+    now = [float(CLOSING)]
+
+    async def rows(desk: Desk, number: int) -> int:
+        return sum([len(page) async for page in desk.collector.store.answers(number)])
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(study)
+        for each in range(3):
+            assert (await desk.answer(study, bytes([each] * 16), each)).status_code == 200
+        await desk.collector.close(study.digest)
+        sealed = (await desk.get(f"/studies/{study.digest}/sealed")).content
+        kept = await desk.collector.store.study(study.digest)
+        assert kept is not None
+        if days:
+            assert await rows(desk, kept.number) == 3
+            now[0] = kept.closed + days * DAY - 1  # type: ignore[operator]
+            assert await desk.collector.retention.keep_to(now[0], desk.collector.bucket()) == []
+            assert await rows(desk, kept.number) == 3
+        now[0] = CLOSING + (days or 0) * DAY + HOUR
+        await desk.collector.retention.keep_to(now[0], desk.collector.bucket())
+        assert await rows(desk, kept.number) == (3 if days is None else 0)
+        assert (await desk.get(f"/studies/{study.digest}/sealed")).content == sealed
+        assert sum(await desk.tally(study)) == 3
+        told = [(e.who, e.did, e.about) for e in await desk.collector.store.events(9)]
+        assert (("clock", "removed answers", study.digest) in told) == (days is not None)
+
+    ask(scene, clock=lambda: now[0])
+
+
+def test_a_clock_that_is_behind_what_is_stored_removes_nothing(ask):
+    study = replace(two_questions(), retention=0)
+    now = [float(CLOSING)]
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(study)
+        await desk.answer(study, bytes(16), 1)
+        await desk.collector.close(study.digest)
+        assert await desk.collector.retention.keep_to(CLOSING - DAY, 0) == []
+
+    ask(scene, clock=lambda: now[0])
