@@ -17,8 +17,9 @@ from fairgauge.languages.plurals import OTHER, category
 
 MINUS = "\N{MINUS SIGN}"
 _PART = re.compile(r"\{([a-z]+)\}")
-_DIGIT = re.compile(r"[0-9]")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[0-9%]")  # SHA-256 is a name, and keeps its digits
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_RIGHT_FIRST = "\N{RIGHT-TO-LEFT ISOLATE}"
 _ISOLATE, _END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
@@ -38,7 +39,7 @@ class Voice:
 
     Args:
         tag: The language, one of the catalogue.
-        region: Such as "MA", which decides about digits; empty for the language's own way.
+        region: One that writes numbers in the same way, such as "DZ"; empty for the language's own way.
         names: What to call what a study names, where the study says it in this language.
         marks: Whether names that run the other way are kept apart by marks that are not seen.
     """
@@ -58,8 +59,9 @@ class Voice:
         tags = tuple(wanted)
         tag = lookup(tags)
         region = region_of(tag, tags)
-        known = {one for regions in catalogue()[tag]["language.regions"] for one in regions.split()}
-        return cls(tag, region if region in known else "")
+        same = (regions.split() for regions in catalogue()[tag]["language.regions"])
+        # One for all that write alike, so that there are few voices, however many regions a browser can name.
+        return cls(tag, next((group[0] for group in same if region in group), ""))
 
     @cached_property
     def texts(self) -> Texts:
@@ -160,6 +162,15 @@ class Voice:
             return text
         return f"{_ISOLATE}{text}{_END}"
 
+    def _sign(self, text: str) -> str:
+        if text == "%":
+            return self._numbers["percent"]
+        return self._numbers["digits"][int(text)] if text.isdecimal() else text
+
+    def alone(self, text: str) -> str:
+        """Return a text that stands by itself where lines run from left to right, as in a picture."""
+        return f"{_RIGHT_FIRST}{text}{_END}" if self.direction == "rtl" else text
+
     def _filled(self, key: str, text: str, parts: Mapping[str, Any]) -> str:
         pieces = _PART.split(text)
         for at, piece in enumerate(pieces):
@@ -168,7 +179,7 @@ class Voice:
                     raise KeyError(f"{key}: {{{piece}}}")
                 pieces[at] = self.apart(str(parts[piece]))
             else:
-                pieces[at] = _DIGIT.sub(lambda digit: self._numbers["digits"][int(digit[0])], piece)
+                pieces[at] = _WORD.sub(lambda found: self._sign(found[0]), piece)
         return "".join(pieces)
 
 

@@ -90,20 +90,23 @@ def _intervals(
     if marks.tolerance is not None:
         start, end = map(axis.at, (-marks.tolerance, marks.tolerance))
         drawing.box((start, 4), (end - start, floor - 4), "tolerance")
-    _ticks(drawing, axis, floor, 6 if wide else 4, voice)
-    if marks.zero:
-        drawing.line((axis.at(0.0), 4), (axis.at(0.0), floor), "zero")
-    for number, bar in enumerate(bars):
-        y = _EDGE + row * number + (row / 2 if wide else row - 10)
+    places = [_EDGE + row * number + (row / 2 if wide else row - 10) for number in range(len(bars))]
+    # On a phone words stand above their bar, and no line may run through them.
+    beside = [(y - 7, min(y + 14, floor)) for y, bar in zip(places, bars, strict=True) if bar.interval is not None]
+    spans = [(4.0, floor)] if wide else beside
+    _ticks(drawing, axis, spans, 6 if wide else 4, voice)
+    for top, bottom in spans if marks.zero else []:
+        drawing.line((axis.at(0.0), top), (axis.at(0.0), bottom), "zero")
+    for y, bar in zip(places, bars, strict=True):
         if bar.interval is None:
-            drawing.text(0, y + SIZE / 3, fitted(bar.label, width), "heading")
+            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, width)), "heading")
             continue
         if wide:
-            drawing.text(0, y + SIZE / 3, fitted(bar.label, left - 16), "label")
-            drawing.text(width, y + SIZE / 3, bar.said, "number", "end")
+            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, left - 16)), "label")
+            drawing.text(width, y + SIZE / 3, voice.alone(bar.said), "number", "end")
         else:
-            drawing.text(0, y - SIZE, fitted(bar.label, width / 2), "label")
-            drawing.text(width, y - SIZE, bar.said, "number", "end")
+            drawing.text(0, y - SIZE, voice.alone(fitted(bar.label, width / 2)), "label")
+            drawing.text(width, y - SIZE, voice.alone(bar.said), "number", "end")
         start, end = axis.at(bar.interval.low), axis.at(bar.interval.high)
         drawing.box((start, y - 4), (max(end - start, 1.0), 8), f"interval {bar.kind}")
         drawing.dot(axis.at(bar.interval.estimate), y, f"mark {bar.kind}")
@@ -159,7 +162,7 @@ def _grid(drawing: Drawing, up: Axis, along: Axis, answers: tuple[int, int], voi
     for count in _counts(*answers, most=7 if width >= WIDE else 4):
         x = along.at(math.log10(count))
         drawing.line((x, floor), (x, floor + 4), "tickmark")
-        drawing.text(x, floor + 18, voice.tell(_compact(count)), "tick", "middle")
+        drawing.text(x, floor + 18, voice.alone(voice.tell(_compact(count))), "tick", "middle")
     drawing.text((left + end) / 2, _PLOT + 10, voice.say("picture.answers"), "tick", "middle")
 
 
@@ -257,11 +260,12 @@ def _possible(intervals: Sequence[Interval]) -> tuple[float, float]:
     return min(least for least, _ in bounds), max(most for _, most in bounds)
 
 
-def _ticks(drawing: Drawing, axis: Axis, floor: float, most: int, voice: Voice) -> None:
+def _ticks(drawing: Drawing, axis: Axis, spans: Sequence[tuple[float, float]], most: int, voice: Voice) -> None:
     for value in axis.ticks(most):
         x = axis.at(value)
-        drawing.line((x, 4), (x, floor), "grid")
-        drawing.text(x, floor + 18, _tick(value, voice), "tick", "middle")
+        for top, bottom in spans:
+            drawing.line((x, top), (x, bottom), "grid")
+        drawing.text(x, drawing.height - _FOOT + 18, _tick(value, voice), "tick", "middle")
 
 
 def _tick(value: float, voice: Voice) -> str:
@@ -290,5 +294,5 @@ def _compact(count: float) -> str:
     """
     for size, word in ((10**9, "billion"), (10**6, "million"), (10**3, "thousand")):
         if count >= size:
-            return Told.of(f"picture.{word}", number=Numeral(f"{count / size:g}"))
+            return Told.of(f"picture.count-{word}", number=Numeral(f"{count / size:g}"))
     return Numeral(f"{count:g}")

@@ -1,4 +1,4 @@
-"""What a study's own words are called in the language of a page, where the study says so."""
+"""What a study's own words are called in the language of a page; a study that lacks it speaks its own."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from fairgauge.study.wording import spoken
 
 def title_in(study: Study, voice: Voice) -> tuple[str, str | None]:
     """Return a study's title as a reader gets it, and its language, if the study says which that is."""
-    tag, texts = spoken(study, _wanted(voice))
+    tag, texts = spoken(study, [voice.tag])
     return texts["title"], tag
 
 
@@ -19,7 +19,7 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     """Return a voice that calls a study's metrics, and an attribute with its groups, what the study calls them."""
     if study.translations is None:
         return voice.calling({EVERYONE: voice.say("table.everyone")})
-    _, texts = spoken(study, _wanted(voice))
+    _, texts = spoken(study, [voice.tag])
     either = str(voice.texts["list.or"]).replace("{first}", "").replace("{second}", "")
     named = {metric.name: texts[f"metrics[{n}].name"] for n, metric in enumerate(study.metrics)}
     place = [one.name for one in study.attributes].index(attribute.name)
@@ -42,11 +42,6 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     if attribute.share_source is not None and told.share_source is not None:
         named[attribute.share_source.rstrip(".")] = told.share_source.rstrip(".")
     return voice.calling(named)
-
-
-def _wanted(voice: Voice) -> tuple[str, ...]:
-    """Return what to look for in a study: the language of the page; a study that lacks it speaks its own."""
-    return (f"{voice.tag}-{voice.region}", voice.tag) if voice.region else (voice.tag,)
 
 
 def _translated(attribute: Attribute, place: str, texts: Mapping[str, str]) -> Attribute:

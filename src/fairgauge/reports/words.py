@@ -61,9 +61,9 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     if main.kind == "open":
         low, high = (unit.after(edge) for edge in edges(interval, unit))
         return Verdict("open", Told.of(f"verdict.open{still}", low=low, high=high, **about))
-    word = "higher" if interval.low > 0 else "lower"
+    key = "verdict.higher" if interval.low > 0 else "verdict.lower"
     near, far = edges(interval, unit)
-    said = [Told.of(f"verdict.{word}", near=near, far=unit.after(far), **about)]
+    said = [Told.of(key, near=near, far=unit.after(far), **about)]
     if main.largest and len(found.gaps) > 1:
         said.append(Told.of("verdict.largest-compared" if question.attribute.comparisons else "verdict.largest"))
     return Verdict("clear", Told.together(said))

@@ -190,5 +190,5 @@ def _told(results: Results, voice: Voice) -> Shown:
         held=results.held,
         released=voice.tell(results.released),
         sure=voice.tell(part_of_hundred(estimate.confidence)),
-        guarantee=voice.say(f"results.{estimate.interval}"),
+        guarantee=voice.say(f"interval.{estimate.interval}"),
     )
