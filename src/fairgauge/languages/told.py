@@ -27,26 +27,30 @@ class Told(Spoken):
     """
 
     key: str
-    count: int | str | None
+    number: int | str | None
     parts: dict[str, object]
     more: tuple[str, ...]
     heading: bool
 
     @classmethod
-    def of(cls, key: str, *, count: int | str | None = None, heading: bool = False, **parts: object) -> "Told":
+    def of(cls, key: str, *, count: int | str | None = None, **parts: object) -> "Told":
         """Return a text of the catalogue with its parts.
 
         Args:
             key: Its name.
             count: For texts that depend on a number: a whole number, or a number as Python writes it.
-            heading: Whether it is written as a sentence starts, if its first word is a plain one.
             parts: What stands in braces.
 
         >>> told = Told.of("verdict.early", metric="recall", first="women", second="men")
         >>> print(told)
         It is too early to tell whether the model's recall differs between women and men.
         """
-        return cls._made(key, count, parts, (), heading=heading)
+        return cls._made(key, count, parts, (), heading=False)
+
+    @classmethod
+    def title(cls, key: str, **parts: object) -> "Told":
+        """Return a text that is written as a sentence starts, if its first word is a plain one."""
+        return cls._made(key, None, parts, (), heading=True)
 
     @classmethod
     def together(cls, texts: Sequence[str]) -> "Told":
@@ -55,10 +59,10 @@ class Told(Spoken):
 
     @classmethod
     def _made(
-        cls, key: str, count: int | str | None, parts: dict[str, object], more: tuple[str, ...], *, heading: bool
+        cls, key: str, number: int | str | None, parts: dict[str, object], more: tuple[str, ...], *, heading: bool
     ) -> "Told":
         found = str.__new__(cls, "")
-        found.key, found.count, found.parts, found.more, found.heading = key, count, parts, more, heading
+        found.key, found.number, found.parts, found.more, found.heading = key, number, parts, more, heading
         made = str.__new__(cls, PLAIN.tell(found))
         made.__dict__.update(found.__dict__)
         return made
@@ -68,5 +72,5 @@ class Told(Spoken):
         if self.more:
             return " ".join(voice.tell(one) for one in self.more)
         parts = {name: voice.tell(part) for name, part in self.parts.items()}
-        text = voice.say(self.key, **parts) if self.count is None else voice.counted(self.key, self.count, **parts)
+        text = voice.say(self.key, **parts) if self.number is None else voice.counted(self.key, self.number, **parts)
         return text[0].upper() + text[1:] if self.heading and text[:2].islower() else text

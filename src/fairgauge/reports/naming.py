@@ -34,10 +34,10 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     for one, other in zip(planned(attribute), planned(told), strict=True):
         for side, renamed in ((one.of, other.of), (one.against, other.against)):
             named[side_name(attribute, side)] = side_name(told, renamed, either=either)
-    for cell, renamed in zip(attribute.groups, told.groups, strict=True):
-        named |= {cell: renamed}
+    for cell, called in zip(attribute.groups, told.groups, strict=True):
+        named[cell] = called
         if attribute.cross:  # in the panel of one group of the first attribute, the others' groups are enough
-            named |= {cell.partition(", ")[2]: renamed.partition(", ")[2]}
+            named[cell.partition(", ")[2]] = called.partition(", ")[2]
     named |= {attribute.name: told.name, EVERYONE: voice.say("table.everyone")}
     if attribute.share_source is not None and told.share_source is not None:
         named[attribute.share_source.rstrip(".")] = told.share_source.rstrip(".")

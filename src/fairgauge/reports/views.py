@@ -156,7 +156,7 @@ def question_view(
 
 def title_of(question: Question) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
-    return Told.of("question.title", heading=True, metric=question.metric.name, attribute=question.attribute.name)
+    return Told.title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
 
 def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
