@@ -20,6 +20,7 @@ def pytest_report_header() -> str:
     return f"browsers: {', '.join(here) or 'none'}"
 
 
+@pytest.hookimpl(optionalhook=True)  # the environments of Flower and NVFlare have no pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are cores: tests in browsers and of databases wait as much as they work."""
     return (os.cpu_count() or 1) + 1
