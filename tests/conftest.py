@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every run and no clock: a red test is red for everyone, and slowness is not a bug.
