@@ -6,6 +6,7 @@ from dataclasses import replace
 from fairgauge.languages import Voice
 from fairgauge.study import Attribute, Study
 from fairgauge.study.sides import EVERYONE, margins, planned, side_name
+from fairgauge.study.site import RATES
 from fairgauge.study.wording import spoken
 
 
@@ -17,8 +18,11 @@ def title_in(study: Study, voice: Voice) -> tuple[str, str | None]:
 
 def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     """Return a voice that calls a study's metrics, and an attribute with its groups, what the study calls them."""
+    known = {EVERYONE: voice.say("table.everyone")}
+    if study.site is not None and study.site.metric is None:
+        known |= {name: voice.say(f"rate.{key.replace('_', '-')}") for key, name in RATES.items()}
     if study.translations is None:
-        return voice.calling({EVERYONE: voice.say("table.everyone")})
+        return voice.calling(known)
     _, texts = spoken(study, [voice.tag])
     either = str(voice.texts["list.or"]).replace("{first}", "").replace("{second}", "")
     named = {metric.name: texts[f"metrics[{n}].name"] for n, metric in enumerate(study.metrics)}
@@ -38,7 +42,7 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
         named[cell] = called
         if attribute.cross:  # in the panel of one group of the first attribute, the others' groups are enough
             named[cell.partition(", ")[2]] = called.partition(", ")[2]
-    named |= {attribute.name: told.name, EVERYONE: voice.say("table.everyone")}
+    named |= {attribute.name: told.name, **known}
     if attribute.share_source is not None and told.share_source is not None:
         named[attribute.share_source.rstrip(".")] = told.share_source.rstrip(".")
     return voice.calling(named)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from markupsafe import Markup
 
@@ -20,10 +21,13 @@ from fairgauge.reports.figures import (
 )
 from fairgauge.reports.naming import speaking_of
 from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, minus, shown_gaps
+from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
     NO_RATIO,
+    NO_SITE_RATIO,
+    Asked,
     Verdict,
     fit_sentence,
     forging_sentence,
@@ -37,7 +41,7 @@ from fairgauge.reports.words import (
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import Question, Study
+from fairgauge.study import Question, Site, Study
 
 _BELIEFS = (0.1, 0.5, 0.9)
 
@@ -76,7 +80,7 @@ class QuestionView:
     attribute: str
     groups: tuple[str, ...]
     shares: tuple[str, ...] | None
-    design: str
+    design: str | None
     abstain: bool
     answers: int
     verdict: Verdict
@@ -91,7 +95,7 @@ class QuestionView:
     moves: Markup | None
     fit: str
     notes: tuple[str, ...]
-    privacy: PrivacyView
+    privacy: PrivacyView | None
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,10 @@ class ProgressView:
 
 
 def question_view(
-    question: Question, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
+    question: Asked, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
 ) -> QuestionView:
-    """Return what to show of a question, in a language."""
+    """Return what to show of a question, in a language; what sites tell has no design, and no privacy, of its own."""
+    own = question if isinstance(question, Question) else None
     confidence, tolerance, tell = estimate.confidence, estimate.tolerance, voice.tell
     said = verdict(question, found, confidence=confidence, over=over)
     sure = Told.of("picture.sure", sure=part_of_hundred(confidence))
@@ -134,9 +139,9 @@ def question_view(
         metric=tell(question.metric.name),
         attribute=tell(question.attribute.name),
         groups=tuple(map(tell, question.attribute.groups)),
-        shares=question.attribute.shares,
-        design=question.design,
-        abstain=question.channel.abstain,
+        shares=None if own is None else own.attribute.shares,
+        design=None if own is None else own.design,
+        abstain=own is not None and own.channel.abstain,
         answers=found.answers,
         verdict=Verdict(said.kind, tell(said.text)),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
@@ -144,17 +149,17 @@ def question_view(
         cut=tell(CUT_NOTE) if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure, voice),
         means=_means(question, found, sure, voice),
-        ratio=ratio_sentence(question, found) or NO_RATIO,
+        ratio=tell(ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO)),
         stated=tuple(map(tell, share_sentences(question, found))),
         forging=_told(forging_sentence(question, found), voice),
         moves=_moves(question, found),
         fit=tell(fit_sentence(found)),
         notes=tuple(map(tell, (*_held(found, confidence), *found.warnings))),
-        privacy=privacy_view(question, voice),
+        privacy=None if own is None else privacy_view(own, voice),
     )
 
 
-def title_of(question: Question) -> str:
+def title_of(question: Asked) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
     return Told.title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
@@ -162,23 +167,36 @@ def title_of(question: Question) -> str:
 def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
     """Return what answering a question means for one person."""
     epsilon = question.channel.epsilon
-    rows = [
-        (voice.tell(Told.of("odds.before", number=round(100 * before))), before, *odds_after(question, before))
-        for before in _BELIEFS
-    ]
-    low, high = odds_after(question, 0.5)
     return PrivacyView(
         sentence=voice.tell(odds_sentence(question)),
         epsilon=voice.tell(_exact_epsilon(epsilon)),
         declared=voice.numeral(question.epsilon),
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=odds_figure(
-            rows,
-            description=Told.of("odds.picture", low=math.floor(100 * low), high=math.ceil(100 * high)),
-            voice=voice,
-        ),
+        odds=_odds(question.channel.loss, "odds.picture", voice),
         symbols=question.channel.symbols,
     )
+
+
+def site_privacy_view(site: Site, voice: Voice = PLAIN) -> PrivacyView:
+    """Return what a site's answer means for one of its people."""
+    return PrivacyView(
+        sentence=voice.tell(protection_sentence(site)),
+        epsilon=voice.numeral(str(site.loss)),
+        declared=voice.numeral(site.epsilon),
+        factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",
+        odds=_odds(math.exp(float(site.loss)), "sites.odds-picture", voice),
+        symbols=site.cells,
+    )
+
+
+def _odds(loss: float | Fraction | None, key: str, voice: Voice) -> Markup:
+    rows = [
+        (voice.tell(Told.of("odds.before", number=round(100 * before))), before, *odds_after(loss, before))
+        for before in _BELIEFS
+    ]
+    low, high = odds_after(loss, 0.5)
+    said = Told.of(key, low=math.floor(100 * low), high=math.ceil(100 * high))
+    return odds_figure(rows, description=said, voice=voice)
 
 
 def progress_view(question: Question, far: Progress, voice: Voice = PLAIN) -> ProgressView:
@@ -212,11 +230,11 @@ def views(study: Study, estimate: Estimate, *, over: bool = False, voice: Voice 
     """
     return [
         question_view(question, found, estimate, over=over, voice=naming(study, question, voice))
-        for question, found in zip(study.questions, estimate.questions, strict=True)
+        for question, found in zip(study.asked, estimate.questions, strict=True)
     ]
 
 
-def naming(study: Study, question: Question, voice: Voice) -> Voice:
+def naming(study: Study, question: Asked, voice: Voice) -> Voice:
     """Return a voice that calls what a question is about what the study calls it; a plain one keeps to its words."""
     return voice if voice is PLAIN else speaking_of(study, question.attribute, voice)
 
@@ -233,7 +251,7 @@ def _told(said: str | None, voice: Voice) -> str | None:
     return None if said is None else voice.tell(said)
 
 
-def _numbers(question: Question, found: QuestionEstimate, voice: Voice) -> list[Number]:
+def _numbers(question: Asked, found: QuestionEstimate, voice: Voice) -> list[Number]:
     gaps, level, alone = unit_of(question.metric), level_of(question.metric), Unit(1, "")
     rows = [(minus(a, b), gap, gaps) for (a, b), gap in shown_gaps(found)]
     rows += [(group, mean, level) for group, mean in (found.margins | found.means).items()]
@@ -259,9 +277,7 @@ def _number(name: str, interval: Interval, unit: Unit, voice: Voice) -> Number:
     )
 
 
-def _gaps(
-    question: Question, found: QuestionEstimate, tolerance: float | None, sure: str, voice: Voice
-) -> Markup | None:
+def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sure: str, voice: Voice) -> Markup | None:
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
@@ -277,7 +293,7 @@ def _gaps(
     )
 
 
-def _means(question: Question, found: QuestionEstimate, sure: str, voice: Voice) -> Markup | None:
+def _means(question: Asked, found: QuestionEstimate, sure: str, voice: Voice) -> Markup | None:
     if not found.means:
         return None
     bars = _bars(mean_panels(question, found), level_of(question.metric), 1.0, voice)
@@ -303,7 +319,7 @@ def _bars(panels: Sequence[Panel], unit: Unit, factor: float, voice: Voice) -> l
     return bars
 
 
-def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
+def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     gap, moves = found.headline.interval, found.sensitivity
     if gap is None or moves is None:
         return None

@@ -6,6 +6,7 @@ What pages show is in the catalogue (``fairgauge.languages``), so that they can 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.fit import SUSPICIOUS
@@ -144,10 +145,8 @@ def _which(pair: tuple[str, str] | None) -> str:
 
 
 FOUR_FIFTHS = 0.8
-NO_RATIO = (
-    "Impact ratio: these answers do not tell it. It takes each group's mean, clearly above zero; a study tells those "
-    "that is made with the target means."
-)
+NO_RATIO = Told.of("ratio.none")
+NO_SITE_RATIO = Told.of("sites.no-ratio")
 
 
 def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
@@ -157,14 +156,13 @@ def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     number = Unit(1, "")
     places = number.places(found.impact_ratio)
     low, high = number.down(found.impact_ratio.shown.low, places), number.up(found.impact_ratio.shown.high, places)
+    told = "ratio.untold"
     if found.impact_ratio.low >= FOUR_FIFTHS:
-        told = "That is four fifths or more."
+        told = "ratio.more"
     elif found.impact_ratio.high < FOUR_FIFTHS:
-        told = "That is less than four fifths."
-    else:
-        told = "Whether it is four fifths or more cannot be told from these answers."
-    name = question.metric.name
-    return f"Impact ratio: the lowest group's {name} is between {low} and {high} of the highest group's. {told}"
+        told = "ratio.less"
+    between = Told.of("ratio.between", metric=question.metric.name, low=low, high=high)
+    return Told.together([between, Told.of(told)])
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
@@ -189,9 +187,13 @@ def privacy_sentence(question: Question) -> str:
     return said[0].lower() + said[1:-1]
 
 
-def odds_after(question: Question, before: float) -> tuple[float, float]:
-    """Return the least and the most that somebody can believe after an answer, who believed ``before``."""
-    loss = question.channel.loss
+def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, float]:
+    """Return the least and the most that somebody can believe after an answer, who believed ``before``.
+
+    Args:
+        loss: By which factor an answer can change odds at most; None if there is no limit.
+        before: What somebody believed.
+    """
     if loss is None:
         return 0.0, 1.0
     factor = float(loss)

@@ -7,6 +7,7 @@ from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.languages import Voice
 from fairgauge.reports.naming import title_in
+from fairgauge.reports.sites import asks_sentence
 from fairgauge.reports.views import naming
 from fairgauge.reports.words import question_sentence
 from fairgauge.study import Study
@@ -22,6 +23,7 @@ class Asked:
     title: str
     asks: str
     lang: str | None = None
+    counted: str = "answers"
 
 
 @dataclass(frozen=True)
@@ -64,5 +66,8 @@ class Catalogue:
 
 def _read(study: Study, voice: Voice) -> Asked:
     title, lang = title_in(study, voice)
+    if study.site is not None:
+        own = naming(study, study.site.asked[0], voice)
+        return Asked(title, own.tell(asks_sentence(study.site)), lang, "sites")
     said = [naming(study, question, voice).tell(question_sentence(question)) for question in study.questions]
     return Asked(title, " ".join(said), lang)

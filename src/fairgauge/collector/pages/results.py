@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from fairgauge.collector.pages.crowd import release_sentence
+from fairgauge.collector.pages.sites import sites_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
@@ -22,6 +23,7 @@ from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 CONFIDENCE = 0.99
 INTERVAL = LIVE  # people look at a page whenever they like, and as often as they like
@@ -41,6 +43,7 @@ class Shown:
     released: str
     sure: str
     guarantee: str
+    sites: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Results:
     """What the answers to a study say."""
 
     study: Study
-    tally: Tally
+    tally: Tally | SiteTally
     estimate: Estimate
     progress: list[Progress]
     over: bool
@@ -63,13 +66,20 @@ class Results:
         return self.study.order is not None and not self.over
 
     @property
+    def came(self) -> int:
+        """How many answers came, or sites, whether anything of them is shown or not."""
+        return self.answers if self.batch is not None or self.study.site is not None else self.tally.total
+
+    @property
     def held(self) -> bool:
         """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
-        return self.waiting or self.answers > self.tally.total == 0
+        return self.waiting or self.answers > self.tally.total == 0 or (self.study.site is not None and not self.over)
 
     @property
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
+        if self.study.site is not None:
+            return sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return Told.of("results.waves")
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
@@ -114,12 +124,14 @@ class Reckoner:
     async def _newest(self, entry: Entry, known: _Known) -> Results:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
-        tally, over = await self._collector.tally(entry), kept.closed is not None
-        answers = tally.total if kept.batch is None else await self._collector.answers(entry)
+        # What sites counted is summed up when the study is sealed.
+        tally, over = await self._collector.tally(entry), kept.sealed if entry.of_sites else kept.closed is not None
+        apart = kept.batch is not None or entry.of_sites
+        answers = await self._collector.answers(entry) if apart else tally.total
         last = known.last
         if last is not None and last.over == over:
             same = last.tally == tally
-            if kept.batch is not None and last.answers != answers:
+            if last.answers != answers and apart:
                 known.last = last = replace(last, answers=answers, spoken={})
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
@@ -139,7 +151,7 @@ class _Now:
     """What a study's results are worked out from."""
 
     study: Study
-    tally: Tally
+    tally: Tally | SiteTally
     over: bool
     aim: float
     looks: list[Tally]
@@ -148,8 +160,8 @@ class _Now:
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     started = time.monotonic()
-    # Where answers come in waves only the end counts, by an interval that does not take random order.
-    interval = INTERVAL if study.order is None else DEFAULT
+    # Where answers come in waves only the end counts, by an interval that does not take random order; for sites, too.
+    interval = INTERVAL if study.order is None and study.site is None else DEFAULT
     if known.last is not None and known.last.tally == tally:
         found = known.last.estimate
     else:
@@ -166,7 +178,9 @@ def _reckon(now: _Now, known: _Known) -> Results:
         known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
-    progress = []
+    progress: list[Progress] = []
+    if study.site is not None:  # whose counts are shown at the end, and not on the way
+        return Results(study, tally, found, progress, now.over, complete=True)
     for number, told in enumerate(found.questions):
         drawn: list[Look] = []
         main = told.headline
@@ -183,7 +197,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
 
 def _told(results: Results, voice: Voice) -> Shown:
     study, estimate = results.study, results.estimate
-    steps = zip(study.questions, results.progress, strict=True)
+    steps = zip(study.questions, results.progress, strict=False)  # of sites nothing is shown on the way
     return Shown(
         views(study, estimate, over=results.over, voice=voice),
         [progress_view(question, step, naming(study, question, voice)) for question, step in steps],
@@ -191,4 +205,5 @@ def _told(results: Results, voice: Voice) -> Shown:
         released=voice.tell(results.released),
         sure=voice.tell(part_of_hundred(estimate.confidence)),
         guarantee=voice.say(f"interval.{estimate.interval}"),
+        sites=study.site is not None,
     )

@@ -9,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.crowd import crowd_view
-from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
+from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import voice_of
 from fairgauge.collector.seal import read_sealed
@@ -18,7 +18,8 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.languages import Voice
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
-from fairgauge.reports.views import naming, privacy_view, title_of
+from fairgauge.reports.sites import noise_sentence
+from fairgauge.reports.views import naming, privacy_view, site_privacy_view, title_of
 from fairgauge.study import Study
 
 
@@ -50,7 +51,7 @@ async def study(request: Request) -> Response:
         privacy=await asyncio.to_thread(_privacy, found, voice),
         crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
         key=kept.key or collector.signer.public,
-        address=f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}",
+        address=address_of(request),
     )
 
 
@@ -74,6 +75,8 @@ async def report_text(request: Request, entry: Entry) -> str:
     """Return the report of a study, with its seal if it has one."""
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
+    if found.study.site is not None and not found.over:
+        raise CannotEstimate("this study is for sites, so its report is made when it closes")
     if found.waiting:
         raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
@@ -86,5 +89,8 @@ async def report_text(request: Request, entry: Entry) -> str:
 
 
 def _privacy(study: Study, voice: Voice) -> list[dict[str, object]]:
+    if study.site is not None:
+        noise = voice.tell(noise_sentence(study.site))
+        return [{"title": study.title, "site": site_privacy_view(study.site, voice), "noise": noise}]
     own = [(question, naming(study, question, voice)) for question in study.questions]
     return [{"title": one.tell(title_of(question)), "privacy": privacy_view(question, one)} for question, one in own]
