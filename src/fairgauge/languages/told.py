@@ -48,7 +48,7 @@ class Told(Spoken):
         return cls._made(key, count, parts, (), heading=False)
 
     @classmethod
-    def title(cls, key: str, **parts: object) -> "Told":
+    def as_title(cls, key: str, **parts: object) -> "Told":
         """Return a text that is written as a sentence starts, if its first word is a plain one."""
         return cls._made(key, None, parts, (), heading=True)
 

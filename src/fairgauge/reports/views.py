@@ -161,7 +161,7 @@ def question_view(
 
 def title_of(question: Asked) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
-    return Told.title("question.title", metric=question.metric.name, attribute=question.attribute.name)
+    return Told.as_title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
 
 def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:

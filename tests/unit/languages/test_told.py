@@ -32,9 +32,9 @@ def test_texts_follow_each_other_and_others_stay():
 
 
 def test_a_heading_starts_like_a_sentence():
-    title = Told.title("question.title", metric="recall", attribute="sex")
+    title = Told.as_title("question.title", metric="recall", attribute="sex")
     assert title == "Recall by sex"
-    assert Told.title("question.title", metric="iPad use", attribute="sex") == "iPad use by sex"
+    assert Told.as_title("question.title", metric="iPad use", attribute="sex") == "iPad use by sex"
     assert (
         Voice("de").calling({"recall": "verstanden", "sex": "Geschlecht"}).tell(title) == "Verstanden nach Geschlecht"
     )
