@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.goals.centring import Family, Table, best_score
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+from fairgauge.goals.beside import Other, folded
+from fairgauge.goals.centring import Family, Table, best_score, prices_beside
 from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
 from fairgauge.goals.reckoning import Reckoning, reckoned_law
 
@@ -216,18 +217,37 @@ class Decoder:
                 law[here] *= weight / law[here].sum()
         return best
 
-    def centred(self, functional: Vector, constant: Vector | None, reckoning: Reckoning) -> "Decoder":
+    def centred(
+        self, functional: Vector, constant: Vector | None, reckoning: Reckoning, other: Reckoning | None = None
+    ) -> "Decoder":
         """Return the decoder with the score that is best about a population for the functional less c times a constant.
 
         Where the channel can tell the constant's functional too, c is the best there is; else it is the one for which
-        the channel can tell at all.  Without a constant the functional stays as it is.
+        the channel can tell at all.  Without a constant the functional stays as it is.  ``other`` is what is reckoned
+        of the other value that the channel takes.
         """
         family = self._family(functional, constant)
         if family is None:
             return self
-        table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares), self.inputs.others)
-        score = best_score(table, family, [reckoning])
+        score = best_score(self._table(other), family, [reckoning])
         return self._but(aims=(Aim(self.rows @ score, score),))
+
+    def _table(self, other: Reckoning | None) -> Table:
+        inputs = self.inputs
+        beside = None if other is None else Other(self._other_levels, other)
+        return Table(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
+
+    @property
+    def _other_levels(self) -> Vector:
+        (levels,) = (levels for place, levels in enumerate(self.channel.axes) if place != self.axis)
+        return np.array(levels) / LEVEL_UNIT
+
+    def bounds_beside(self, score: Vector, reckoning: Reckoning, other: Reckoning) -> Matrix:
+        """Return a bound of a score's second moments at each group and level, with what is reckoned of both values."""
+        second = (self.rows @ score**2).reshape(self.inputs.groups, self.inputs.others, -1)
+        prices = prices_beside(self._table(other), score, reckoning)
+        beside = Other(self._other_levels, other)
+        return np.array([folded(of, beside, price) for of, price in zip(second, prices, strict=True)])
 
     def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
         """Return all scores that are unbiased for the functional, but for a multiple of the constant."""

@@ -47,6 +47,7 @@ class Goal:
         symbols: How many symbols a channel for seven and more groups may have.
         axis: Which value of a channel is asked about that takes several at once.
         abstaining: The part of people who are reckoned to abstain, where they may.
+        beside: What is reckoned of the other values of such a channel; None where nothing is expected.
     """
 
     shares: tuple[float, ...]
@@ -60,6 +61,7 @@ class Goal:
     symbols: int = USUAL_SYMBOLS
     axis: int = 0
     abstaining: float = ABSTAINING
+    beside: tuple[Reckoning | None, ...] = ()
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -77,6 +79,7 @@ class Goal:
             symbols=wish.symbols or USUAL_SYMBOLS,
             axis=asked.axis if isinstance(asked, Question) else 0,
             abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
+            beside=tuple(cls.of(one).expected for one in asked.beside) if isinstance(asked, Question) else (),
         )
 
     def alone(self, contrast: Contrast) -> "Goal":
@@ -141,6 +144,16 @@ class Goal:
         if self.expect is not None:
             return Reckoning(min(max(self.expect, -_FARTHEST_MEAN), _FARTHEST_MEAN), self._spread)
         return Reckoning(0.0, None if self._spread is None else float(np.hypot(self._spread, _LEVEL_SPREAD)))
+
+    @property
+    def expected(self) -> Reckoning | None:
+        """What is reckoned of the values where a mean is expected, else None."""
+        return None if self.expect is None else self.aim
+
+    @property
+    def other(self) -> Reckoning | None:
+        """What is reckoned of the one other value that a channel takes; None where that is nothing."""
+        return self.beside[0] if self.expect is not None and len(self.beside) == 1 else None
 
     @property
     def _spread(self) -> float | None:
@@ -244,11 +257,7 @@ class Goal:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
         decoder = self.decoder(channel)
         score = self.gap_score(decoder, (0, 1))
-        return (
-            float("inf")
-            if score is None
-            else float(largest_second_moments(decoder, score, [reckoning], self.abstaining)[0])
-        )
+        return float("inf") if score is None else float(self._second_moments(decoder, score, [reckoning])[0])
 
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.
@@ -284,7 +293,18 @@ class Goal:
         # A gap of groups that have one mean is 0, and so is a mean less its centre.
         own = wanted.centre is None and self.target == "means"
         squares = np.array([reckoning.mean**2 * own for reckoning in reckonings])
-        return float((largest_second_moments(decoder, score, reckonings, self.abstaining) - squares).max())
+        return float((self._second_moments(decoder, score, reckonings) - squares).max())
+
+    def _second_moments(self, decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
+        """Return the most that the squared score can average to under each reckoning."""
+        found = largest_second_moments(decoder, score, reckonings, self.abstaining)
+        if self.other is None:
+            return found
+        for place, reckoning in enumerate(reckonings):
+            bounds = decoder.bounds_beside(score, reckoning, self.other)
+            better = largest_averages(decoder.inputs.levels, bounds, [reckoning])[0] @ decoder.shares
+            found[place] = min(found[place], float(better))
+        return found
 
     def _identifies(self, decoder: Decoder) -> bool:
         return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
@@ -331,7 +351,7 @@ def _centred(goal: Goal, decoder: Decoder) -> Decoder:
     inputs = decoder.inputs
     if goal.shares_known:
         constant = inputs.share_of(0) / goal.shares[0] - inputs.share_of(1) / goal.shares[1]
-        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim)
+        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim, goal.other)
     first, second = (goal.mean_functional(inputs, g, goal.aim.mean) for g in (0, 1))
     return decoder.centred(first - second, None, goal.aim)
 
