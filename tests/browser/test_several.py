@@ -1,4 +1,4 @@
-"""Several questions and attributes that cross, from a real collector to a verified bundle: by page, by client, in a batch."""
+"""Several questions, and attributes that cross, from a real collector to a verified bundle."""
 
 import io
 import json
@@ -119,4 +119,9 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    print(ran.stdout)
+    for sentence in (
+        f"answers.ndjson was counted again: {clients + len(sent):,} answers, which are the sealed ones.",
+        "report.html is what this study and this tally give, byte for byte: every number, word and picture.",
+        "Everything that was checked holds.",
+    ):
+        assert sentence in ran.stdout
