@@ -1,7 +1,7 @@
 """Whether a plan keeps its word: no comparison worse than with randomized response, and the numbers of the estimate.
 
 A plan reckons with the worst values that groups of one mean can have.  Here they are found by a linear program of their
-own, the counts that such clients send on average are made of the table, and ``estimate`` says what it makes of them: its
+own, the counts that such clients send on average are made of the table, and ``estimate`` says what it makes of it: its
 half-width must be the plan's.  `python -m bench.plans --runs 40` tries so many random questions.
 """
 
@@ -24,7 +24,7 @@ from fairgauge.goals.reckoning import Reckoning
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.parts import PlanPart
 from fairgauge.planning.search import plan_for
-from fairgauge.study import Comparison, Question
+from fairgauge.study import Comparison, Question, Target
 from fairgauge.tallies import Tally
 
 RECALL = Metric("recall", 0, 1)
@@ -80,7 +80,8 @@ def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: la
     ]
     made = Question(RECALL, wish.attribute, goal.target, name, asked.epsilon, channel, expect=asked.expect)
     study = Study("Planned", [made])
-    for parts, target in ((row.pairs, "gap"), (row.means, "means")):
+    told_of: list[tuple[tuple[PlanPart, ...], Target]] = [(row.pairs, "gap"), (row.means, "means")]
+    for parts, target in told_of:
         for part in parts[:: max(1, len(parts) - 1)]:  # the worst and the best
             law = counted(_law(replace(goal.by(name), target=target), channel, wish.attribute, part))
             counts = np.round(law * CLIENTS).astype(int).tolist()
@@ -133,7 +134,10 @@ def _worst(levels: Vector, second: Vector, reckoning: Reckoning) -> tuple[Vector
         A_eq=[np.ones(len(values)), away],
         b_eq=[1, 0],
     )
-    return np.maximum(solved.x, 0) / np.maximum(solved.x, 0).sum(), mixing
+    if solved.x is None:
+        raise ValueError(f"no values have this mean and spread: {solved.message}")
+    found = np.maximum(solved.x, 0)
+    return found / found.sum(), mixing
 
 
 def drawn(rng: np.random.Generator) -> Asked:
