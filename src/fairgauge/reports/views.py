@@ -42,6 +42,7 @@ from fairgauge.reports.words import (
     verdict,
 )
 from fairgauge.study import Question, Site, Study
+from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
 
@@ -203,7 +204,10 @@ def progress_view(question: Question, far: Progress, voice: Voice = PLAIN) -> Pr
     """Return how far a question has come."""
     unit, looks = unit_of(question.metric), far.looks
     million = None if far.needed is None else unit.of(far.error * math.sqrt(far.needed / MILLION))
-    sentence = progress_sentence(far.answers, far.needed, unit.of(far.error), million)
+    error = unit.of(far.error)
+    if len(planned(question.attribute)) > 1:  # the aim is for the worst of several comparisons
+        error = Told.of("progress.every", error=error)
+    sentence = progress_sentence(far.answers, far.needed, error, million)
     bar = None
     if far.needed is not None:
         bar = progress_figure(far.answers / far.needed, description=sentence, voice=voice)

@@ -178,7 +178,8 @@ def odds_sentence(question: Question) -> str:
     if math.isinf(epsilon):
         return Told.of("odds.no-privacy")
     factor = Numeral(f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}")
-    return Told.of("odds.sentence", attribute=question.attribute.name, metric=question.metric.name, factor=factor)
+    names = (*(one.name for one in question.attribute.factors), question.metric.name)
+    return Told.of("odds.sentence", about=tuple(Told.of("privacy.your", name=name) for name in names), factor=factor)
 
 
 def privacy_sentence(question: Question) -> str:

@@ -14,7 +14,7 @@ from fairgauge.collector.pages.crowd import release_sentence
 from fairgauge.collector.pages.sites import sites_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
-from fairgauge.estimation import Estimate, Interval, estimate
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
@@ -43,6 +43,7 @@ class Shown:
     released: str
     sure: str
     guarantee: str
+    bands: list[str]  # what each picture of the past is about
     sites: bool
 
 
@@ -195,6 +196,13 @@ def _reckon(now: _Now, known: _Known) -> Results:
     return Results(study, tally, found, progress, now.over, complete)
 
 
+def _drawn(found: QuestionEstimate) -> str:
+    pair = found.headline.groups
+    if len(found.gaps) < 2 or pair is None:
+        return Told.of("results.gap")
+    return Told.of("results.gap-between", first=pair[0], second=pair[1])
+
+
 def _told(results: Results, voice: Voice) -> Shown:
     study, estimate = results.study, results.estimate
     steps = zip(study.questions, results.progress, strict=False)  # of sites nothing is shown on the way
@@ -205,5 +213,9 @@ def _told(results: Results, voice: Voice) -> Shown:
         released=voice.tell(results.released),
         sure=voice.tell(part_of_hundred(estimate.confidence)),
         guarantee=voice.say(f"interval.{estimate.interval}"),
+        bands=[
+            naming(study, one, voice).tell(_drawn(told))
+            for one, told in zip(study.asked, estimate.questions, strict=True)
+        ],
         sites=study.site is not None,
     )
