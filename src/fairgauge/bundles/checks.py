@@ -171,7 +171,7 @@ class _Run:
             self._tally = sealed
         elif self._tally is None:
             return  # which is named as broken already
-        elif self._tally != sealed:
+        elif sealed not in (self._tally, _shown(self._tally)):
             said = difference(self._tally, sealed)
             self._say("tally", "broken", f"{piece.name} is not the tally that was sealed: {said}.")
         else:
@@ -270,7 +270,7 @@ class _Run:
             self._say("export", "open", said)
             return
         found = SiteTally.of(self._study, export)
-        if found != self._tally:
+        if self._tally not in (found, found.shown):
             said = f"{piece.name} does not give the tally: {difference(found, self._tally, 'the tally')}."
             self._say("export", "broken", said)
             return
@@ -327,6 +327,11 @@ class _Run:
                 self._say("report", "open", when)
         if said.asked is not None:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
+
+
+def _shown(tally: Tally | SiteTally) -> Tally | SiteTally:
+    """Return a tally as it is sealed: one that somebody made from sites' own answers may tell more."""
+    return tally.shown if isinstance(tally, SiteTally) else tally
 
 
 class _Watched:
