@@ -19,8 +19,8 @@ class SiteTally:
     """The sums of what sites sent, cell by cell, and the sites that are in them.
 
     Of single sites it holds nothing but a digest of their answers' ids, which may be tickets.  How much sites differ is
-    in sums over them, too: of the products of every two cells, those of cell 0 with cells 0, 1, 2, ... first, then those
-    of cell 1 with cells 1, 2, ...
+    in sums over them, too: of the products of every two cells, those of cell 0 with cells 0, 1, 2, ... first, then
+    those of cell 1 with cells 1, 2, ...
 
     Args:
         study: The study's digest.
