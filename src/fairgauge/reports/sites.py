@@ -2,6 +2,7 @@
 
 import math
 
+from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.languages import Numeral, Told
 from fairgauge.reports.particulars import Particulars
@@ -9,6 +10,12 @@ from fairgauge.study import Site
 
 
 def protection_sentence(site: Site) -> str:
+    """Return what a site's noise means to one of its people, and what it does not hide, for a command."""
+    said = protected_sentence(site)
+    return f"Privacy: {said[0].lower()}{said[1:]}"
+
+
+def protected_sentence(site: Site) -> str:
     """Return what a site's noise means to one of its people, and what it does not hide."""
     factor = Numeral(f"{math.ceil(math.exp(float(site.epsilon)) * 100) / 100:.2f}")
     return Told.of("sites.protection", count=site.records, factor=factor, epsilon=Numeral(site.epsilon))
@@ -23,6 +30,11 @@ def noise_sentence(site: Site) -> str:
     """
     decay, loss = Numeral(site.decay), Numeral(site.loss)
     return Told.of("sites.noise", decay=decay, moved=Numeral(site.moved), loss=loss)
+
+
+def about_sentence(estimate: Estimate) -> str:
+    """Return what the numbers are about, to stand next to them."""
+    return Told.of(f"sites.about-{estimate.interval}")
 
 
 def asks_sentence(site: Site) -> str:
@@ -63,7 +75,8 @@ def site_assumptions(site: Site, kind: IntervalKind, particulars: Particulars) -
     missing = "No number in this report can show whether sites that did not answer differ."
     if particulars.asked is not None:
         missing = f"{particulars.asked:,} sites were asked. If those that did not answer differ, it is not about them."
-    people = "Each record is taken for one person." if site.records == 1 else "People are told apart within a site."
+    most = "One record of each person counts" if site.records == 1 else f"{site.records} records of each person count"
+    people = f"{most} at most, as far as sites tell people apart."
     once = "Tickets saw to the first. " if particulars.seal is not None else ""
     return [
         f"The intervals are about {kind.about}, at one look. {missing}",

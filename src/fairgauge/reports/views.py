@@ -21,7 +21,7 @@ from fairgauge.reports.figures import (
 )
 from fairgauge.reports.naming import speaking_of
 from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, minus, shown_gaps
-from fairgauge.reports.sites import protection_sentence
+from fairgauge.reports.sites import protected_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
@@ -181,7 +181,7 @@ def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
 def site_privacy_view(site: Site, voice: Voice = PLAIN) -> PrivacyView:
     """Return what a site's answer means for one of its people."""
     return PrivacyView(
-        sentence=voice.tell(protection_sentence(site)),
+        sentence=voice.tell(protected_sentence(site)),
         epsilon=voice.numeral(str(site.loss)),
         declared=voice.numeral(site.epsilon),
         factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",

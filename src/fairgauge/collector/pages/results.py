@@ -19,6 +19,7 @@ from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
+from fairgauge.reports.sites import about_sentence
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
@@ -45,6 +46,7 @@ class Shown:
     guarantee: str
     bands: list[str]  # what each picture of the past is about
     sites: bool
+    about: str  # what the numbers are about, where sites counted
 
 
 @dataclass(frozen=True)
@@ -218,4 +220,5 @@ def _told(results: Results, voice: Voice) -> Shown:
             for one, told in zip(study.asked, estimate.questions, strict=True)
         ],
         sites=study.site is not None,
+        about="" if study.site is None else voice.tell(about_sentence(estimate)),
     )
