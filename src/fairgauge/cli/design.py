@@ -10,7 +10,8 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_json, show_parts
+from fairgauge.cli.show import out, show_json, show_parts
+from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
@@ -89,8 +90,8 @@ def design(
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
         retention, abstaining,
     )  # fmt: skip
-    with err.status("Designing channels ...") as status:
-        study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
+    with designing() as waiting:
+        study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
     write_bytes("output", output, study.to_bytes())
     if json:
         show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})

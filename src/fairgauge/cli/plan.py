@@ -17,6 +17,7 @@ from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
+from fairgauge.cli.waiting import designing
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
@@ -110,7 +111,7 @@ def plan(
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with err.status("Designing channels ...") as status:
+        with designing() as waiting:
             chosen = choices(
                 goal,
                 read,
@@ -118,11 +119,11 @@ def plan(
                 confidence=confidence,
                 interval=interval,
                 attribute=groups,
-                progress=lambda one: status.update(f"Working out epsilon {one} ..."),
+                progress=lambda one: waiting(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
         return
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plan_all = partial(
             plan_for,
             goal,
@@ -135,7 +136,7 @@ def plan(
         )
 
         def progress(design: str) -> None:
-            status.update(f"Working out {design} ...")
+            waiting(f"Working out {design}")
 
         if aim is None:
             found = plan_all(
@@ -148,7 +149,7 @@ def plan(
                 goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
             )
         if plot is not None and count is not None:
-            status.update("Drawing ...")
+            waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
         made = None if output is None or title is None else planned_study(found, wish, title)
@@ -180,13 +181,13 @@ def _check_alone(**given: object) -> None:
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plans = plan_several(
             wishes,
             epsilon=None if epsilon is None else as_epsilon(epsilon),
             error=None if error is None else as_number("error", error),
             **asked,
-            progress=lambda design: status.update(f"Working out {design} ..."),
+            progress=lambda design: waiting(f"Working out {design}"),
         )
     if form != "people":
         named = zip(plans.metrics, plans, strict=True)

@@ -55,4 +55,4 @@ def test_an_error_that_tells_nothing_is_called_that():
     )
     said = no_study_sentence(10, 5.0, RECALL)
     assert said is not None
-    assert said.startswith("10 clients tell nothing at this epsilon: the error is larger than any gap can be.")
+    assert said.startswith("10 clients tell nothing at this epsilon: the error is as large as any gap can be.")
