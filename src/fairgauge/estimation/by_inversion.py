@@ -121,6 +121,7 @@ class TestReader(Reader):
 class PopulationReader(TestReader):
     """About the population that clients are drawn from, at one look."""
 
+    one_score = True
     quick = False
     planned_to = 1e-3
 

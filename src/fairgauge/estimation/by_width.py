@@ -112,6 +112,8 @@ class ChebyshevReader(WidthReader):
 class NormalReader(WidthReader):
     """About the population, by the variance that the counts show: asymptotic."""
 
+    one_score = True
+
     @staticmethod
     def sides(spread: Spread, answers: float, alpha: float) -> Width:
         """Return the width for the largest variance that a population allows."""
