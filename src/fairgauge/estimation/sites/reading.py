@@ -19,6 +19,7 @@ from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix
 from fairgauge.study import Site, Study
+from fairgauge.study.site import RATES
 from fairgauge.tallies.sites import SiteTally
 
 FEWEST_SITES = 5
@@ -137,7 +138,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         for pair in pairs
     }
     means = {
-        group: told(f"The {name} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
+        group: told(f"The {RATES.get(name, name)} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
         for group, rate in zip(names, rates, strict=True)
     }
     parts = {
