@@ -31,9 +31,14 @@ _TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
 
 
-def verify(
-    study: Study, bundle: Bundle, signatures: Signatures, *, progress: Callable[[int], object] = int
-) -> Verification:
+Progress = Callable[[int, int | None], object]
+
+
+def _quiet(_done: int, _whole: int | None) -> None:
+    """Tell nobody."""
+
+
+def verify(study: Study, bundle: Bundle, signatures: Signatures, *, progress: Progress = _quiet) -> Verification:
     """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
 
     The exact epsilon is the study's own (``study.questions[i].private``).
@@ -42,7 +47,7 @@ def verify(
         study: The study.
         bundle: Its files.
         signatures: What signatures are checked with.
-        progress: Told how many answers of the export were counted so far.
+        progress: Told how many answers of the export were counted so far, and how many there are, if that is known.
 
     Raises:
         InvalidInput: If a file is not what it seems to be, or cannot be read.
@@ -57,7 +62,7 @@ def verify(
 
 
 class _Run:
-    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Callable[[int], object]) -> None:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Progress) -> None:
         self._progress = progress
         self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
         self.checks: list[Check] = []
@@ -222,7 +227,8 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        export = _Watched(Export(piece.open, self._study.digest), self._progress)
+        known = self._seal.seal.answers if self._seal is not None else self._tally and self._tally.total
+        export = _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
         try:
             with reading(piece.name):
                 if self._seal is not None:

@@ -15,14 +15,16 @@ from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
 from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan, show_table
+from fairgauge.designs.registry import designs_for
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
-from fairgauge.planning.choosing import Choices, choices, no_study_sentence
+from fairgauge.planning.choosing import EPSILONS, Choices, choices, no_study_sentence
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.figure import check_kind, picture
@@ -84,12 +86,13 @@ def plan(
     markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
         expected = read_expected(sites, people, positives, expect)
-        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
         return
-    form = form_of(json=json, csv=csv, markdown=markdown)
+    _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
@@ -110,18 +113,18 @@ def plan(
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with err.status("Designing channels ...") as status:
+        with waiting("Designing channels", total=len(EPSILONS)) as bar:
             chosen = choices(
                 goal,
                 read,
                 count,
                 confidence=confidence,
                 interval=interval,
-                progress=lambda one: status.update(f"Working out epsilon {one} ..."),
+                progress=lambda one: bar.begin(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
         return
-    with err.status("Designing channels ...") as status:
+    with waiting("Designing channels", total=len(designs_for(goal)) + (plot is not None)) as bar:
         plan_all = partial(
             plan_for,
             goal,
@@ -134,7 +137,7 @@ def plan(
         )
 
         def progress(design: str) -> None:
-            status.update(f"Working out {design} ...")
+            bar.begin(f"Working out {design}")
 
         if aim is None:
             found = plan_all(
@@ -147,7 +150,7 @@ def plan(
                 goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
             )
         if plot is not None and count is not None:
-            status.update("Drawing ...")
+            bar.begin("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
         made = None if output is None or title is None else planned_study(found, wish, title)
@@ -162,6 +165,13 @@ def plan(
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _check_enough(**given: str | None) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if "clients" not in names and len(names) < 2:
+        rule = "give --clients alone for a table of epsilons, or two of --clients, --epsilon and --error"
+        raise InvalidInput("given", "".join(names) or "nothing", rule)
 
 
 def _check_plot(plot: Path | None, count: int | None) -> None:
@@ -179,13 +189,13 @@ def _check_alone(**given: object) -> None:
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    with err.status("Designing channels ...") as status:
+    with waiting("Designing channels", total=len(wishes) * len(designs_for(Goal.of(wishes[0])))) as bar:
         plans = plan_several(
             wishes,
             epsilon=None if epsilon is None else as_epsilon(epsilon),
             error=None if error is None else as_number("error", error),
             **asked,
-            progress=lambda design: status.update(f"Working out {design} ..."),
+            progress=lambda design: bar.begin(f"Working out {design}"),
         )
     named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
     if form != "people":
@@ -225,7 +235,11 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
     if best is None:
         return
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
-        warning = no_study_sentence(best.clients, best.error, metric)
+        terms = {"confidence": found.confidence, "interval": found.interval}
+        at, epsilon = best.clients, Decimal(str(best.epsilon))
+        warning = no_study_sentence(
+            at, best.error, metric, lambda: choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
+        )
         if warning is not None:
             out.print(warning)
     saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)

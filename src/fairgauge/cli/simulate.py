@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.read import read_population, read_study, write_bytes
-from fairgauge.cli.show import err, out, show_json
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
+from fairgauge.cli.read import naming, read_population, read_study, write_bytes
+from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import as_count
 from fairgauge.simulation import Population, simulate_exactly
@@ -46,8 +48,11 @@ def simulate(
         typer.Option(help="The column that says how many people a row stands for; without one a row is a person."),
     ] = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Draw clients from a population and simulate their answers, exactly in distribution, at any size."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
@@ -55,14 +60,16 @@ def simulate(
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
     people = read_population(population, Columns(group_column, value_column, count_column))
     count = people.clients if clients is None else as_count("clients", clients)
-    if answers is not None:
-        tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
-    else:
-        with err.status("Drawing answers ..."):
-            tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
+    with naming(population):
+        if answers is not None:
+            tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
+        else:
+            with waiting("Drawing answers"):
+                tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
     write_bytes("output", output, tally.to_bytes())
-    if json:
-        show_json({"study": tally.study, "answers": tally.total})
+    if form != "people":
+        told = {"study": tally.study, "answers": tally.total}
+        show_as(form, told, [told])
     else:
         out.print(f"{output}: {tally.total:,} answers to {document.title}")
 
@@ -74,10 +81,7 @@ def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> 
 
 
 def _write(study: Study, clients: Clients, path: Path) -> Tally:
-    from rich.progress import Progress
-
     from fairgauge.simulation.answers import write_parquet
 
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("Drawing answers", total=clients.total)
-        return write_parquet(study, clients, path, progress=lambda some: progress.advance(bar, some))
+    with waiting("Drawing answers", total=clients.total) as bar:
+        return write_parquet(study, clients, path, progress=bar.advance)

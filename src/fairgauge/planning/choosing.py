@@ -184,8 +184,15 @@ def person_sentence(epsilon: float) -> str:
     )
 
 
-def no_study_sentence(clients: int, error: float, metric: Metric) -> str | None:
-    """Return what to change where so few clients tell next to nothing; None where they tell something."""
+def no_study_sentence(clients: int, error: float, metric: Metric, needed: Callable[[], int]) -> str | None:
+    """Return what to change where so few clients tell next to nothing; None where they tell something.
+
+    Args:
+        clients: How many there are.
+        error: What they give.
+        metric: The metric, whose units the error is in.
+        needed: Gives how many clients a good error takes, as :func:`choices` does.
+    """
     reach = 2 * metric.scale
     if error < NO_STUDY * reach:
         return None
@@ -194,4 +201,4 @@ def no_study_sentence(clients: int, error: float, metric: Metric) -> str | None:
         tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
     else:
         tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
-    return f"{tells} For ±{good:.3g} it takes about {enough(clients, error, good):,} clients, or a larger epsilon."
+    return f"{tells} For ±{good:.3g} it takes about {needed():,} clients, or a larger epsilon."

@@ -7,12 +7,13 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.choosing import no_study_sentence
+from fairgauge.planning.choosing import GOOD, choices, enough, no_study_sentence
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.trade import errors_for, errors_together
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import unit_of
+from fairgauge.study import Metric
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 
@@ -48,7 +49,13 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         )
         if several:
             sentence = sentence.replace("answers give", f"answers, shared by {len(wishes)} questions, give")
-        tells_nothing = no_study_sentence(clients, error, metric)
+
+        def needed(goal: Goal = goal, metric: Metric = metric, error: float = error) -> int:
+            if several:  # which share the answers
+                return enough(clients, error, 2 * GOOD * metric.scale)
+            return choices(goal, metric, clients, epsilons=[chosen]).rows[0].clients
+
+        tells_nothing = no_study_sentence(clients, error, metric, needed)
         if tells_nothing is not None:
             sentence = f"{'' if error >= 2 * metric.scale else sentence + ' '}{tells_nothing}"
         factor = math.ceil(math.exp(chosen) * 100) / 100
