@@ -43,15 +43,14 @@ def design(
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
-    metric_weight: Annotated[
-        list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
-    ] = None,
+    metric_weight: options.MetricWeight = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
         str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
     ] = AUTO,
     abstain: options.Abstain = False,
+    abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
@@ -93,7 +92,7 @@ def design(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
         contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
-        retention,
+        retention, abstaining,
     )  # fmt: skip
     with waiting("Designing channels") as bar:
         study = draft.study(progress=lambda name: bar.say(f"Designing the channel for {name}"))

@@ -9,12 +9,14 @@ from rich.text import Text
 
 from fairgauge.cli.formats import Form, show_as
 from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import write_bytes
+from fairgauge.cli.read import naming, write_bytes
 from fairgauge.cli.show import out, show_table
+from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.planning.typed import as_count, as_epsilon, read_metric
 from fairgauge.reports.sites import protection_sentence
+from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
 from fairgauge.tallies.site_files import from_site_files
@@ -106,6 +108,55 @@ def read_expected(sites: str | None, people: str | None, positives: float, right
     return Expected(
         as_count("sites", sites or ""), as_count("people", people or ""), positives, 0.8 if right is None else right
     )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What is asked for on the command line: people who come to sites."""
+
+    population: Path
+    sites: str | None
+    site_column: str | None
+    truth_column: str | None
+    prediction_column: str | None
+    group_column: str | None
+    value_column: str | None
+    count_column: str | None
+
+    def read(self, site: Site) -> SitePopulation:
+        """Read who comes to which site."""
+        factors = site.attribute.factors
+        if self.group_column is not None and len(factors) > 1:
+            raise InvalidInput("group-column", self.group_column, "must not be given where attributes cross")
+        groups = {} if self.group_column is None else {factors[0].name: self.group_column}
+        columns = Columns(
+            groups, self.truth_column or "truth", self.prediction_column or "prediction", self.value_column
+        )
+        with naming(self.population):
+            return SitePopulation.read(
+                site, self.population, columns, where=self.site_column or "site", count=self.count_column or "count"
+            )
+
+
+def simulate_for_sites(
+    study: Study, site: Site, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, form: Form
+) -> None:
+    """Draw who comes to the sites and their noise, and write the tally."""
+    people = wanted.read(site)
+    sites = None if wanted.sites is None else as_count("sites", wanted.sites)
+    if exactly and sites is not None:
+        raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
+    with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
+        if exactly:
+            found = simulate_sites_exactly(study, people, seed=seed, progress=bar.advance)
+        else:
+            found = simulate_sites(study, people, sites=sites, seed=seed, progress=bar.advance)
+    write_bytes("output", output, found.to_bytes())
+    if form != "people":
+        told = {"study": found.study, "sites": len(found.sites)}
+        show_as(form, told, [told])
+    else:
+        out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
 
 
 def tally_for_sites(study: Study, paths: list[str], output: Path, form: Form) -> None:

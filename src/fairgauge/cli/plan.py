@@ -17,7 +17,7 @@ from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_plan, show_table
+from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
 from fairgauge.designs.registry import designs_for
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
@@ -30,8 +30,8 @@ from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, rea
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.several import plan_several, share_sentence
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
+from fairgauge.planning.several import plan_several
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric, read_weights
 from fairgauge.study import Metric
 
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
@@ -49,6 +49,7 @@ def plan(
         list[str] | None,
         typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
     ] = None,
+    metric_weight: options.MetricWeight = None,
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
@@ -56,10 +57,7 @@ def plan(
     interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
-    abstaining: Annotated[
-        float | None,
-        typer.Option(help="The part of devices that will have nothing to say, such as no positives: 0.3."),
-    ] = None,
+    abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
@@ -93,16 +91,18 @@ def plan(
         plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
         return
     _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
+    metrics = [read_metric(typed) for typed in metric or ["metric:0:1"]]
+    weights = read_weights(metrics, metric_weight or ())
+    read = metrics[0]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
     may = abstain or abstaining is not None
     wish = Wish(read, groups, target, may, expect, spread, symbols=symbols, abstaining=abstaining)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
-    if more:
+    if len(metrics) > 1:
         _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
-        wishes = [wish, *(replace(wish, metric=each) for each in more)]
+        wishes = [replace(wish, metric=each, weight=weights.get(each.name)) for each in metrics]
         asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
         _plan_several(form, wishes, epsilon, error, **asked)
         return
@@ -120,6 +120,7 @@ def plan(
                 count,
                 confidence=confidence,
                 interval=interval,
+                attribute=groups,
                 progress=lambda one: bar.begin(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
@@ -197,14 +198,14 @@ def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: st
             **asked,
             progress=lambda design: bar.begin(f"Working out {design}"),
         )
-    named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
     if form != "people":
-        document = {"questions": [{"metric": name, **found.to_dict()} for name, found in named]}
+        named = zip(plans.metrics, plans, strict=True)
         rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
-        show_as(form, document, rows)
+        show_as(form, plans.to_dict(), rows)
     else:
-        out.print(share_sentence(wishes, plans))
-        for name, found in named:
+        for sentence in plans.sentences():
+            out.print(sentence)
+        for name, found in zip(plans.metrics, plans, strict=True):
             out.print(Text.assemble("\n", (name, "bold")))
             show_plan(found)
     if any(found.best is None for found in plans):
@@ -235,11 +236,14 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
     if best is None:
         return
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
-        terms = {"confidence": found.confidence, "interval": found.interval}
+        parts = best.pairs if found.target == "gap" else best.means
+        terms: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval}
         at, epsilon = best.clients, Decimal(str(best.epsilon))
-        warning = no_study_sentence(
-            at, best.error, metric, lambda: choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
-        )
+
+        def needed() -> int:
+            return choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
+
+        warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:
             out.print(warning)
     saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)
@@ -254,12 +258,14 @@ def _for_table(row: dict[str, Any]) -> dict[str, Any]:
 
 def _show_choices(form: Form, found: Choices) -> None:
     if form != "people":
-        show_as(form, found.to_dict(), [row.to_dict() for row in found.rows])
+        tables = [{name: value for name, value in row.to_dict().items() if name != "parts"} for row in found.rows]
+        show_as(form, found.to_dict(), tables)
         return
+    several = len(found.rows[0].parts) > 1
     rows: list[list[str | Text]] = [
         [
             Text(f"{row.epsilon:g}", "bold" if row.epsilon == found.recommended else ""),
-            f"±{row.error:.3g}" if row.error < 2 * found.metric.scale else "tells nothing",
+            *(_told(error, found.metric) for error in ((row.error, row.least) if several else (row.error,))),
             f"{row.odds:.2f}",
             f"{math.ceil(1000 * row.guess) / 10:.1f} %",
             f"{row.clients:,}",
@@ -267,9 +273,19 @@ def _show_choices(form: Form, found: Choices) -> None:
         for row in found.rows
     ]
     out.print(f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design:")
-    show_table("epsilon", "error", "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
+    errors = ("worst error", "least error") if several else ("error",)
+    show_table("epsilon", *errors, "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
     out.print(
         "odds factor and guess right: what seeing one answer tells about a person, at most (50 % is a blind guess).\n"
     )
+    if several:
+        shown = next(row for row in found.rows if row.epsilon == (found.recommended or 1))
+        out.print(f"At epsilon {shown.epsilon:g}:")
+        show_parts(shown.parts)
+        out.print()
     for sentence in found.sentences():
         out.print(sentence)
+
+
+def _told(error: float, metric: Metric) -> str:
+    return f"±{error:.3g}" if error < 2 * metric.scale else "tells nothing"

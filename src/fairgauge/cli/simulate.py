@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import form_of, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
@@ -27,7 +28,8 @@ def simulate(
     population: Annotated[
         Path,
         typer.Option(
-            help="CSV with the columns group,value,count, or a column for each attribute and each metric, and count."
+            help="CSV with the columns group,value,count, or a column for each attribute and each metric, and count. "
+            "In a study of sites also site, and truth and prediction; without count a row is a person."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
@@ -47,6 +49,14 @@ def simulate(
         str | None,
         typer.Option(help="The column that says how many people a row stands for; without one a row is a person."),
     ] = None,
+    sites: Annotated[
+        str | None, typer.Option(help="For sites: so many, drawn from those of the file, instead of each once.")
+    ] = None,
+    site_column: Annotated[str | None, typer.Option(help="For sites: the column of the site's name.")] = None,
+    truth_column: Annotated[str | None, typer.Option(help="For sites: the column that says what was right.")] = None,
+    prediction_column: Annotated[
+        str | None, typer.Option(help="For sites: the column that says what the model said.")
+    ] = None,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: options.Markdown = False,
@@ -56,6 +66,19 @@ def simulate(
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
+    if document.site is not None:
+        if clients is not None or answers is not None:
+            name, typed = ("clients", clients) if clients is not None else ("answers", answers)
+            raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
+        wanted = Simulated(
+            population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
+            group_column=group_column, value_column=value_column, count_column=count_column,
+        )  # fmt: skip
+        simulate_for_sites(document, document.site, wanted, seed=seed, exactly=exactly, output=output, form=form)
+        return
+    for name, typed in (("sites", sites), ("site-column", site_column), ("truth-column", truth_column)):
+        if typed is not None:
+            raise InvalidInput(name, typed, "must not be given: the study is for devices of one person each")
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
     people = read_population(population, Columns(group_column, value_column, count_column))

@@ -1,18 +1,18 @@
-"""Read a site's records from a file or a data frame, without repeating any of them in an error.
+"""Read a site's records from a file or a data frame, without repeating any of them in an error."""
 
-CSV needs the standard library alone.  Parquet and lazy frames need narwhals and an engine, which are loaded then.
-"""
-
-import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from fairgauge.client.site import Record, entry_text
-from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.client.tables import read_columns
+from fairgauge.errors import InvalidInput
 from fairgauge.study import Site
+
+# A column of whole numbers in which one is missing is often read as one of floats.
+_WHOLE = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
 @dataclass(frozen=True)
@@ -60,80 +60,18 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
     columns = columns or Columns()
     groups, outcome = columns.of(site)
     wanted = [*groups, *outcome, *([columns.person] if columns.person else [])]
-    if isinstance(given, str | Path):
-        given = _table(Path(given), wanted)
-    series = [_column(given, name) for name in wanted]
-    people: Iterable[object] = map(entry_text, series.pop()) if columns.person else repeat(None)
-    ends = len(groups)
-    rows = zip(zip(*series[:ends], strict=True), zip(*series[ends:], strict=True), strict=True)
+    table = read_columns(given, list(dict.fromkeys(wanted)))
+    people: Iterable[object] = map(person_text, table[columns.person]) if columns.person else repeat(None)
+    rows = zip(*(zip(*(table[name] for name in names), strict=True) for names in (groups, outcome)), strict=True)
     found = ((person, *row) for person, row in zip(people, rows, strict=False))
     return (record for record in found if record[0] is not None) if columns.person else found
 
 
-def _table(path: Path, wanted: Sequence[str]) -> Any:
-    if path.suffix.lower() == ".csv":
-        return _csv(path, wanted)
-    if path.suffix.lower() != ".parquet":
-        raise InvalidInput("records", path, "must end in .csv or .parquet")
-    try:
-        import polars
+def person_text(entry: Any) -> str | None:
+    """Return who a record is about as text; one person is the same text whatever type a table gave it.
 
-        return polars.read_parquet(path)
-    except ImportError:
-        raise MissingExtra("reading Parquet needs Polars", "polars") from None
-    except Exception:  # noqa: BLE001, S110 - whatever an engine says, it may say it with an entry
-        pass
-    return _unreadable(path)
-
-
-def _csv(path: Path, wanted: Sequence[str]) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {name: [] for name in wanted}
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file, strict=True)
-            names = rows.fieldnames or ()
-            if missing := next((name for name in wanted if name not in names), None):
-                _missing(missing, names)
-            for row in rows:
-                for name, entries in found.items():
-                    entries.append(row[name])
-        return found
-    except (OSError, UnicodeDecodeError, csv.Error):
-        pass  # its text may hold an entry
-    return _unreadable(path)
-
-
-def _column(given: Any, name: str) -> Iterable[Any]:
-    if isinstance(given, Mapping):
-        if name not in given:
-            _missing(name, given)
-        return list(given[name])
-    try:
-        import narwhals as nw
-    except ImportError:
-        raise MissingExtra("reading data frames needs narwhals", "lab") from None
-    try:
-        frame: Any = nw.from_native(given).lazy()
-    except TypeError:
-        rule = "must be a data frame of pandas, Polars, Arrow, PySpark, Dask, DuckDB or another engine of narwhals"
-        raise InvalidInput("records", type(given).__name__, rule) from None
-    names: Iterable[str]
-    found: list[Any] | None
-    try:
-        names = frame.collect_schema().names()
-        found = list(frame.select(name).collect()[name]) if name in names else None
-    except Exception:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
-        names, found = (), None
-    if not names:
-        raise InvalidInput("records", type(given).__name__, "cannot be read")
-    if found is None:
-        _missing(name, names)
-    return found
-
-
-def _missing(name: str, names: Iterable[str]) -> NoReturn:
-    raise InvalidInput("column", name, f"must be there; the records have {', '.join(map(str, names)) or 'none'}")
-
-
-def _unreadable(path: Path) -> NoReturn:
-    raise InvalidInput("records", path, "cannot be read as a table in UTF-8 with a line of names at its top")
+    >>> person_text(7.0) == person_text(" 7") == person_text("7.0") == "7"
+    True
+    """
+    text = entry_text(entry)
+    return None if text is None else _WHOLE.sub(r"\1", text)

@@ -5,6 +5,7 @@ people from everyone outside; the site itself sees its own data, as before.  Tha
 is to within the noise, is not hidden.
 """
 
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Metric, Site, Study
 
+_ZERO_OR_ONE = re.compile(r"[01]\.0+")
 MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 
 # A person, the groups by attribute, and the outcome: truth and prediction, or a value.
@@ -132,14 +134,31 @@ def count_records(site: Site, records: Iterable[Record]) -> list[int]:
     return counts
 
 
-def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
-    """Return the cell of a record; None if something is missing."""
+def law_of(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
+    """Return the cells that a record may be counted in, each with its chance; none if something is missing.
+
+    A value between two levels is rounded to one of them at random, so that the mean stays.
+    """
     group = _group(site.attribute, groups)
     if site.metric is None or site.levels is None:
         truth, prediction = (_binary(name, entry) for name, entry in zip(("truth", "prediction"), outcome, strict=True))
-        return None if group is None or truth is None or prediction is None else 4 * group + 2 * truth + prediction
-    level = _level(site.metric, site.levels, outcome[0])
-    return None if group is None or level is None else len(site.levels) * group + level
+        if group is None or truth is None or prediction is None:
+            return ()
+        return ((4 * group + 2 * truth + prediction, Fraction(1)),)
+    place = _place(site.metric, site.levels, outcome[0])
+    if group is None or place is None:
+        return ()
+    above, part = len(site.levels) * group + place[0], place[1]
+    return ((above, part),) if part == 1 else ((above, part), (above - 1, 1 - part))
+
+
+def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
+    """Return the cell of a record; None if something is missing."""
+    law = law_of(site, groups, outcome)
+    if not law:
+        return None
+    above, part = law[0]
+    return above if secrets.randbelow(part.denominator) < part.numerator else law[1][0]
 
 
 def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
@@ -154,7 +173,7 @@ def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
     return cell
 
 
-_BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1, "0.0": 0, "1.0": 1}
+_BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 
 def _binary(name: str, entry: object) -> int | None:
@@ -162,13 +181,15 @@ def _binary(name: str, entry: object) -> int | None:
     if text is None:
         return None
     found = _BINARY.get(text.lower())
+    if found is None and _ZERO_OR_ONE.fullmatch(text):  # 1.0, as floats have it
+        found = int(text[0])
     if found is None:
         raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
     return found
 
 
-def _level(metric: Metric, levels: Sequence[int], entry: object) -> int | None:
-    """Return the level that a value is rounded to: one of its two neighbours at random, so that the mean stays."""
+def _place(metric: Metric, levels: Sequence[int], entry: object) -> tuple[int, Fraction] | None:
+    """Return the level at or above a value, and how much of the way to it from the level below the value is."""
     if entry_text(entry) is None:
         return None
     position = metric.position(entry)  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
@@ -176,13 +197,16 @@ def _level(metric: Metric, levels: Sequence[int], entry: object) -> int | None:
         raise CannotAnswer(f"{metric.name} must be from {metric.low} to {metric.high} in every record, or empty")
     above = next(index for index, level in enumerate(levels) if level >= position)
     if levels[above] == position:
-        return above
-    part = Fraction(position - levels[above - 1], levels[above] - levels[above - 1])
-    return above if secrets.randbelow(part.denominator) < part.numerator else above - 1
+        return above, Fraction(1)
+    return above, Fraction(position - levels[above - 1], levels[above] - levels[above - 1])
 
 
 def entry_text(entry: Any) -> str | None:
     """Return an entry as text; None if there is nothing: no entry, no text, or not a number."""
-    if entry is None or entry != entry:  # noqa: PLR0124 - only what is not a number differs from itself
-        return None
-    return str(entry).strip() or None
+    try:
+        missing = entry is None or bool(entry != entry)  # noqa: PLR0124 - only what is not a number differs from itself
+    except TypeError:
+        missing = True  # pandas.NA is neither equal nor unequal
+    except ValueError:
+        missing = False  # an array is no entry that anything fits
+    return None if missing else str(entry).strip() or None

@@ -11,22 +11,38 @@ does whatever follows from them, and each at :math:`1 - \alpha/d` makes all hold
 and so for the largest, for the largest difference, and for the ratio of any two positive means.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.estimation.frame_numbers import (
+    Asked,
+    checked_method,
+    gaps_to_overall,
+    largest_gap,
+    means_of,
+    means_to_overall,
+    of_groups,
+    overall_of,
+    ratio_of_groups,
+    ratio_to_overall,
+    stated_shares,
+)
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.estimation.ratios import at_most_one, over
+from fairgauge.estimation.parity import Parity
+from fairgauge.estimation.ratios import over
 from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
+from fairgauge.estimation.sites.fairlearn import estimate_by_names, fairlearn_metrics
 from fairgauge.estimation.values import Interval
 from fairgauge.lazy import above
-from fairgauge.study import Question, Study
+from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.site import SiteMetric
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +52,7 @@ Frames = tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]
 Columns = tuple["pd.Series[float]", "pd.Series[float]", "pd.Series[float]"]
 
 
-class PrivateMetricFrame:
+class PrivateMetricFrame(Parity):
     """Metrics by group from a study and its tally, in the shapes of a ``MetricFrame`` of several metrics.
 
     ``overall``, ``difference()`` and the like are a series with an entry for each metric, ``by_group`` is a frame with
@@ -46,12 +62,16 @@ class PrivateMetricFrame:
     Guarantee: each ``_ci`` holds the truth with the stated confidence, as the chosen interval does
     (:mod:`fairgauge.estimation.kinds`), for each metric by itself.
 
+    In a study for sites the metrics have the names of Fairlearn's and scikit-learn's functions: ``selection_rate``,
+    ``accuracy_score``, ``true_positive_rate``, ``false_positive_rate`` and ``precision_score``.
+
     Args:
-        study: The study.
-        tally: The count of every symbol.
+        study: The study, for devices or for sites.
+        tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often an interval is to hold the truth.
         interval: The kind of interval, as for :func:`fairgauge.estimation.reading.estimate`.
         attribute: The attribute to group by, where the study asks about several.
+        metrics: The names of the metrics to show; all of them unless given.
 
     Raises:
         BadTally: If the tally is of another study.
@@ -60,31 +80,29 @@ class PrivateMetricFrame:
         MissingExtra: If pandas is not installed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - Fairlearn's name for the last, and what it is made of
         self,
         study: Study,
-        tally: Tally,
+        tally: Tally | SiteTally,
         *,
         confidence: float = 0.99,
         interval: str = DEFAULT,
         attribute: str | None = None,
+        metrics: Sequence[str] | None = None,
     ) -> None:
         try:
             import pandas  # noqa: F401 - asked for here, so that a missing extra is one sentence
         except ImportError:
             raise MissingExtra("a metric frame needs pandas", "lab") from None
-        check_arguments(study=(study, Study), tally=(tally, Tally))
-        asked = sorted({question.attribute.name for question in study.questions})
-        attribute = asked[0] if attribute is None and len(asked) == 1 else attribute
-        if attribute not in asked:
-            raise InvalidInput("attribute", attribute, f"must be one of {', '.join(asked)}")
+        for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
+        check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
+        attribute = _attribute(study, attribute)
         self._study, self._tally = study, tally
         self._confidence, self._interval, self._attribute = confidence, interval, attribute
-        self._questions = [
-            (index, question) for index, question in enumerate(study.questions) if question.attribute.name == attribute
-        ]
+        self._questions = _asked(study, attribute, metrics)
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
+        self._known: dict[int, Estimate] = {}
         self._estimate = self._at(1)
 
     _repr_html_ = above("fairgauge.reports.notebook", "frame_html")
@@ -120,12 +138,12 @@ class PrivateMetricFrame:
 
     @property
     def epsilon(self) -> float:
-        """The exact privacy loss of each person who answered."""
+        """The exact privacy loss of each person who answered, or whose records a site counted."""
         return self._study.epsilon
 
     @property
     def n_answers(self) -> "pd.Series[int]":
-        """How many answered each metric's question; a person answers one question of a study."""
+        """How many answered each metric's question: people, each of whom answers one, or sites."""
         import pandas as pd
 
         found = self._found(self._estimate)
@@ -188,28 +206,6 @@ class PrivateMetricFrame:
         """Return the interval of ``difference``."""
         return list(self._difference(method)[1:])
 
-    def equalized_odds_difference(self, tpr: str, fpr: str) -> float:
-        """Return the larger of the largest differences in the true and in the false positive rate (Fairlearn's)."""
-        return self._equalized_odds(tpr, fpr).estimate
-
-    def equalized_odds_difference_ci(self, tpr: str, fpr: str) -> list[float]:
-        """Return the interval of ``equalized_odds_difference``: all gaps of both metrics hold together in it.
-
-        Args:
-            tpr: The name of the metric that is the true positive rate, or recall.
-            fpr: The name of the metric that is the false positive rate.
-        """
-        found = self._equalized_odds(tpr, fpr)
-        return [found.low, found.high]
-
-    def _equalized_odds(self, tpr: str, fpr: str) -> Interval:
-        names = [question.metric.name for _, question in self._questions]
-        for field, name in (("tpr", tpr), ("fpr", fpr)):
-            if name not in names:
-                raise InvalidInput(field, name, f"must be one of {', '.join(names)}")
-        both = {question.metric.name: found for question, found in self._found(self._at(2))}
-        return over(max, [_largest_gap(both[name]) for name in dict.fromkeys((tpr, fpr))])
-
     def ratio(self, method: Method = "between_groups") -> "pd.Series[float]":
         """Return the smallest ratio between two groups, or between a group and everyone; at most 1."""
         return self._ratio(method)[0]
@@ -220,14 +216,36 @@ class PrivateMetricFrame:
 
     def __repr__(self) -> str:
         metrics = ", ".join(question.metric.name for _, question in self._questions)
-        return f"PrivateMetricFrame({metrics} by {self._attribute}, {self._tally.total:,} answers)"
+        answers = len(self._tally.sites) if isinstance(self._tally, SiteTally) else self._tally.total
+        return f"PrivateMetricFrame({metrics} by {self._attribute}, {answers:,} answers)"
 
     def _at(self, together: int) -> Estimate:
         """Return the estimate whose intervals hold together, if so many of them are to."""
-        confidence = 1 - (1 - self._confidence) / together
+        if together not in self._known:
+            confidence = 1 - (1 - self._confidence) / together
+            self._known[together] = self._made(confidence)
+        return self._known[together]
+
+    def _made(self, confidence: float) -> Estimate:
+        if isinstance(self._tally, SiteTally):
+            asked = [question for _, question in self._questions if isinstance(question, SiteMetric)]
+            return estimate_by_names(self._study, self._tally, asked, confidence=confidence, interval=self._interval)
         return estimate(self._study, self._tally, confidence=confidence, interval=self._interval)
 
-    def _found(self, found: Estimate) -> list[tuple[Question, QuestionEstimate]]:
+    def _together(self, names: Sequence[str], together: int) -> list[tuple[Asked, QuestionEstimate]]:
+        """Return what was found of metrics, where so many intervals are to hold together."""
+        known = [question.metric.name for _, question in self._questions]
+        for name in names:
+            if name not in known:
+                raise InvalidInput("metric", name, f"must be one of {', '.join(known)}")
+        found = {question.metric.name: (question, each) for question, each in self._found(self._at(together))}
+        return [found[name] for name in dict.fromkeys(names)]
+
+    @property
+    def _sides(self) -> int:
+        return len(self._groups)
+
+    def _found(self, found: Estimate) -> list[tuple[Asked, QuestionEstimate]]:
         return [(question, found.questions[index]) for index, question in self._questions]
 
     @cached_property
@@ -237,41 +255,43 @@ class PrivateMetricFrame:
 
     @cached_property
     def _shares(self) -> Frames:
-        def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
-            known = _stated_shares(question)
-            return _of_groups(found, found.shares, "each group's share") if known is None else known
+        once = self._found(self._estimate)[0][1] if isinstance(self._tally, SiteTally) else None
+
+        def shares(question: Asked, found: QuestionEstimate) -> dict[str, Interval]:
+            known = stated_shares(question)
+            return of_groups(found, (once or found).shares, "each group's share") if known is None else known
 
         return self._frames(shares)
 
     @cached_property
     def _overall(self) -> Columns:
-        return self._columns(lambda _, found: _overall(found), self._estimate)
+        return self._columns(lambda _, found: overall_of(found), self._estimate)
 
     @cached_property
     def _by_group(self) -> Frames:
-        return self._frames(lambda _, found: _means(found))
+        return self._frames(lambda _, found: means_of(found))
 
     @cached_property
     def _smallest(self) -> Columns:
-        return self._columns(lambda _, found: over(min, _means(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(min, means_of(found).values()), self._at(len(self._groups)))
 
     @cached_property
     def _largest(self) -> Columns:
-        return self._columns(lambda _, found: over(max, _means(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(max, means_of(found).values()), self._at(len(self._groups)))
 
     def _difference(self, method: Method) -> Columns:
-        if _checked(method) == "between_groups":
-            return self._columns(lambda _, found: _largest_gap(found), self._estimate)
-        shares = _stated_shares(self._questions[0][1])
+        if checked_method(method) == "between_groups":
+            return self._columns(lambda _, found: largest_gap(found), self._estimate)
+        shares = stated_shares(self._questions[0][1])
         if shares is None:
-            return self._columns(lambda _, found: _means_to_overall(found), self._means_together)
-        return self._columns(lambda _, found: _gaps_to_overall(shares, found), self._estimate)
+            return self._columns(lambda _, found: means_to_overall(found), self._means_together)
+        return self._columns(lambda _, found: gaps_to_overall(shares, found), self._estimate)
 
     def _ratio(self, method: Method) -> Columns:
-        of = _ratio_of_groups if _checked(method) == "between_groups" else _ratio_to_overall
-        return self._columns(of, self._at(len(self._groups)) if of is _ratio_of_groups else self._means_together)
+        of = ratio_of_groups if checked_method(method) == "between_groups" else ratio_to_overall
+        return self._columns(of, self._at(len(self._groups)) if of is ratio_of_groups else self._means_together)
 
-    def _columns(self, of: Callable[[Question, QuestionEstimate], Interval], found: Estimate) -> Columns:
+    def _columns(self, of: Callable[[Asked, QuestionEstimate], Interval], found: Estimate) -> Columns:
         import pandas as pd
 
         intervals = {question.metric.name: of(question, each) for question, each in self._found(found)}
@@ -281,7 +301,7 @@ class PrivateMetricFrame:
         )
         return estimates, lows, highs
 
-    def _frames(self, of: Callable[[Question, QuestionEstimate], dict[str, Interval]]) -> Frames:
+    def _frames(self, of: Callable[[Asked, QuestionEstimate], dict[str, Interval]]) -> Frames:
         import pandas as pd
 
         intervals = {question.metric.name: of(question, each) for question, each in self._found(self._estimate)}
@@ -293,89 +313,22 @@ class PrivateMetricFrame:
         return estimates, lows, highs
 
 
-def _checked(method: str) -> str:
-    if method not in ("between_groups", "to_overall"):
-        raise InvalidInput("method", method, "must be between_groups or to_overall")
-    return method
+def _attribute(study: Study, wanted: str | None) -> str:
+    """Return the attribute to group by."""
+    known = sorted({question.attribute.name for question in study.asked})
+    attribute = known[0] if wanted is None and len(known) == 1 else wanted
+    if attribute not in known:
+        raise InvalidInput("attribute", attribute, f"must be one of {', '.join(known)}")
+    return attribute
 
 
-def _of_groups(found: QuestionEstimate, told: dict[str, Interval], what: str) -> dict[str, Interval]:
-    if len(told) < len(found.groups):
-        raise found.untold(what)
-    return told
-
-
-def _means(found: QuestionEstimate) -> dict[str, Interval]:
-    return _of_groups(found, found.means, "each group's mean")
-
-
-def _overall(found: QuestionEstimate) -> Interval:
-    if found.overall is None:
-        raise found.untold("the overall mean")
-    return found.overall
-
-
-def _largest_gap(found: QuestionEstimate) -> Interval:
-    """Return the largest gap in size; the intervals of all gaps hold together."""
-    pairs = list(combinations(found.groups, 2))
-    if any(pair not in found.gaps and pair[::-1] not in found.gaps for pair in pairs):
-        raise found.untold("the gap between every two groups")
-    return over(max, [found.gap(*pair).size for pair in pairs])
-
-
-def _stated_shares(question: Question) -> dict[str, Interval] | None:
-    """Return the shares that the study states, as far as they may be off; None if they are estimated."""
-    attribute = question.attribute
-    if attribute.share_values is None:
-        return None
-    error = float(attribute.share_error or 0)
-    return {
-        group: Interval(share, max(share - error, 0.0), min(share + error, 1.0))
-        for group, share in zip(attribute.groups, attribute.share_values, strict=True)
-    }
-
-
-def _gaps_to_overall(shares: dict[str, Interval], found: QuestionEstimate) -> Interval:
-    r"""Return the largest difference to everyone where shares are known: each is a weighted sum of gaps.
-
-    .. math:: m_g - \sum_h s_h m_h = \sum_h s_h (m_g - m_h)
-
-    Each product is least and largest at ends of the share's and of the gap's interval.
-    """
-    _largest_gap(found)
-    sums = []
-    for group in shares:
-        gaps = [(share, found.gap(group, other)) for other, share in shares.items() if other != group]
-        ends = [[s * d for s in (share.low, share.high) for d in (gap.low, gap.high)] for share, gap in gaps]
-        estimate = sum(share.estimate * gap.estimate for share, gap in gaps)
-        sums.append(Interval(estimate, sum(map(min, ends)), sum(map(max, ends))))
-    return over(max, [each.size for each in sums])
-
-
-def _means_to_overall(found: QuestionEstimate) -> Interval:
-    """Return the largest difference to everyone where the means of groups and of everyone hold together."""
-    everyone = _overall(found)
-    means = _means(found).values()
-    return over(
-        max,
-        [Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low).size for m in means],
-    )
-
-
-def _positive(question: Question, found: QuestionEstimate, interval: Interval) -> Interval:
-    """Return the interval of a mean within what the metric can be, for a ratio that makes sense."""
-    low, high = float(question.metric.low), float(question.metric.high)
-    if low < 0 or min(interval.estimate, interval.high) <= 0:
-        raise found.untold("a ratio: a mean is not clearly above zero")
-    return Interval(interval.estimate, max(interval.low, low), min(interval.high, high))
-
-
-def _ratio_of_groups(question: Question, found: QuestionEstimate) -> Interval:
-    means = [_positive(question, found, mean) for mean in _means(found).values()]
-    return at_most_one(over(min, means), over(max, means))
-
-
-def _ratio_to_overall(question: Question, found: QuestionEstimate) -> Interval:
-    everyone = _positive(question, found, _overall(found))
-    means = [_positive(question, found, mean) for mean in _means(found).values()]
-    return over(min, [at_most_one(mean, everyone) for mean in means])
+def _asked(study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Asked]]:
+    """Return the questions to show, each with its place in the estimate."""
+    if study.site is not None:
+        return list(enumerate(fairlearn_metrics(study.site, metrics)))
+    found = [(index, asked) for index, asked in enumerate(study.questions) if asked.attribute.name == attribute]
+    known = [asked.metric.name for _, asked in found]
+    for name in metrics or ():
+        if name not in known:
+            raise InvalidInput("metrics", name, f"must be of {', '.join(known)}")
+    return [(index, asked) for index, asked in found if metrics is None or asked.metric.name in metrics]

@@ -12,6 +12,7 @@ from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
 from fairgauge.study import Question
+from fairgauge.study.site import SiteMetric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +189,9 @@ class Estimate:
     interval: str
     tolerance: float | None
     questions: tuple[QuestionEstimate, ...]
-    asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
+    asked: tuple[Question | SiteMetric, ...] = field(
+        default=(), repr=False, compare=False
+    )  # for pictures, in the questions' order
 
     _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
     plot = above("fairgauge.reports.plots", "plot_estimate")

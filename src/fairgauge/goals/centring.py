@@ -23,6 +23,7 @@ from fairgauge.goals.reckoning import Reckoning
 # Between two levels the bound is asked for at so many points more; it sags between them by a part in a thousand.
 _BETWEEN = (0.25, 0.5, 0.75)
 _SHARPER = 8.0  # how much sharper the barrier becomes at each turn
+_FITS = 0.9  # the part of the spread that points about the mean may take before the mean itself becomes a point
 _CLOSE = 1e-9  # the part of the value within which the optimum is known to lie
 _STEPS = 60  # Newton steps at each sharpness; five are usual
 
@@ -156,4 +157,22 @@ def _points(levels: Vector, reckoning: Reckoning) -> Matrix:
     corners = np.eye(len(levels))
     # Without a spread the bound is a line, and what is linear between levels stays below it.
     between = [] if reckoning.any_values else [(1 - t) * corners[:-1] + t * corners[1:] for t in _BETWEEN]
-    return np.vstack([corners, *between])
+    found = np.vstack([corners, *between])
+    if reckoning.any_values:
+        return found
+    away = found @ levels - reckoning.mean
+    below, above = away[away <= 0].max(), away[away >= 0].min()
+    # Values at the two points about the mean spread at least by this much.  Where that is more than is reckoned with,
+    # no values would fit, and nothing would bound the least: everyone at the mean always fits.
+    if -below * above > _FITS * reckoning.widest**2:
+        found = np.vstack([found, _at(levels, reckoning.mean)])
+    return found
+
+
+def _at(levels: Vector, value: float) -> Vector:
+    """Return a value as a mixture of the two levels about it."""
+    place = int(np.clip(np.searchsorted(levels, value), 1, len(levels) - 1))
+    part = (value - levels[place - 1]) / (levels[place] - levels[place - 1])
+    mixture: Vector = np.zeros(len(levels))
+    mixture[place - 1], mixture[place] = 1 - part, part
+    return mixture

@@ -17,11 +17,13 @@ from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import privacy_view, question_view, title_of
 from fairgauge.reports.words import question_sentence
+from fairgauge.study import Question
+from fairgauge.study.site import SiteMetric
 
 if TYPE_CHECKING:
     from fairgauge.estimation import Estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.planning import Plan
+    from fairgauge.planning import Plan, Plans
     from fairgauge.study import Study
     from fairgauge.tallies import Tally
 
@@ -55,6 +57,15 @@ def plan_html(plan: "Plan") -> str:
     return _render("plan", plan=plan, picture=picture, what=what, sure=part_of_hundred(plan.confidence))
 
 
+def plans_html(plans: "Plans") -> str:
+    """Return how the questions of a study share the answers, and the plan of each."""
+    said = _render("plans", sentences=plans.sentences())
+    each = [
+        _render("metric", metric=name) + plan_html(plan) for name, plan in zip(plans.metrics, plans.plans, strict=True)
+    ]
+    return "\n".join([said, *each])
+
+
 def tally_html(tally: "Tally") -> str:
     """Return how often each symbol was sent."""
     bars = [(f"symbol {symbol}", float(count), f"{count:,}") for symbol, count in enumerate(tally.counts)]
@@ -65,10 +76,13 @@ def tally_html(tally: "Tally") -> str:
 
 
 def estimate_html(estimate: "Estimate") -> str:
-    """Return the verdict, the pictures and the numbers, as the report has them."""
+    """Return the verdict, the pictures and the numbers, as the report has them; of sites the numbers alone."""
+    if any(isinstance(question, SiteMetric) for question in estimate.asked):
+        return _render("sites", estimate=estimate, confidence=part_of_hundred(estimate.confidence))
     shown = [
         question_view(question, found, estimate, over=True)
         for question, found in zip(estimate.asked, estimate.questions, strict=False)
+        if isinstance(question, Question)
     ]
     return _render("estimate", estimate=estimate, questions=shown, confidence=part_of_hundred(estimate.confidence))
 

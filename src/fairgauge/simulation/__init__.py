@@ -1,8 +1,19 @@
-"""Simulate a study: from a histogram of a population to the tally that its devices would send."""
+"""Simulate a study: from a histogram of a population to the tally that its devices or sites would send."""
 
 from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.drawing import simulate, simulate_exactly
 from fairgauge.simulation.population import Population
+from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.simulation.truth import Truth, true_values
 
-__all__ = ["Cell", "Population", "Truth", "simulate", "simulate_exactly", "true_values"]
+__all__ = [
+    "Cell",
+    "Population",
+    "SitePopulation",
+    "Truth",
+    "simulate",
+    "simulate_exactly",
+    "simulate_sites",
+    "simulate_sites_exactly",
+    "true_values",
+]

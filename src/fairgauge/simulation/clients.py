@@ -44,7 +44,7 @@ class Clients:
         """
         check_arguments(study=(study, Study), population=(population, Population))
         if study.site is not None:
-            raise CannotAnswer("the study is for sites that hold many people, which cannot be simulated yet")
+            raise CannotAnswer("the study is for sites that hold many people, and these are clients of one person each")
         _check_columns(study, population)
         columns = [
             [(table_input(table, cell), cell.count) for cell in population.cells_of(_histogram(table, population))]

@@ -12,20 +12,36 @@ are exact at any size, and a billion clients cost what ten thousand cost.
 
 from fractions import Fraction
 from functools import cache
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
 from fairgauge.simulation.population import Population
+from fairgauge.simulation.sites import SitePopulation, simulate_sites
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
+if TYPE_CHECKING:
+    from fairgauge.tallies.sites import SiteTally
+
 Law = NDArray[np.float64]
 
 
-def simulate(study: Study, population: Population, *, clients: int | None = None, seed: Seed = None) -> Tally:
+@overload
+def simulate(  # type: ignore[overload-overlap]  # a histogram is no data frame
+    study: Study, population: Population, *, clients: int | None = None, seed: Seed = None
+) -> Tally: ...
+
+
+@overload
+def simulate(study: Study, population: object, *, clients: int | None = None, seed: Seed = None) -> "SiteTally": ...
+
+
+def simulate(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> "Tally | SiteTally":
     """Draw the tally of a study that clients answer who are drawn from a population, as in life.
 
     Who answers is random: groups split about as the population does, not exactly.
@@ -34,8 +50,10 @@ def simulate(study: Study, population: Population, *, clients: int | None = None
 
     Args:
         study: The study.
-        population: The histogram that clients are drawn from.
-        clients: How many answer; as many as the histogram counts, unless told.
+        population: The histogram that clients are drawn from.  In a study of sites: who comes to which site, as a
+            :class:`~fairgauge.simulation.sites.SitePopulation`, a data frame or the path of a file.
+        clients: How many answer; as many as the histogram counts, unless told.  In a study of sites: so many sites,
+            drawn from those of the population, instead of each once.
         seed: A number or a generator that makes it repeatable.
 
     Raises:
@@ -53,6 +71,8 @@ def simulate(study: Study, population: Population, *, clients: int | None = None
     >>> simulate(study, people, clients=10**9, seed=7).total
     1000000000
     """
+    if getattr(study, "site", None) is not None:  # whatever was given: the check comes next
+        return _sites(study, population, clients=clients, seed=seed)
     people = Clients.of(study, population)
     total, laws = people.total, _Laws(study)
     law = np.zeros(study.symbols)
@@ -86,6 +106,15 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     for inputs, count in everyone.kinds:
         counts += rng.multinomial(count, laws.of(inputs))
     return Tally(study.digest, tuple(counts.tolist()))
+
+
+def _sites(study: Study, population: Any, *, clients: int | None, seed: Seed) -> "SiteTally":
+    if isinstance(population, Population):
+        rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
+        raise InvalidInput("population", str(population), rule)
+    if study.site is not None and not isinstance(population, SitePopulation):
+        population = SitePopulation.read(study.site, population)
+    return simulate_sites(study, population, sites=clients, seed=seed)
 
 
 class _Laws:

@@ -100,5 +100,5 @@ def test_equalized_odds_is_the_larger_of_two_gaps():
     # Both gaps hold together, so each has half of alpha: wider than the larger gap alone.
     alone = [float(end["recall"]) for end in frame.difference_ci()]
     assert low < alone[0] < alone[1] < high
-    with pytest.raises(InvalidInput, match="fpr=misses: must be one of recall, false alarms"):
+    with pytest.raises(InvalidInput, match="metric=misses: must be one of recall, false alarms"):
         frame.equalized_odds_difference_ci("recall", "misses")

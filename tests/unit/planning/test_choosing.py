@@ -47,12 +47,12 @@ def test_what_is_needed_does_not_depend_on_what_was_offered():
 
 
 def test_an_error_that_tells_nothing_is_called_that():
-    assert no_study_sentence(200_000, 0.0126, RECALL, lambda: 1) is None
-    said = no_study_sentence(200, 0.476, RECALL, lambda: 120_000)
+    assert no_study_sentence(200_000, 0.0126, RECALL) is None
+    said = no_study_sentence(200, 0.476, RECALL)
     assert said == (
         "This is no study: with an error of ±0.476 no smaller gap would show. "
         "For ±0.02 it takes about 120,000 clients, or a larger epsilon."
     )
-    said = no_study_sentence(10, 5.0, RECALL, lambda: 1)
+    said = no_study_sentence(10, 5.0, RECALL)
     assert said is not None
     assert said.startswith("10 clients tell nothing at this epsilon: the error is larger than any gap can be.")

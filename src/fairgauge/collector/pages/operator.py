@@ -25,11 +25,12 @@ from fairgauge.collector.refusals import NotAllowed
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.study import Study
 
 T = TypeVar("T")
 FIELDS = (
-    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "opens", "closes", "contact",
-    "share_source", "share_error", *Terms.__struct_fields__, "document",
+    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", "opens",
+    "closes", "contact", "share_source", "share_error", *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
@@ -176,6 +177,7 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
         attribute=form["attribute"],
         target=form["target"] or None,
         abstain=form["abstain"] == "yes",
+        abstaining=planning.as_number("abstaining", form["abstaining"]) if form["abstaining"] else None,
         opens=form["opens"] or None,
         closes=form["closes"] or None,
         contact=form["contact"] or None,
@@ -185,7 +187,13 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
 
 
 def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
-    return reports.plan_views(_draft(form), planning.as_count("clients", form["clients"]))
+    clients = planning.as_count("clients", form["clients"])
+    if form["document"]:
+        study = Study.from_bytes(form["document"].encode())
+        if study.site is not None:
+            raise InvalidInput("document", "a study for sites", "is planned with fairgauge plan --sites")
+        return reports.study_views(study, clients)
+    return reports.plan_views(_draft(form), clients)
 
 
 def _drafted(form: dict[str, str]) -> bytes:

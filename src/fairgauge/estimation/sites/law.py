@@ -26,6 +26,7 @@ from fairgauge.goals.inputs import Matrix, Vector
 # T in units of one over the standard deviation, and in how many pieces it is cut.
 _REACH, _PIECES = 200.0, 2500
 _FURTHEST = 15.0
+_NOTHING = -50.0
 
 _U: Vector = (np.arange(_PIECES) + 0.5) / _PIECES
 _EVEN: Vector = (1 - _U) / 2
@@ -85,22 +86,24 @@ class Part:
         """The variance of what people add."""
         return np.asarray(self.people * self.copies * self.spread * self.rate * (1 - self.rate) * self.scale**2)
 
-    def log_transform(self, times: Matrix, noise: Noise) -> Matrix:
-        """Return the logarithm of the characteristic function at times for each case."""
-        rate, spread = self.rate[:, None], self.spread[:, None]
-        turned = times * self.scale[:, None]
-        found = np.zeros(times.shape, dtype=complex)
+    def log_noise(self, times: Matrix, noise: Noise) -> Matrix:
+        """Return the logarithm of the noise's characteristic function at times for each case: it is real."""
+        turned, found = times * self.scale[:, None], np.zeros(times.shape)
         for weight, cells in zip(*np.unique(self.weights, return_counts=True), strict=True):
-            found += cells * noise.log_transform((weight - rate) * turned)
-        if self.people.any():
-            turned = turned * self.copies
-            person = (1 - rate) * np.exp(-1j * rate * turned) + rate * np.exp(1j * (1 - rate) * turned)
-            mixed = 1 - spread + spread * person
-            with np.errstate(divide="ignore"):
-                found += (self.people / self.copies)[:, None] * np.log(np.maximum(np.abs(mixed), 1e-300))
-            # The angle of a power is the power's times the angle: take it from the logarithm, not from the product.
-            found += 1j * (self.people / self.copies)[:, None] * np.angle(mixed)
+            found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)
         return found
+
+    def log_people(self, times: Matrix) -> Matrix:
+        """Return the logarithm of the characteristic function of what people add."""
+        if not self.people.any():
+            return np.zeros(times.shape)
+        rate, spread = self.rate[:, None], self.spread[:, None]
+        turned = times * self.scale[:, None] * self.copies
+        person = np.exp(-1j * rate * turned) * ((1 - rate) + rate * np.exp(1j * turned))
+        mixed = 1 - spread + spread * person
+        # The angle of a power is the power's times the angle: take it from the logarithm, not from the product.
+        found: Matrix = np.log(np.maximum(np.abs(mixed), 1e-300)) + 1j * np.angle(mixed)
+        return np.asarray((self.people / self.copies)[:, None] * found)
 
 
 def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
@@ -119,9 +122,13 @@ def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
     # A tail further out is no larger, and so far out sums over pieces could not tell it from the middle.
     seen = np.clip(seen, -_FURTHEST * deviation, _FURTHEST * deviation)
     times = np.multiply.outer(reach, _U)
-    logs = sum((part.log_transform(times, noise) for part in parts), start=np.zeros(times.shape, dtype=complex))
+    logs = sum((part.log_noise(times, noise) for part in parts), start=np.zeros(times.shape))
+    # Where the noise alone leaves nothing, nobody needs to ask what people add.
+    there = (logs > _NOTHING).any(axis=0)
+    times = times[:, there]
+    logs = sum((part.log_people(times) for part in parts), start=logs[:, there])
     turned = np.exp(logs - 1j * times * seen[:, None])
-    even, odd = (2 * (turned.real @ _EVEN) / _PIECES), (2 * (turned.imag @ _ODD) / _PIECES)
+    even, odd = (2 * (turned.real @ _EVEN[there]) / _PIECES), (2 * (turned.imag @ _ODD[there]) / _PIECES)
     return np.clip(np.minimum(0.5 + even - odd, 0.5 + even + odd), 0.0, 1.0)
 
 

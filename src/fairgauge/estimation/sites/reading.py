@@ -1,7 +1,8 @@
 """From a study for sites and its tally to an estimate: one metric after the other."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -67,19 +68,39 @@ def noise_of(site: Site, sites: int) -> Noise:
     return Noise(math.exp(-float(Fraction(site.epsilon) / (2 * site.records))), sites)
 
 
-def estimate_sites(study: Study, tally: SiteTally, alpha: float, kind: IntervalKind) -> Estimate:
+def estimate_sites(
+    study: Study, tally: SiteTally, alpha: float, kind: IntervalKind, metrics: Sequence[str] = ()
+) -> Estimate:
     """Return what the counts of sites say: each metric for each group, and the gaps between groups.
 
-    Gaps of one metric hold together; each other number holds by itself.
+    Gaps of one metric hold together; each other number holds by itself.  The shares of groups are the same whatever the
+    metric, so they are with the first.
+
+    Args:
+        study: A study for sites.
+        tally: The sums of what they counted.
+        alpha: How often an interval may miss.
+        kind: The kind of interval.
+        metrics: The metrics to tell; all of them unless given.
     """
     site = study.site
     if site is None:
         raise InvalidInput("study", study.title, "must be for sites")
-    questions = tuple(_metric(site, tally, name, alpha, kind) for name in metrics_of(site))
-    return Estimate(study.digest, 1 - alpha, kind.name, None, questions)
+    names = list(metrics or metrics_of(site))
+    questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
+    return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.asked)
 
 
-def _metric(site: Site, tally: SiteTally, name: str, alpha: float, kind: IntervalKind) -> QuestionEstimate:
+@dataclass(frozen=True)
+class _Asked:
+    site: Site
+    tally: SiteTally
+    alpha: float
+    kind: IntervalKind
+
+
+def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
+    site, tally, alpha, kind = asked.site, asked.tally, asked.alpha, asked.kind
     names, weights = site.attribute.groups, metrics_of(site)[name]
     warnings: list[str] = []
     if not tally.sites:
@@ -118,8 +139,6 @@ def _metric(site: Site, tally: SiteTally, name: str, alpha: float, kind: Interva
         group: told(f"The {name} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
         for group, rate in zip(names, rates, strict=True)
     }
-    # Shares are the same whatever the metric: said once.
-    first = name == next(iter(metrics_of(site)))
     parts = {
         group: told(f"The share of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
         for group, rate in zip(names, shares if first else [], strict=first)

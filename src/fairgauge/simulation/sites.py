@@ -1,0 +1,172 @@
+"""Simulate a study of sites: who comes to each site is drawn at random, and so is the noise.
+
+Sites are those of a population, each once (sites as strata), or so many drawn from them (sites as a sample).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.client.records import Columns
+from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, entry_text, law_of
+from fairgauge.client.tables import read_columns
+from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.simulation.clients import Seed, generator
+from fairgauge.study import Site, Study
+from fairgauge.tallies.sites import SiteTally
+
+Counts = NDArray[np.float64]
+Come = Callable[[np.random.Generator, Counts], Any]
+Progress = Callable[[int], None]
+MOST_SITES = 10**5
+
+
+@dataclass(frozen=True, eq=False)
+class SitePopulation:
+    """Who comes to which site.
+
+    Args:
+        names: The sites.
+        cells: For each site how many people there are in each cell; a value between two levels is partly in both.
+    """
+
+    names: tuple[str, ...]
+    cells: Counts
+
+    @classmethod
+    def read(
+        cls, site: Site, given: Any, columns: Columns | None = None, *, where: str = "site", count: str = "count"
+    ) -> "SitePopulation":
+        """Read it from a CSV or Parquet file, a data frame, or a mapping from columns to entries.
+
+        Each row is a person, or as many as its ``count`` says.  What lacks a group or an outcome is left out, as sites
+        leave it out.
+
+        Args:
+            site: What is counted.
+            given: The file or the frame.
+            columns: Where groups and outcomes stand; each has the name of what it holds unless this says otherwise.
+            where: The column that says to which site a person came; without one all came to the same.
+            count: The column that says how many people a row stands for; without one a row is one person.
+
+        Raises:
+            InvalidInput: If it cannot be read, or an entry is none.
+        """
+        groups, outcome = (columns or Columns()).of(site)
+        table = read_columns(given, list(dict.fromkeys([*groups, *outcome])), (where, count))
+        rows = len(table[groups[0]])
+        names = [entry_text(entry) for entry in table.get(where, ["all"] * rows)]
+        counts = table.get(count, [1] * rows)
+        found: dict[str, Counts] = {}
+        for row in range(rows):
+            name = names[row]
+            if name is None:
+                raise InvalidInput(f"row {row}: {where}", "nothing", "must be the name of a site")
+            try:
+                law = law_of(site, [table[each][row] for each in groups], [table[each][row] for each in outcome])
+            except CannotAnswer as refusal:
+                raise InvalidInput("population", f"row {row}", str(refusal)) from None
+            people = _people(row, counts[row])
+            own = found.setdefault(name, np.zeros(site.cells))
+            for cell, part in law:
+                own[cell] += people * float(part)
+        kept = {name: own for name, own in found.items() if own.sum() > 0}
+        if not kept:
+            raise InvalidInput("population", f"{rows} rows", "must have somebody with a group and an outcome")
+        return cls(tuple(kept), np.array(list(kept.values())))
+
+    def __str__(self) -> str:
+        """Return how many sites there are, and how many people."""
+        return f"Population of {self.cells.sum():,.0f} people in {len(self.names):,} sites"
+
+
+def simulate_sites(
+    study: Study,
+    population: SitePopulation,
+    *,
+    sites: int | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> SiteTally:
+    """Draw the tally of a study of sites: who comes to them is at random, as in life.
+
+    Guarantee: exact in distribution, up to the rounding of probabilities to double precision.
+
+    Args:
+        study: A study for sites.
+        population: Who comes to which site.  As many come as it counts there, with one record each.
+        sites: So many sites, drawn from those of the population at random; each of these once unless given.
+        seed: A number or a generator that makes it repeatable.
+        progress: Hears of every site that answered.
+
+    Raises:
+        InvalidInput: If the study is for devices, or an argument is out of range.
+    """
+    if sites is not None and (type(sites) is not int or not 1 <= sites <= MOST_SITES):
+        raise InvalidInput("sites", sites, f"must be an integer from 1 to {MOST_SITES:,}")
+    rng = generator(seed)
+    there = len(population.names)
+    picked = range(there) if sites is None else rng.integers(there, size=sites).tolist()
+    return _answered(study, [population.cells[index] for index in picked], rng, _drawn, progress)
+
+
+def simulate_sites_exactly(
+    study: Study, population: SitePopulation, *, seed: Seed = None, progress: Progress | None = None
+) -> SiteTally:
+    """Draw the tally of a study of sites in which the people are those of the population: only the noise is at random.
+
+    Guarantee: exact in distribution, up to the rounding of probabilities to double precision; values between levels are
+    rounded at random together.
+    """
+    return _answered(study, population.cells, generator(seed), _as_they_are, progress)
+
+
+def _answered(
+    study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: Come, progress: Progress | None
+) -> SiteTally:
+    site = study.site
+    if site is None:
+        raise InvalidInput("study", study.title, "must be for sites")
+    decay = float(np.exp(-float(Fraction(site.epsilon) / (2 * site.records))))
+    answers = []
+    for own in sites:
+        if own.sum() > MOST_IN_CELL / 2:
+            raise InvalidInput("count", round(own.sum()), f"must be at most {MOST_IN_CELL // 2:,} people in a site")
+        noise = rng.geometric(1 - decay, site.cells) - rng.geometric(1 - decay, site.cells)
+        name = rng.bytes(16).hex()
+        answers.append(SiteAnswer(study.digest, name, tuple((come(rng, own) + noise).tolist())))
+        if progress is not None:
+            progress(1)
+    return SiteTally.of(study, answers)
+
+
+def _drawn(rng: np.random.Generator, own: Counts) -> Any:
+    """Return as many people as a site has, each drawn at random."""
+    return rng.multinomial(_whole(own), own / own.sum())
+
+
+def _whole(own: Counts) -> int:
+    return round(float(own.sum()))
+
+
+def _as_they_are(rng: np.random.Generator, own: Counts) -> Any:
+    """Return the people of a site: whole numbers stay, and parts are rounded at random so that their sum stays."""
+    whole = np.floor(own + 1e-9).astype(np.int64)
+    rest = np.maximum(own - whole, 0.0)
+    left = _whole(rest)
+    return whole + (rng.multinomial(left, rest / rest.sum()) if left else 0)
+
+
+def _people(row: int, entry: Any) -> int:
+    try:
+        people = int(entry)
+        whole = people == float(entry) and people >= 0
+    except (OverflowError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise InvalidInput(f"row {row}: count", entry, "must be an integer from 0 up")
+    return people
