@@ -227,7 +227,9 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        known = self._seal.seal.answers if self._seal is not None else self._tally and self._tally.total
+        known = None if self._tally is None else self._tally.total
+        if self._seal is not None:
+            known = self._seal.seal.answers
         export = _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
         try:
             with reading(piece.name):

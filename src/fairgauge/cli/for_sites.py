@@ -57,9 +57,9 @@ def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None
     """Write a study for sites, and say what it is."""
     write_bytes("output", output, study.to_bytes())
     if form != "people":
-        told = _described(site)
-        row = {"digest": study.digest} | told | {"metrics": ", ".join(told["metrics"])}
-        show_as(form, {"digest": study.digest, "site": told}, [row])
+        said = _described(site)
+        row = {"digest": study.digest} | said | {"metrics": ", ".join(said["metrics"])}
+        show_as(form, {"digest": study.digest, "site": said}, [row])
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (study.title, "bold"), size))

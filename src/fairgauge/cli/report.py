@@ -46,7 +46,8 @@ def report(
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
     form = form_of(json=json, csv=csv, markdown=markdown)
     try:
-        from fairgauge.reports.card import markdown, updated
+        from fairgauge.reports.card import markdown as block_of
+        from fairgauge.reports.card import updated
         from fairgauge.reports.document import render_report
         from fairgauge.reports.views import views
     except ImportError:
@@ -66,7 +67,7 @@ def report(
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
         page = render_report(document, counts, found, said).encode()
         if model_card is not None:
-            block = markdown(document, found, views(document, found, over=True))
+            block = block_of(document, found, views(document, found, over=True))
             card = updated(read_bytes("model-card", model_card).decode(), block).encode()
     if output is not None:
         write_bytes("output", output, page)
