@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every run and no clock: a red test is red for everyone, and slowness is not a bug.
@@ -20,6 +21,7 @@ def pytest_report_header() -> str:
     return f"browsers: {', '.join(here) or 'none'}"
 
 
+@pytest.hookimpl(optionalhook=True)  # the environments of Flower and NVFlare have no pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are cores: tests in browsers and of databases wait as much as they work."""
     return (os.cpu_count() or 1) + 1

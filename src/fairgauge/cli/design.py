@@ -10,9 +10,9 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.formats import form_of, show_as
-from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import out, show_parts
+from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
@@ -94,8 +94,8 @@ def design(
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
         retention, abstaining,
     )  # fmt: skip
-    with waiting("Designing channels") as bar:
-        study = draft.study(progress=lambda name: bar.say(f"Designing the channel for {name}"))
+    with designing() as waiting:
+        study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
     write_bytes("output", output, study.to_bytes())
     if form != "people":
         told = [_described(question) for question in study.questions]

@@ -15,16 +15,15 @@ from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
 from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
-from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
-from fairgauge.designs.registry import designs_for
+from fairgauge.cli.waiting import designing
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
-from fairgauge.planning.choosing import EPSILONS, Choices, choices, no_study_sentence
+from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.figure import check_kind, picture
@@ -113,7 +112,7 @@ def plan(
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with waiting("Designing channels", total=len(EPSILONS)) as bar:
+        with designing() as waiting:
             chosen = choices(
                 goal,
                 read,
@@ -121,11 +120,11 @@ def plan(
                 confidence=confidence,
                 interval=interval,
                 attribute=groups,
-                progress=lambda one: bar.begin(f"Working out epsilon {one}"),
+                progress=lambda one: waiting(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
         return
-    with waiting("Designing channels", total=len(designs_for(goal)) + (plot is not None)) as bar:
+    with designing() as waiting:
         plan_all = partial(
             plan_for,
             goal,
@@ -138,7 +137,7 @@ def plan(
         )
 
         def progress(design: str) -> None:
-            bar.begin(f"Working out {design}")
+            waiting(f"Working out {design}")
 
         if aim is None:
             found = plan_all(
@@ -151,7 +150,7 @@ def plan(
                 goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
             )
         if plot is not None and count is not None:
-            bar.begin("Drawing")
+            waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
         made = None if output is None or title is None else planned_study(found, wish, title)
@@ -190,13 +189,13 @@ def _check_alone(**given: object) -> None:
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    with waiting("Designing channels", total=len(wishes) * len(designs_for(Goal.of(wishes[0])))) as bar:
+    with designing() as waiting:
         plans = plan_several(
             wishes,
             epsilon=None if epsilon is None else as_epsilon(epsilon),
             error=None if error is None else as_number("error", error),
             **asked,
-            progress=lambda design: bar.begin(f"Working out {design}"),
+            progress=lambda design: waiting(f"Working out {design}"),
         )
     if form != "people":
         named = zip(plans.metrics, plans, strict=True)

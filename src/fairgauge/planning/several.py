@@ -164,7 +164,7 @@ def _where_tables_are_shared(wishes: tuple[Wish, ...], place: int, epsilon: Deci
     first = place - place % 2
     pair, goal = wishes[first : first + 2], Goal.of(wishes[place])
     if served_together(pair):
-        return goal_on(goal, CENTRED, place - first), _table(pair, epsilon)
+        return goal_on(list(map(Goal.of, pair)), CENTRED, place - first), _table(pair, epsilon)
     name, channel = make_channel(goal, epsilon)
     return goal.by(name), channel
 

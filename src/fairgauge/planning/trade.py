@@ -39,7 +39,7 @@ def errors_together(
         tables = answering(wishes, epsilon)
         for table in tables:
             for axis, place in enumerate(table.wishes):
-                goal = goal_on(Goal.of(wishes[place]), table.design, axis)
+                goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
                 width = planned_width(goal, table.channel, clients / len(tables), kind, alpha)
                 found[place].append((float(epsilon), wishes[place].metric.scale * width))
     return found
@@ -57,7 +57,7 @@ def parts_together(
     for table in tables:
         for axis, place in enumerate(table.wishes):
             wish = wishes[place]
-            goal = goal_on(Goal.of(wish), table.design, axis)
+            goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
             reading = Reading(clients, kind, alpha, wish.metric, len(tables))
             found[place] = planned_parts(goal, table.channel, wish.attribute, reading)
     return [found[place] for place in range(len(wishes))]

@@ -73,9 +73,11 @@ def _small(text: str) -> str:
 def first_line(error: BaseException) -> str:
     """Return what an error says, on one line; where something has to be installed, that: whoever wraps it hides it."""
     found: BaseException | None = error
-    while found is not None and not isinstance(found, ImportError):
+    while found is not None:
+        # Below what fsspec says, which is the best, there is the module that was not found.
+        if isinstance(found, ImportError) and not (isinstance(found, ModuleNotFoundError) and found is not error):
+            error = found
         found = found.__cause__ or found.__context__
-    error = error if found is None else found
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 

@@ -42,11 +42,3 @@ def test_a_command_shows_what_it_is_at_on_a_terminal_only(
     monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=False))
     fairgauge("estimate", *files)
     assert written.getvalue() == ""
-
-
-def test_the_designs_of_a_plan_fill_its_bar(fairgauge: Run, terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch):
-    begun: list[str] = []
-    monkeypatch.setattr(progress.Waiting, "begin", lambda self, name: begun.append(name))
-    typed = ["--group", "a=0.5", "--group", "b=0.5", "--epsilon", 1, "--clients", "1e5", "--json"]
-    rows = fairgauge("plan", *typed).json["designs"]
-    assert begun == [f"Working out {row['design']}" for row in rows]
