@@ -6,7 +6,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import read_from
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
-from fairgauge.estimation.p_values import holm, p_value
+from fairgauge.estimation.p_values import p_values
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
@@ -104,9 +104,7 @@ def _question(
     pairs = pair_names(question)
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    p_values = (
-        {} if tolerance is None else holm({pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps})
-    )
+    told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,
@@ -118,11 +116,12 @@ def _question(
         overall=None if overall is None else _level(metric, overall),
         shares={group: share.within(0, 1) for group, share in shares.items()},
         answered=None if answered is None else answered.within(0, 1),
-        p_values={pairs[pair]: p for pair, p in p_values.items()},
+        p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
         sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
+        untold_gaps=tuple(name for pair, name in pairs.items() if pair not in gaps),
         impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
     )
 

@@ -39,6 +39,7 @@ from fairgauge.reports.words import (
     verdict,
 )
 from fairgauge.study import Question, Site, Study
+from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
 
@@ -195,7 +196,9 @@ def progress_view(
     """
     unit = unit_of(question.metric)
     million = None if needed is None else unit.of(error * math.sqrt(needed / MILLION))
-    sentence = progress_sentence(answers, needed, unit.of(error), million)
+    # The aim is for the worst of several comparisons.
+    every = " for every comparison" if len(planned(question.attribute)) > 1 else ""
+    sentence = progress_sentence(answers, needed, f"{unit.of(error)}{every}", million)
     bar = None if needed is None else progress_figure(answers / needed, description=sentence)
     shrinking = None
     if len(looks) > 1:

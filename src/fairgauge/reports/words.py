@@ -186,10 +186,9 @@ def privacy_sentence(question: Question) -> str:
     epsilon = question.channel.epsilon
     if math.isinf(epsilon):
         return "an answer can rule out some groups or values for certain: there is no privacy in it"
-    return (
-        f"whoever sees your answer can change their odds about your {question.attribute.name} and your "
-        f"{question.metric.name} by at most a factor {math.ceil(math.exp(epsilon) * 100) / 100:.2f}"
-    )
+    about = listed([f"your {name}" for name in (*(f.name for f in question.attribute.factors), question.metric.name)])
+    factor = f"at most a factor {math.ceil(math.exp(epsilon) * 100) / 100:.2f}"
+    return f"whoever sees your answer can change their odds about {about} by {factor}"
 
 
 def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, float]:
