@@ -36,6 +36,7 @@ def test_a_plan_has_them_too_and_one_at_a_time(fairgauge: Run):
 # What these print is a name, a key or a secret, and no number.
 NO_NUMBERS = {
     "terms",
+    "texts",
     "embed",
     "token new",
     "ticket new",

@@ -16,7 +16,6 @@ from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
-from fairgauge.tallies.sites import SiteTally
 from tests.samples import draft_study, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
@@ -77,21 +76,6 @@ def test_tables_that_answer_several_questions_are_named(fairgauge: Run, elsewher
     site_study().save("s.json")
     said = "For sites that hold many people: epsilon 1 for each person, by noise in counts."
     assert said in fairgauge("verify", "s.json").out
-
-
-def test_what_cannot_be_done_with_sites_yet_is_said_in_one_line(fairgauge: Run, elsewhere: Path):
-    asked = site_study()
-    asked.save("s.json")
-    SiteTally.of(asked, []).save("t.json")
-    Path("p.csv").write_text("group,value,count,metric\nfemale,0.5,10,recall\n")
-    for command in (
-        ["simulate", "s.json", "--population", "p.csv", "-o", "x.json"],
-        ["report", "s.json", "t.json", "-o", "x"],
-    ):
-        done = fairgauge(*command)
-        assert done.status in (1, 2)
-        assert len(done.err.splitlines()) == 1
-        assert "yet" in done.err
 
 
 def lying() -> Study:
