@@ -2,7 +2,8 @@
 
 import math
 
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation import Estimate
+from fairgauge.estimation.kinds import IntervalKind, sealed_kind
 from fairgauge.reports.particulars import Particulars
 from fairgauge.study import Site
 
@@ -29,6 +30,11 @@ def noise_sentence(site: Site) -> str:
         f"Noise that is larger by 1 is exp(-{site.decay}) times as likely, and one person moves the counts by "
         f"{site.moved} in sum: {site.moved} × {site.decay} = {site.loss}."
     )
+
+
+def about_sentence(estimate: Estimate) -> str:
+    """Return what the numbers are about, to stand next to them."""
+    return f"These numbers are about {sealed_kind(estimate.interval).about}."
 
 
 def asks_sentence(site: Site) -> str:
@@ -67,7 +73,8 @@ def site_assumptions(site: Site, kind: IntervalKind, particulars: Particulars) -
     missing = "No number in this report can show whether sites that did not answer differ."
     if particulars.asked is not None:
         missing = f"{particulars.asked:,} sites were asked. If those that did not answer differ, it is not about them."
-    people = "Each record is taken for one person." if site.records == 1 else "People are told apart within a site."
+    most = "One record of each person counts" if site.records == 1 else f"{site.records} records of each person count"
+    people = f"{most} at most, as far as sites tell people apart."
     once = "Tickets saw to the first. " if particulars.seal is not None else ""
     return [
         f"The intervals are about {kind.about}, at one look. {missing}",

@@ -161,7 +161,7 @@ def privacy_view(question: Question) -> PrivacyView:
 def site_privacy_view(site: Site) -> PrivacyView:
     """Return what a site's answer means for one of its people."""
     return PrivacyView(
-        sentence=protection_sentence(site),
+        sentence=f"W{protection_sentence(site).removeprefix('Privacy: w')}",
         epsilon=str(site.loss),
         declared=site.epsilon,
         factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",

@@ -18,6 +18,7 @@ from fairgauge.estimation import Estimate, Interval, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
+from fairgauge.reports.sites import about_sentence
 from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -62,6 +63,11 @@ class Results:
     def held(self) -> bool:
         """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
         return self.waiting or self.answers > self.tally.total == 0 or (self.study.site is not None and not self.over)
+
+    @property
+    def about(self) -> str:
+        """What the numbers are about, where sites counted."""
+        return about_sentence(self.estimate)
 
     @property
     def released(self) -> str:

@@ -41,6 +41,8 @@ class Reader:
         if kind.name == "sites":
             if number < FEWEST_SITES:
                 raise CannotEstimate(f"how sites differ takes {FEWEST_SITES} sites at least, and there are {number}")
+            if not tally.products:
+                raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
         self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == "people")
 
