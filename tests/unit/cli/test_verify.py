@@ -74,8 +74,7 @@ def test_tables_that_answer_several_questions_are_named(fairgauge: Run, elsewher
         "A device answers one of these tables, picked by its own coin: the largest epsilon counts.",
     ]
     site_study().save("s.json")
-    said = "For sites that hold many people: epsilon 1 for each person, by noise in counts."
-    assert said in fairgauge("verify", "s.json").out
+    assert "Counts of sites by sex: private." in fairgauge("verify", "s.json").out
 
 
 def lying() -> Study:
