@@ -15,6 +15,7 @@ from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
+from fairgauge.languages import Numeral, Told
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -91,7 +92,7 @@ def _question(
     if sum(own) == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            ("There are no answers yet.",),
+            (Told.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
     estimands, counts = read_from(study, tally, index, kind)
@@ -149,21 +150,16 @@ def _cautions(
     question: Question, answers: int, kind: IntervalKind, fit: float, means: dict[str, Interval]
 ) -> list[str]:
     """Return sentences about numbers that are there, but not to be trusted without a thought."""
-    said = []
+    said: list[str] = []
     if fit < SUSPICIOUS:
-        said.append(
-            f"Honest answers to this study seldom give such counts (p = {fit:.2g}): "
-            "some may be forged, miscounted or made with another table."
-        )
+        said.append(Told.of("caution.forged", p=Numeral(f"{fit:.2g}")))
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
-    low, high = question.metric.low, question.metric.high
-    why = "there are too few answers to place it better"
-    if question.attribute.shares is not None:
-        # A sum over a share that is stated too small leaves the range however many answer.
-        why += ", or its share is larger than stated"
+    low, high = Numeral(question.metric.low), Numeral(question.metric.high)
+    # A sum over a share that is stated too small leaves the range however many answer.
+    key = "caution.outside" if question.attribute.shares is None else "caution.outside-share"
     return said + [
-        f"The estimate for {group} is outside {low} to {high}: {why}."
+        Told.of(key, group=group, low=low, high=high)
         for group, mean in means.items()
         if mean.estimate != mean.shown.estimate
     ]
