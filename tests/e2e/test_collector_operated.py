@@ -120,16 +120,21 @@ async def _belong(address: str) -> None:
     await store.close()
 
 
-def test_workers_stop_when_their_parent_is_killed(tmp_path: Path):
+@pytest.mark.parametrize("when", ["before they serve", "while they serve"])
+def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, when: str):
     new_token(tmp_path / "secrets", name="me", role="operator")
     port = free_port()
     crew = start(tmp_path, "--store", new_database(), "--port", str(port), "--workers", "2")
+    workers: list[int] = []
     try:
-        until(port, 200)
-        workers = serving(crew.pid)
+        if when == "while they serve":
+            until(port, 200)
+        while len(workers) < 2:
+            assert crew.poll() is None
+            workers = serving(crew.pid)
     finally:
         crew.kill()
-        crew.communicate()
+        crew.communicate(timeout=60)  # which waits for whoever writes to its output: the workers do
     for _ in range(300):
         if not any(Path(f"/proc/{worker}").exists() for worker in workers):
             break

@@ -43,13 +43,13 @@ def check(design, goal, epsilon):
     assert np.isfinite(goal.variance(channel))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(goals(6), epsilons(8))
 def test_randomized_response(goal, epsilon):
     check("randomized-response", goal, epsilon)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(goals(3), epsilons(8))
 def test_laplace(goal, epsilon):
     check("laplace", goal, epsilon)
@@ -84,7 +84,7 @@ def test_centred(goal, epsilon):
     assert goal.variance(channel) <= 1.001 * goal.by("").variance(channel)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(goals(3), epsilons(1))
 def test_uncentred(goal, epsilon):
     check("uncentred", goal, epsilon)

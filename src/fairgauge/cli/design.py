@@ -10,7 +10,8 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_json, show_parts
+from fairgauge.cli.show import out, show_json, show_parts
+from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
@@ -41,15 +42,14 @@ def design(
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
-    metric_weight: Annotated[
-        list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
-    ] = None,
+    metric_weight: options.MetricWeight = None,
     attribute: options.AttributeName = "group",
     target: options.Target = None,
     design: Annotated[
         str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
     ] = AUTO,
     abstain: options.Abstain = False,
+    abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
@@ -88,10 +88,10 @@ def design(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
         contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
-        retention,
+        retention, abstaining,
     )  # fmt: skip
-    with err.status("Designing channels ...") as status:
-        study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
+    with designing() as waiting:
+        study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
     write_bytes("output", output, study.to_bytes())
     if json:
         show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})

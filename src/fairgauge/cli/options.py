@@ -66,6 +66,15 @@ Target = Annotated[
     ),
 ]
 Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
+Abstaining = Annotated[
+    float | None,
+    typer.Option(
+        help="The part of devices that will have nothing to say, such as no positives: 0.3. Lets them abstain."
+    ),
+]
+MetricWeight = Annotated[
+    list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
+]
 Expect = Annotated[
     float | None,
     typer.Option(help="The overall metric to expect. A wrong guess costs only precision."),

@@ -16,7 +16,8 @@ from fairgauge.cli.for_sites import Wish as SiteWish
 from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_plan, show_table
+from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
+from fairgauge.cli.waiting import designing
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
@@ -28,8 +29,8 @@ from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, rea
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.several import plan_several, share_sentence
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
+from fairgauge.planning.several import plan_several
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric, read_weights
 from fairgauge.study import Metric
 
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
@@ -47,6 +48,7 @@ def plan(
         list[str] | None,
         typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
     ] = None,
+    metric_weight: options.MetricWeight = None,
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
@@ -54,10 +56,7 @@ def plan(
     interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
     abstain: options.Abstain = False,
-    abstaining: Annotated[
-        float | None,
-        typer.Option(help="The part of devices that will have nothing to say, such as no positives: 0.3."),
-    ] = None,
+    abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
@@ -90,16 +89,18 @@ def plan(
         plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
         return
     form = form_of(json=json, csv=csv, markdown=markdown)
-    read, *more = [read_metric(typed) for typed in metric or ["metric:0:1"]]
+    metrics = [read_metric(typed) for typed in metric or ["metric:0:1"]]
+    weights = read_weights(metrics, metric_weight or ())
+    read = metrics[0]
     typed = group or ([] if cross else _two_equal(form))
     groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
     may = abstain or abstaining is not None
     wish = Wish(read, groups, target, may, expect, spread, symbols=symbols, abstaining=abstaining)
     goal = Goal.of(wish)
     count = None if clients is None else as_count("clients", clients)
-    if more:
+    if len(metrics) > 1:
         _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
-        wishes = [wish, *(replace(wish, metric=each) for each in more)]
+        wishes = [replace(wish, metric=each, weight=weights.get(each.name)) for each in metrics]
         asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
         _plan_several(form, wishes, epsilon, error, **asked)
         return
@@ -110,18 +111,19 @@ def plan(
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with err.status("Designing channels ...") as status:
+        with designing() as waiting:
             chosen = choices(
                 goal,
                 read,
                 count,
                 confidence=confidence,
                 interval=interval,
-                progress=lambda one: status.update(f"Working out epsilon {one} ..."),
+                attribute=groups,
+                progress=lambda one: waiting(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
         return
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plan_all = partial(
             plan_for,
             goal,
@@ -134,7 +136,7 @@ def plan(
         )
 
         def progress(design: str) -> None:
-            status.update(f"Working out {design} ...")
+            waiting(f"Working out {design}")
 
         if aim is None:
             found = plan_all(
@@ -147,7 +149,7 @@ def plan(
                 goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
             )
         if plot is not None and count is not None:
-            status.update("Drawing ...")
+            waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
         made = None if output is None or title is None else planned_study(found, wish, title)
@@ -179,22 +181,22 @@ def _check_alone(**given: object) -> None:
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plans = plan_several(
             wishes,
             epsilon=None if epsilon is None else as_epsilon(epsilon),
             error=None if error is None else as_number("error", error),
             **asked,
-            progress=lambda design: status.update(f"Working out {design} ..."),
+            progress=lambda design: waiting(f"Working out {design}"),
         )
-    named = [(wish.metric.name, found) for wish, found in zip(wishes, plans, strict=True)]
     if form != "people":
-        document = {"questions": [{"metric": name, **found.to_dict()} for name, found in named]}
+        named = zip(plans.metrics, plans, strict=True)
         rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
-        show_as(form, document, rows)
+        show_as(form, plans.to_dict(), rows)
     else:
-        out.print(share_sentence(wishes, plans))
-        for name, found in named:
+        for sentence in plans.sentences():
+            out.print(sentence)
+        for name, found in zip(plans.metrics, plans, strict=True):
             out.print(Text.assemble("\n", (name, "bold")))
             show_plan(found)
     if any(found.best is None for found in plans):
@@ -225,7 +227,8 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
     if best is None:
         return
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
-        warning = no_study_sentence(best.clients, best.error, metric)
+        parts = best.pairs if found.target == "gap" else best.means
+        warning = no_study_sentence(best.clients, best.error, metric, parts)
         if warning is not None:
             out.print(warning)
     saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)
@@ -240,12 +243,14 @@ def _for_table(row: dict[str, Any]) -> dict[str, Any]:
 
 def _show_choices(form: Form, found: Choices) -> None:
     if form != "people":
-        show_as(form, found.to_dict(), [row.to_dict() for row in found.rows])
+        tables = [{name: value for name, value in row.to_dict().items() if name != "parts"} for row in found.rows]
+        show_as(form, found.to_dict(), tables)
         return
+    several = len(found.rows[0].parts) > 1
     rows: list[list[str | Text]] = [
         [
             Text(f"{row.epsilon:g}", "bold" if row.epsilon == found.recommended else ""),
-            f"±{row.error:.3g}" if row.error < 2 * found.metric.scale else "tells nothing",
+            *(_told(error, found.metric) for error in ((row.error, row.least) if several else (row.error,))),
             f"{row.odds:.2f}",
             f"{math.ceil(1000 * row.guess) / 10:.1f} %",
             f"{row.clients:,}",
@@ -253,9 +258,19 @@ def _show_choices(form: Form, found: Choices) -> None:
         for row in found.rows
     ]
     out.print(f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design:")
-    show_table("epsilon", "error", "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
+    errors = ("worst error", "least error") if several else ("error",)
+    show_table("epsilon", *errors, "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
     out.print(
         "odds factor and guess right: what seeing one answer tells about a person, at most (50 % is a blind guess).\n"
     )
+    if several:
+        shown = next(row for row in found.rows if row.epsilon == (found.recommended or 1))
+        out.print(f"At epsilon {shown.epsilon:g}:")
+        show_parts(shown.parts)
+        out.print()
     for sentence in found.sentences():
         out.print(sentence)
+
+
+def _told(error: float, metric: Metric) -> str:
+    return f"±{error:.3g}" if error < 2 * metric.scale else "tells nothing"

@@ -14,10 +14,12 @@ from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.planning.typed import as_count
+from fairgauge.reports.about import counted
 from fairgauge.reports.particulars import Particulars, SealNote
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 
 def report(
@@ -49,8 +51,6 @@ def report(
         raise InvalidInput("output", "nothing", "must be given, or --model-card: where to write")
     document = read_study(study)
     counts = read_tally(tally, document)
-    if not isinstance(counts, Tally):
-        raise InvalidInput("study", document.title, "is for sites, whose report cannot be written yet: use estimate")
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
         asked=None if asked is None else as_count("asked", asked),
@@ -67,12 +67,12 @@ def report(
     if model_card is not None:
         write_bytes("model-card", model_card, card)
     where = " and ".join(str(path) for path in (output, model_card) if path is not None)
-    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} answers"))
-    for question, told in zip(document.questions, found.questions, strict=True):
+    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} {counted(document)}"))
+    for question, told in zip(document.asked, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
 
 
-def _note(path: Path, study: Study, tally: Tally) -> SealNote:
+def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:
     """Read what to tell of a seal.
 
     Raises:
@@ -84,6 +84,6 @@ def _note(path: Path, study: Study, tally: Tally) -> SealNote:
         found = read_sealed(read_bytes("seal", path))
         if found.seal.study != study.digest:
             raise InvalidInput("seal.study", found.seal.study, f"must be {study.digest}, the digest of this study")
-        if found.seal.tally != tally.counts:
-            raise InvalidInput("seal.tally", f"{sum(found.seal.tally):,} answers", "must be this tally")
+        if found.seal.counted != tally:
+            raise InvalidInput("seal.tally", f"{found.seal.counted.total:,} {counted(study)}", "must be this tally")
         return found.note

@@ -7,7 +7,7 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.show import show_json
-from fairgauge.collector.notes import leave_note
+from fairgauge.collector.notes import leave_note, site_note
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import as_count
@@ -27,17 +27,39 @@ def group() -> None:
 @ticket.command()
 def new(
     study: Annotated[str, typer.Option(help="The study's digest.", show_default=False)],
-    count: Annotated[str, typer.Option(help="How many.")] = "1",
+    count: Annotated[str | None, typer.Option(help="How many; 1 unless given.", show_default=False)] = None,
+    site: Annotated[
+        list[str] | None,
+        typer.Option(help="In a study for sites: the name of one, which always gets the same ticket. May be repeated."),
+    ] = None,
     secrets: options.Secrets = Path("fairgauge-secrets"),
     json: options.Json = False,
 ) -> None:
     """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
-    wanted, book = as_count("count", count), Tickets.in_folder(secrets)
+    book = Tickets.in_folder(secrets)
+    if site:
+        if count is not None:
+            raise InvalidInput("count", count, "must not be given with --site: each site gets one ticket")
+        _for_sites(book, study, list(dict.fromkeys(site)), secrets, json=json)
+        return
+    wanted = as_count("count", count or "1")
     leave_note(secrets, f"made {wanted} ticket{'s' * (wanted != 1)}", study)
     if json:
         show_json({"study": study, "tickets": [book.new(study) for _ in range(wanted)]})
     else:
         for _ in range(wanted):
             typer.echo(book.new(study))
+
+
+def _for_sites(book: Tickets, study: str, names: list[str], secrets: Path, *, json: bool) -> None:
+    """Print the ticket of each site with its name; a collector learns from a note whom to expect."""
+    made = {name: book.of_site(study, name) for name in names}
+    for name in made:
+        leave_note(secrets, site_note(name), study)
+    if json:
+        show_json({"study": study, "sites": made})
+    else:
+        for name, one in made.items():
+            typer.echo(f"{one}\t{name}")

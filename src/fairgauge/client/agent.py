@@ -26,6 +26,8 @@ from fairgauge.study import Study
 
 VERSION = 1
 MOST_VALUES = 64
+# A line without a document: a value's name has 200 characters at most, of four bytes each, and its number about 100.
+LONGEST_WORDS = 1024
 
 _logger = logging.getLogger(__name__)
 
@@ -60,6 +62,7 @@ class Agent:
             return Refusal("settings", f"study {study.digest} is not on the agent's list")
         try:
             make_folder(self.settings.ledger)
+            self.settings.check_ledger()
             if self._ledger.state(study.digest) is not None:
                 return study
         except (FairgaugeError, OSError) as problem:
@@ -109,6 +112,8 @@ class Conversation:
 
     def _reply(self, line: bytes) -> str | Refusal:
         verb, _, rest = line.partition(b" ")
+        if verb not in (b"check", b"answer") and len(line) > LONGEST_WORDS:
+            return Refusal("line", "the line is too long for one without a document")
         match verb:
             case b"hello" if not rest:
                 return f"fairgauge-agent {VERSION}"

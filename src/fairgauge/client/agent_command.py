@@ -40,6 +40,7 @@ def _check(paths: list[str]) -> None:
     for path in paths:
         settings = AgentSettings.load(path)
         settings.read_profile()
+        settings.check_ledger()
         studies = "any study" if settings.studies is None else f"{len(settings.studies)} studies on its list"
         given = (
             f"; values of {', '.join(sorted(settings.askers_give))} from whoever asks" if settings.askers_give else ""

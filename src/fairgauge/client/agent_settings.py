@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
+from fairgauge.client.agent_files import READ, WRITE, trouble, wrong
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
 _FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "studies", "askers_give", "mode"}
@@ -42,7 +43,7 @@ class AgentSettings:
         """Read the settings; relative paths in them begin at the file's own folder.
 
         Raises:
-            InvalidInput: Naming the field.
+            InvalidInput: Naming the field; also if somebody else could have written the file.
         """
         document = decode(read_file(path, field="settings"), error=InvalidInput)
         for name in document:
@@ -50,6 +51,10 @@ class AgentSettings:
                 raise InvalidInput(name, document[name], f"must be one of {', '.join(sorted(_FIELDS))}")
         home = Path(path).absolute().parent
         studies = document.get("studies")
+        mode = _mode(_text(document, "mode", "600"))
+        problem = trouble(Path(path).absolute(), mode, WRITE)
+        if problem is not None:
+            raise InvalidInput("settings", path, f"must be safe from others: {problem}")
         return cls(
             socket=home / _text(document, "socket", "agent.sock"),
             profile=home / _text(document, "profile", "profile.json"),
@@ -60,19 +65,32 @@ class AgentSettings:
             ),
             studies=None if studies is None else frozenset(_texts(document, "studies")),
             askers_give=frozenset(_texts(document, "askers_give")),
-            mode=_mode(_text(document, "mode", "600")),
+            mode=mode,
         )
+
+    def check_ledger(self) -> None:
+        """Refuse a ledger that somebody else could have written.
+
+        Raises:
+            BadLedger: Saying why.
+        """
+        problem = trouble(self.ledger, self.mode, READ | WRITE)
+        if problem is not None:
+            raise BadLedger("ledger", self.ledger, f"must be safe from others: {problem}")
 
     def read_profile(self) -> dict[str, Any]:
         """Read the person's group and values.
 
         Raises:
-            CannotAnswer: If it is no profile, or everyone on this computer may read it.  The text holds nothing of it.
+            CannotAnswer: If it is no profile, or somebody may read it who may only ask.  The text holds nothing of it.
         """
         try:
             with self.profile.open("rb") as file:
-                if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o007:
-                    raise CannotAnswer(f"the profile {self.profile} must be closed to others: chmod o= FILE")
+                if os.name == "posix":
+                    found = os.fstat(file.fileno())
+                    problem = wrong(self.profile, found, self.mode, READ | WRITE, owned=False)
+                    if problem is not None:
+                        raise CannotAnswer(f"the profile is not safe: {problem}")
                 profile = json.loads(file.read(LONGEST_PROFILE), parse_float=Decimal, parse_int=Decimal)
         except (OSError, ValueError, RecursionError):
             profile = None

@@ -1,23 +1,27 @@
-"""The agent's sockets: lines in, lines out, for a few who ask at once, until it is told to stop."""
+"""The agent's sockets: lines in, lines out, for a few who ask at once, until it is told to stop.
 
-import os
+Nobody who connects can hold an agent up: a line must be whole within a time, and so must everything that is said in
+one connection.  Who comes while all places are taken waits until one is free.
+"""
+
 import selectors
 import socket
-import stat
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, suppress
 
 from fairgauge.canonical import LONGEST_DOCUMENT
 from fairgauge.client.agent import Agent
-from fairgauge.errors import InvalidInput
+from fairgauge.client.agent_place import listening
 
 LONGEST_LINE = LONGEST_DOCUMENT + 64
-# Who says nothing for so long is not waited for.
+# A line must be whole so long after the reply to the last one, however slowly its bytes come.
 PATIENCE = 20.0
+# And all lines of a connection together.
+LONGEST_TALK = 60.0
 MOST_CALLERS = 32
-BACKLOG = 128
+_PIECE = 2**16
 
 
 class AgentService:
@@ -29,84 +33,90 @@ class AgentService:
 
     def __init__(self, agents: Sequence[Agent]) -> None:
         self._agents = agents
-        self._callers = threading.BoundedSemaphore(MOST_CALLERS)
-        self._stop, self._stopper = socket.socketpair()
+        self._talking: set[socket.socket] = set()
+        self._stopping = threading.Event()
+        self._woken, self._waker = socket.socketpair()
+        self._waker.setblocking(False)  # noqa: FBT003 - its only argument
 
     def run(self) -> None:
         """Serve until :meth:`stop` is called; once."""
-        with self._stop, self._stopper, ExitStack() as stack, selectors.DefaultSelector() as waiting:
+        with self._woken, self._waker, ExitStack() as stack, selectors.DefaultSelector() as waiting:
             for agent in self._agents:
-                listener = stack.enter_context(_listening(agent.settings.socket, agent.settings.mode))
+                listener = stack.enter_context(listening(agent.settings.socket, agent.settings.mode))
                 waiting.register(listener, selectors.EVENT_READ, (listener, agent))
-            waiting.register(self._stop, selectors.EVENT_READ)
-            while True:
+            waiting.register(self._woken, selectors.EVENT_READ)
+            while not self._stopping.is_set():
+                if len(self._talking) >= MOST_CALLERS:
+                    self._woken.recv(_PIECE)  # until somebody leaves, or it is told to stop
+                    continue
                 for key, _ in waiting.select():
                     if key.data is None:
-                        return
-                    self._accept(*key.data)
+                        self._woken.recv(_PIECE)
+                    elif len(self._talking) < MOST_CALLERS:
+                        self._accept(*key.data)
+            for caller in list(self._talking):
+                with suppress(OSError):  # those who are being answered still get their line
+                    caller.shutdown(socket.SHUT_RD)
 
     def stop(self) -> None:
         """End :meth:`run`; those who are being answered still get their line."""
-        with suppress(OSError):  # it ended by itself
-            self._stopper.send(b".")
+        self._stopping.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        with suppress(OSError):  # it ended by itself, or there is enough to wake it
+            self._waker.send(b".")
 
     def _accept(self, listener: socket.socket, agent: Agent) -> None:
         with suppress(OSError):
             caller, _ = listener.accept()
-            self._callers.acquire()
+            self._talking.add(caller)
             threading.Thread(target=self._talk, args=(caller, agent)).start()
 
     def _talk(self, caller: socket.socket, agent: Agent) -> None:
         conversation = agent.conversation()
         try:
             with caller, suppress(OSError):
-                caller.settimeout(PATIENCE)
-                with caller.makefile("rb") as lines:
-                    while line := lines.readline(LONGEST_LINE + 1):
-                        if not line.endswith(b"\n"):
-                            caller.sendall(b"no line\n")  # too long, or cut off: nothing of it is used
-                            return
-                        caller.sendall(conversation.reply(line.rstrip(b"\r\n")) + b"\n")
+                for line in _lines(caller):
+                    if line is None:
+                        caller.sendall(b"no line\n")  # too long, or cut off: nothing of it is used
+                        return
+                    caller.sendall(conversation.reply(line) + b"\n")
         finally:
-            self._callers.release()
+            self._talking.discard(caller)
+            self._wake()
 
 
-@contextmanager
-def _listening(path: Path, mode: int) -> Iterator[socket.socket]:
-    """Listen at a path; what a dead agent left there is removed, and so is our own at the end."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        _make_room(path)
-        before = os.umask(0o177)  # nobody may connect before the permissions are right
-        try:
-            listener.bind(str(path))
-        finally:
-            os.umask(before)
-        path.chmod(mode)
-        listener.listen(BACKLOG)
-    except InvalidInput:
-        listener.close()
-        raise
-    except OSError as problem:
-        listener.close()
-        raise InvalidInput("socket", path, f"cannot be used: {problem.strerror or problem}") from None
-    try:
-        yield listener
-    finally:
-        listener.close()
-        path.unlink(missing_ok=True)
+def _lines(caller: socket.socket) -> Iterator[bytes | None]:
+    """Yield whole lines without their ends, and None for one that is too long or cut off.
 
-
-def _make_room(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        return
-    if not stat.S_ISSOCK(path.stat().st_mode):
-        raise InvalidInput("socket", path, "is a file of something else")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
+    Raises:
+        TimeoutError: If a line or the whole talk takes too long.
+    """
+    end = time.monotonic() + LONGEST_TALK
+    held = bytearray()
+    while True:
+        deadline = min(time.monotonic() + PATIENCE, end)
+        searched = 0
+        while (found := held.find(b"\n", searched)) < 0:
+            searched = len(held)
+            if searched > LONGEST_LINE:
+                yield None
+                return
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            caller.settimeout(left)
+            piece = caller.recv(_PIECE)
+            if not piece:
+                if held:
+                    yield None
+                return
+            held += piece
+        if found > LONGEST_LINE:
+            yield None
             return
-    raise InvalidInput("socket", path, "is in use by an agent that is running")
+        line = bytes(held[:found]).rstrip(b"\r")
+        del held[: found + 1]
+        caller.settimeout(PATIENCE)  # for the reply: who does not read it is not waited for
+        yield line

@@ -2,8 +2,8 @@
 
 import json
 import socket
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +32,19 @@ def ask_agent(
         The answer, or a refusal: ``agent`` if it cannot be reached or says what is no reply.
     """
     document = study.to_bytes()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-        try:
-            line.settimeout(PATIENCE)
-            line.connect(str(path))
-            with line.makefile("rwb") as talk:
-                first = _say(talk, b"check " + document)
-                if isinstance(first, Refusal):
-                    return first
-                if first.startswith("values ") and values is not None:
-                    _give(talk, first, values())
-                said = _say(talk, b"answer " + document)
-        except OSError as problem:
-            return Refusal("agent", f"the agent at {path} does not answer: {problem.strerror or problem}")
+    try:
+        with _talk(path) as talk:
+            said = _say(talk, b"check " + document)
+        if isinstance(said, Refusal):
+            return said
+        # Measuring may take long, and nobody is kept waiting: what was measured is told in a talk of its own.
+        wanted = _wanted(said) if values is not None else []
+        measured = values() if wanted and values is not None else {}
+        with _talk(path) as talk:
+            _give(talk, wanted, measured)
+            said = _say(talk, b"answer " + document)
+    except OSError as problem:
+        return Refusal("agent", f"the agent at {path} does not answer: {problem.strerror or problem}")
     if isinstance(said, Refusal):
         return said
     try:
@@ -56,12 +56,31 @@ def ask_agent(
     return answer
 
 
-def _give(talk: Any, said: str, values: Mapping[str, Any]) -> None:
-    with suppress(ValueError):
-        for name in json.loads(said.removeprefix("values ")):
-            number = str(values.get(name))
-            if is_number(number):  # what is none counts as nothing to measure
-                _say(talk, f"value {name}={number}".encode())
+@contextmanager
+def _talk(path: str | Path) -> Iterator[Any]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(PATIENCE)
+        line.connect(str(path))
+        with line.makefile("rwb") as talk:
+            yield talk
+
+
+def _wanted(said: str) -> list[str]:
+    """Return the metrics whose values the agent asks for."""
+    if not said.startswith("values "):
+        return []
+    try:
+        names = json.loads(said.removeprefix("values "))
+    except ValueError:
+        return []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _give(talk: Any, wanted: list[str], measured: Mapping[str, Any]) -> None:
+    for name in wanted:
+        number = str(measured.get(name))
+        if is_number(number):  # what is none counts as nothing to measure
+            _say(talk, f"value {name}={number}".encode())
 
 
 def _say(talk: Any, line: bytes) -> str | Refusal:

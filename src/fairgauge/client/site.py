@@ -101,7 +101,7 @@ def answer_for_site(
     check_able(study, ticket)
     check_time(study)
     (limit or Limits()).check_study(study)
-    decay = Fraction(site.epsilon) / (2 * site.records)
+    decay = site.decay
     counts = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
     name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
     return SiteAnswer(study.digest, name, tuple(counts))

@@ -34,6 +34,11 @@ def run_for_site(
     ledger = SiteLedger(request.ledger if request.ledger is not None else default_ledger())
     known = ledger.site_state(study.digest)
     if known is None and request.send is not None:
+        if ticket is None:
+            raise CannotAnswer(
+                "a collector takes a site's answer with a ticket only: ask whoever runs the study for one, and give it "
+                "with --ticket; nothing was drawn"
+            )
         from fairgauge.client.delivery import check_open
 
         check_open(study.digest, request.send, patience=patience)

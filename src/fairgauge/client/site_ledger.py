@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from sqlite3 import Connection
 from typing import get_args
 
+from fairgauge.client.answer import check_ticket
 from fairgauge.client.ledger import Ledger, State
 from fairgauge.client.limits import Limits, site_charges
 from fairgauge.client.site import Record, SiteAnswer, answer_for_site
@@ -39,7 +40,8 @@ class SiteLedger(Ledger):
             study: A study for sites.
             records: As for :func:`fairgauge.client.site.answer_for_site`; not read if the study was answered before.
             limit: What the site is willing to spend for each person.
-            ticket: Proof that the site may answer; it becomes the answer's id.
+            ticket: Proof that the site may answer; it becomes the answer's id.  An answer that was refused gets another
+                one, with the same counts: a ticket may have been mistyped, and noise is drawn once.
 
         Raises:
             NotPrivate: If the study spends more than one study may.
@@ -61,6 +63,8 @@ class SiteLedger(Ledger):
                     "INSERT INTO charges (study, attribute, epsilon) VALUES (?, ?, ?)",
                     [(found.study, name, str(cost)) for name, cost in costs.items()],
                 )
+            elif ticket is not None and ticket != found.id:
+                found = self._with_ticket(connection, found, ticket)
         self._sync_folder()
         return found
 
@@ -83,6 +87,13 @@ class SiteLedger(Ledger):
             connection.execute(
                 "UPDATE site_answers SET state = ? WHERE study = ? AND state <> 'delivered'", (state, answer.study)
             )
+
+    def _with_ticket(self, connection: Connection, found: SiteAnswer, ticket: str) -> SiteAnswer:
+        """Give an answer that was refused another ticket; any other keeps the one that it has."""
+        check_ticket(ticket)
+        sql = "UPDATE site_answers SET id = ?, state = 'pending' WHERE study = ? AND state = 'refused'"
+        changed = connection.execute(sql, (ticket, found.study)).rowcount
+        return SiteAnswer(found.study, ticket, found.counts) if changed else found
 
     @contextmanager
     def _with_table(self) -> Iterator[Connection]:

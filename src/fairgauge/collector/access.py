@@ -83,14 +83,16 @@ async def _require_results(request: Request, *, ids: bool) -> None:
     if role_of(request) is None and await may_see(collector, digest, ids=ids):
         await collector.turnstile.turn("visitors", PATIENCE)
     else:
-        _require(request, "operator" if ids and await _in_crowd(collector, digest) else "reader")
+        _require(request, "operator" if ids and await _held_close(collector, digest) else "reader")
 
 
-async def _in_crowd(collector: Collector, digest: str) -> bool:
+async def _held_close(collector: Collector, digest: str) -> bool:
+    """Tell whether answers are for those who run the study only: it is in the crowd, or for sites."""
     try:
-        return (await collector.entry(digest)).kept.batch is not None
+        entry = await collector.entry(digest)
     except NoStudy:
         return False
+    return entry.of_sites or entry.kept.batch is not None
 
 
 async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bool:
@@ -100,7 +102,8 @@ async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bo
         collector: The collector.
         digest: The study.
         ids: Whether it is about answers with their ids.  Ids can be tickets, and who gave those out would see who
-            sent what: where a study takes tickets, ids are for readers only; where it is in the crowd, for operators.
+            sent what: where a study takes tickets, ids are for readers only; where it is in the crowd or for
+            sites, for operators.
     """
     try:
         kept = (await collector.entry(digest)).kept
@@ -169,7 +172,8 @@ READER = Access(_reader, _READER, _TOKEN, token=True)
 RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
 IDS = Access(
     _ids,
-    f"{_PUBLIC[:-1]} and the study takes no tickets. A study in the crowd needs the token of an operator.",
+    f"{_PUBLIC[:-1]} and the study takes no tickets. A study in the crowd, or for sites, needs the token of an "
+    "operator.",
     (*_TOKEN, "not-allowed"),
     token=True,
 )

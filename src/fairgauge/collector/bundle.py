@@ -23,7 +23,7 @@ put another one there.
 
 study.json       what was asked; its SHA-256 is its name
 signature.json   the collector's signature of the study
-tally.json       how often each symbol was sent
+tally.json       {tally}
 sealed.json      the seal: the tally, a digest of all answers, the collector's signature, and the estimate
 report.html      the results, for people
 {last}
@@ -32,6 +32,7 @@ _HAS = "answers.ndjson   all answers, sorted by id"
 _HAS_NOT = {
     "removed": "The answers are not here: they were removed after the study was sealed.",
     "readers": "The answers are not here: they are for readers with a token.",
+    "sites": "What each site sent is not here: it is for that site, and for those who run the study.",
     "crowd": "The answers are not here: the study promises that nobody but those who run it sees one by itself.",
 }
 
@@ -41,11 +42,12 @@ def readme(digest: str, why_not: str | None) -> bytes:
 
     Args:
         digest: The study.
-        why_not: Why there are no answers in it: ``removed``, ``readers`` or ``crowd``; None if there are.
+        why_not: Why there are no answers in it: ``removed``, ``readers``, ``sites`` or ``crowd``; None if there are.
     """
     last = _HAS if why_not is None else _HAS_NOT[why_not]
     counted = ", the answers" if why_not is None else ""
-    return README.format(digest=digest, name=f"{digest[:16]}.zip", counted=counted, last=last).encode()
+    tally = "what sites counted in sum, and which sites" if why_not == "sites" else "how often each symbol was sent"
+    return README.format(tally=tally, digest=digest, name=f"{digest[:16]}.zip", counted=counted, last=last).encode()
 
 
 async def zipped(files: Mapping[str, bytes], study: str, pages: Pages | None, lane: Lane) -> AsyncIterator[bytes]:

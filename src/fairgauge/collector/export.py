@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.seal import lines_of
+from fairgauge.collector.seal_sites import site_lines
 from fairgauge.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ async def ndjson(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
             async with lane.slice():
                 part = lines_of(study, page[at : at + PART])
             yield part
+
+
+async def of_sites(answers: list[SiteAnswer]) -> AsyncIterator[bytes]:
+    """Yield what sites sent, one canonical answer a line."""
+    for line in site_lines(answers):
+        yield line
 
 
 async def parquet(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:

@@ -1,19 +1,24 @@
-"""Run a small web application with the collector's deadlines and limits, until it is told to stop."""
+"""Run a web application with the collector's deadlines and limits, until it is told to stop."""
 
 import asyncio
 import contextlib
 import signal
+import socket
+import ssl
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import uvicorn
 
 from fairgauge.collector.config import Config
 from fairgauge.collector.logs import log_to
 from fairgauge.collector.protocol import make_protocol
-from fairgauge.collector.serve import BACKLOG, listen, load
+from fairgauge.errors import InvalidInput
+
+BACKLOG = 4096
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """uvicorn's server, which ends with status 0 when it is told to stop."""
 
     @contextlib.contextmanager
@@ -35,23 +40,58 @@ def host(app: Callable[..., object], config: Config, *, announce: Callable[[str]
     """
     log_to()
     with listen(config) as listener:
-        protocol, _crowd = make_protocol(config.limits)
-        settings = uvicorn.Config(
-            app,
-            http=protocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,  # addresses of senders are not even read
-            server_header=False,
-            backlog=BACKLOG,
-            timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
-            timeout_graceful_shutdown=config.shutdown_seconds,
-            ssl_certfile=config.tls_cert,
-            ssl_keyfile=config.tls_key,
+        settings = make_settings(app, config, lifespan="off")
+        announce(address(config, listener))
+        asyncio.run(Server(settings).serve(sockets=[listener]))
+
+
+def listen(config: Config) -> socket.socket:
+    """Return the socket to listen on.
+
+    Raises:
+        InvalidInput: If the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        return socket.create_server(
+            (config.host, config.port), family=family, backlog=BACKLOG, reuse_port=config.reuse_port
         )
-        load(settings)
-        where, port = listener.getsockname()[:2]
-        announce(f"{config.scheme}://{f'[{where}]' if ':' in where else where}:{port}")
-        asyncio.run(_Server(settings).serve(sockets=[listener]))
+    except OSError as error:
+        rule = f"cannot be used: {error.strerror or error}"
+        raise InvalidInput("port", f"{config.host}:{config.port}", rule) from None
+
+
+def address(config: Config, listener: socket.socket) -> str:
+    """Return the address that people type."""
+    where, port = listener.getsockname()[:2]
+    return f"{config.scheme}://{f'[{where}]' if ':' in where else where}:{port}"
+
+
+def make_settings(app: Callable[..., object], config: Config, *, lifespan: Literal["on", "off"]) -> uvicorn.Config:
+    """Return how uvicorn serves an application, with the certificate read before anyone is told that we serve.
+
+    Raises:
+        InvalidInput: If the certificate cannot be used.
+    """
+    protocol, _crowd = make_protocol(config.limits)
+    settings = uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # addresses of senders are not even read
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
+        timeout_graceful_shutdown=config.shutdown_seconds,
+        ssl_certfile=config.tls_cert,
+        ssl_keyfile=config.tls_key,
+    )
+    try:
+        settings.load()
+    except (OSError, ssl.SSLError) as error:
+        reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+        raise InvalidInput("tls_cert", settings.ssl_certfile, f"cannot be used with its key: {reason}") from None
+    return settings

@@ -23,6 +23,23 @@ WHO = "command line"
 HOUR = 3600
 
 
+_SITE = "made the ticket of the site "
+
+
+def site_note(name: str) -> str:
+    """Return the line that says that a site was given its ticket.
+
+    >>> named_site(Event(0, WHO, site_note("St Mary")))
+    'St Mary'
+    """
+    return f"{_SITE}{name}"
+
+
+def named_site(note: Event) -> str | None:
+    """Return the site that a line says was given its ticket, or None if it says something else."""
+    return note.did.removeprefix(_SITE) if note.did.startswith(_SITE) else None
+
+
 def leave_note(folder: Path, did: str, about: str) -> None:
     """Leave a line for the audit log; never a secret."""
     with locked(folder):

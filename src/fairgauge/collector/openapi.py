@@ -16,6 +16,7 @@ Document = dict[str, Any]
 
 _SCHEMAS = "#/components/schemas/"
 _FORM = "application/x-www-form-urlencoded"
+_TYPES = {"application/json": "object"}
 
 
 def openapi(table: Iterable[Operation] = TABLE) -> Document:
@@ -59,7 +60,7 @@ def _operation(one: Operation) -> Document:
         fields = {"type": "object", "properties": {name: {"type": "string"} for name in one.form}}
         found["requestBody"] = {"content": {_FORM: {"schema": fields}}}
     elif one.body:
-        content = {kind: {"schema": _body(kind, shape)} for kind, shape in one.body.items()}
+        content = {kind: {"schema": _one_of(shapes, _TYPES.get(kind, "string"))} for kind, shapes in one.body.items()}
         found["requestBody"] = {"required": True, "content": content}
     return found
 
@@ -79,14 +80,16 @@ def _problems(one: Operation) -> list[str]:
 def _good(gives: Gives) -> Document:
     if not gives.kinds:
         return {"description": gives.words}
-    references = [_ref(shape) for shape in gives.shapes]
-    document = {"type": "object"} if gives.kinds == ("application/json",) else {"type": "string"}
-    schema = document if not references else references[0] if len(references) == 1 else {"oneOf": references}
+    schema = _one_of(gives.shapes, "object" if gives.kinds == ("application/json",) else "string")
     return {"description": gives.words, "content": {kind: {"schema": schema} for kind in gives.kinds}}
 
 
-def _body(kind: str, shape: Shape | None) -> Document:
-    return _ref(shape) if shape is not None else {"type": "object" if kind == "application/json" else "string"}
+def _one_of(shapes: tuple[Shape, ...], otherwise: str) -> Document:
+    """Return that a body is one of some documents, or of a type if none are named."""
+    references = [_ref(shape) for shape in shapes]
+    if len(references) > 1:
+        return {"oneOf": references}
+    return references[0] if references else {"type": otherwise}
 
 
 def _parameter(name: str, schema: Document) -> Document:

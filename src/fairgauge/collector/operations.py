@@ -51,7 +51,7 @@ class Operation:
         problems: Kinds of problems beside those that access, parameters and form bring with them.
         query: The parameters; None lets any pass unread.
         form: The fields of a form.
-        body: The media types of a body, each with its document.
+        body: The media types of a body, each with the documents that it may be.
         shared: Whether web pages of other origins may make it.
         page: What a browser is given instead.
     """
@@ -67,7 +67,7 @@ class Operation:
     problems: tuple[str, ...] = ()
     query: type[Query] | None = Query
     form: tuple[str, ...] | None = None
-    body: Mapping[str, Shape | None] = field(default_factory=dict)
+    body: Mapping[str, tuple[Shape, ...]] = field(default_factory=dict)
     shared: bool = False
     page: Page | None = None
 

@@ -8,9 +8,13 @@ from starlette.requests import Request
 
 from fairgauge.collector.export import FORMATS
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, KINDS
+from fairgauge.estimation.kinds import DEFAULT, KINDS, SITE_KINDS, IntervalKind
 
 Q = TypeVar("Q", bound="Query")
+
+
+def _abouts(kinds: dict[str, IntervalKind]) -> str:
+    return ", ".join(f"{kind.name}, {kind.about}" for kind in kinds.values())
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,8 +26,8 @@ class EstimateQuery(Query, frozen=True):
 
     confidence: Annotated[float, Meta(ge=0.5, lt=1, description="How often each interval is to hold the truth.")] = 0.99
     interval: Annotated[
-        Literal[tuple(KINDS)],  # type: ignore[valid-type]
-        Meta(description=f"What an interval is about: {', '.join(f'{k.name}, {k.about}' for k in KINDS.values())}."),
+        Literal[(*KINDS, *SITE_KINDS)],  # type: ignore[valid-type]
+        Meta(description=f"What an interval is about: {_abouts(KINDS)}. In a study for sites: {_abouts(SITE_KINDS)}."),
     ] = DEFAULT
 
 

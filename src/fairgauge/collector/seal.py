@@ -4,13 +4,15 @@ The export of a study is one canonical answer a line, sorted by id.  The seal ho
 (``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
 which anyone can compute again from the study and the tally.
 
+Of a study for sites the seal (format 3) also has the list of sites, and sums of products, which tell how sites differ.
+
 Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal (format 2) also has the root of a
 tree over them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -19,7 +21,9 @@ from typing import Any, BinaryIO, Literal
 from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
+from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.seal_before import estimate_of_before, numbers_of, numbers_of_before, of_before
+from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import InvalidInput, SealBroken
@@ -27,9 +31,11 @@ from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 FORMAT = 1
 WITH_ROOT = 2
+OF_SITES = 3
 PURPOSE = "seal"
 PAGE = 10_000
 _LONGEST_LINE = 2**12
@@ -48,10 +54,33 @@ class Seal:
     closed: str
     format: int = FORMAT
     root: str | None = None  # in format 2 only
+    sites: tuple[str, ...] | None = None  # in format 3 only, with the products
+    products: tuple[int, ...] | None = None
+
+    @classmethod
+    def of_sites(cls, study: Study, answers: Sequence[SiteAnswer], closed: str) -> "Seal":
+        """Return the seal of a closed study for sites."""
+        shown = released_sites(study, answers)
+        digest = site_digest(answers)
+        return cls(
+            study.digest, len(answers), digest, shown.counts, closed, OF_SITES, None, shown.sites, shown.products
+        )
+
+    @property
+    def counted(self) -> Tally | SiteTally:
+        """The tally that was sealed.
+
+        Raises:
+            BadTally: If it is none.
+        """
+        if self.sites is None or self.products is None:
+            return Tally(self.study, self.tally)
+        return SiteTally(self.study, self.tally, self.sites, self.products)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {name: value for name, value in asdict(self).items() if name != "root" or value is not None}
+        later = ("root", "sites", "products")
+        return {name: value for name, value in asdict(self).items() if name not in later or value is not None}
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785), which are what is signed."""
@@ -99,7 +128,7 @@ def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
 
 def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
     """Return the document that is kept and shown: the seal, its signature, and the estimate."""
-    found = estimation.estimate(study, Tally(seal.study, seal.tally)).to_dict()
+    found = estimation.estimate(study, seal.counted).to_dict()
     document = {
         "seal": seal.to_dict(),
         "key": key,
@@ -136,7 +165,7 @@ def read_sealed(data: bytes) -> Sealed:
     try:
         document = json.loads(data)
         fields = dict(document["seal"])
-        fields["tally"] = tuple(fields["tally"])
+        fields |= {name: tuple(fields[name]) for name in ("tally", "sites", "products") if name in fields}
         seal = Seal(**fields)
         found = Sealed(seal, document["key"], document["signature"], document["estimate"], document.get("version"))
         if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
@@ -147,10 +176,13 @@ def read_sealed(data: bytes) -> Sealed:
         ) from None
     except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
-    if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT):
-        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT} or {WITH_ROOT}")
+    if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT, OF_SITES):
+        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}, {WITH_ROOT} or {OF_SITES}")
     if (seal.root is not None) != (seal.format == WITH_ROOT):
         raise InvalidInput("sealed.root", seal.root, f"must be there in format {WITH_ROOT}, and in no other")
+    for name in ("sites", "products"):
+        if (getattr(seal, name) is not None) != (seal.format == OF_SITES):
+            raise InvalidInput(f"sealed.{name}", "given or not", f"must be there in format {OF_SITES}, and in no other")
     return found
 
 
@@ -160,7 +192,16 @@ def released_tally(study: Study, counts: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(0 if few else counts.get(symbol, 0) for symbol in range(study.symbols))
 
 
-def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | None) -> None:
+def shown_answers(study: Study, answers: int) -> int:
+    """Return how many of so many answers a closed study shows: all of them, or none if they are too few."""
+    if study.site is not None:
+        return answers if answers >= FEWEST else 0
+    return sum(released_tally(study, {0: answers}))
+
+
+def check_sealed(
+    study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | Iterable[SiteAnswer] | None
+) -> None:
     """Recompute everything from the study and the exported answers, and compare.
 
     Without the answers, which a collector may have removed, the tally is taken as it was sealed.
@@ -173,8 +214,8 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, in
         raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
     if answers is not None:
         check_answers(study, seal, answers)
-    elif sum(seal.tally) != (shown := sum(released_tally(study, {0: seal.answers}))):
-        raise SealBroken(f"the tally has {sum(seal.tally)} answers, and the seal {shown} to show")
+    elif seal.counted.total != (shown := shown_answers(study, seal.answers)):
+        raise SealBroken(f"the tally has {seal.counted.total} answers, and the seal {shown} to show")
     if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 
@@ -197,22 +238,26 @@ def agreement(study: Study, sealed: Sealed) -> Agreement:
     return "numbers" if _close(one, other) else "none"
 
 
-def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]) -> None:
+def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]] | Iterable[SiteAnswer]) -> None:
     """Count exported answers again, and compare them with the seal.
 
     Raises:
         SealBroken: Naming the first thing that differs.
     """
-    digest = digest_of(study.digest, answers, sealed=None if seal.root is None else seal.answers)
-    counts = released_tally(study, digest.counts)
-    for name, found, expected in (
-        ("answers", digest.answers, seal.answers),
-        ("answers_sha256", digest.hexdigest(), seal.answers_sha256),
-        ("tally", counts, tuple(seal.tally)),
-        ("root", digest.root, seal.root),
-    ):
+    again = _sealed_again(study, seal, answers)
+    for name in ("answers", "answers_sha256", "tally", "root", "sites", "products"):
+        found, expected = getattr(again, name), getattr(seal, name)
         if found != expected:
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
+
+
+def _sealed_again(study: Study, seal: Seal, answers: Iterable[Any]) -> Seal:
+    """Return the seal that these answers would get."""
+    if study.site is not None:
+        return Seal.of_sites(study, list(answers), seal.closed)
+    digest = digest_of(study.digest, answers, sealed=None if seal.root is None else seal.answers)
+    counts = released_tally(study, digest.counts)
+    return replace(seal, answers=digest.answers, answers_sha256=digest.hexdigest(), tally=counts, root=digest.root)
 
 
 def digest_of(study: str, answers: Iterable[tuple[bytes, int]], *, sealed: int | None = None) -> AnswerDigest:
@@ -309,7 +354,7 @@ def _are_answers(ids: Any, symbols: Any) -> bool:
 
 def _found(study: Study, sealed: Sealed) -> dict[str, Any]:
     """Return the estimate that the sealed tally gives, by the terms that the seal names."""
-    tally, named = Tally(sealed.seal.study, sealed.seal.tally), sealed.estimate
+    tally, named = sealed.seal.counted, sealed.estimate
     kind = sealed_kind(str(named.get("interval", "")))
     return estimation.estimate(study, tally, confidence=named.get("confidence", 0.99), interval=kind).to_dict()
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
+from fairgauge.collector.buckets import bucket_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Gateway
@@ -21,12 +21,13 @@ from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.notes import taken_notes
+from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.seal import FORMAT, PURPOSE, WITH_ROOT, AnswerDigest, Seal, released_tally, sealed_document
+from fairgauge.collector.seal import PURPOSE, read_sealed, sealed_document
+from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
@@ -34,11 +35,11 @@ from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.taking import check_takes, kept_terms, terms_of
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.collector.tree import Growing
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
@@ -53,6 +54,7 @@ class Entry:
     kept: Published
     symbols: int
     gate: Gate | None = None
+    of_sites: bool = False  # whether sites answer, with as many counts as there are symbols
 
     @property
     def number(self) -> int:
@@ -194,7 +196,7 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study))
+        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), study.site is not None)
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -212,9 +214,29 @@ class Collector:
             raise NoStudy("No study with this digest is published here.")
         return kept
 
+    async def expect_sites(self, digest: str, names: Iterable[str]) -> dict[str, str]:
+        """Return the ticket of each site, and remember whose it is.
+
+        Raises:
+            InvalidInput: If a name is none, or the study is not for sites.
+        """
+        entry = await self.entry(digest)
+        if not entry.of_sites:
+            raise InvalidInput("site", "names", "must not be given in a study that is not for sites")
+        made = {name: self.tickets.of_site(digest, name) for name in names}
+        await self.store.expect_sites(entry.number, {bytes.fromhex(one): name for name, one in made.items()})
+        return made
+
     # ------------------------------------------------------------------ results
-    async def tally(self, entry: Entry) -> Tally:
-        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches."""
+    async def tally(self, entry: Entry) -> Tally | SiteTally:
+        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches.
+
+        Of a study for sites it is the sum of what they counted, when it is sealed.
+        """
+        if entry.of_sites:
+            sealed = await self.store.sealed(entry.number)
+            study = await self.study(entry.digest)
+            return SiteTally.of(study, ()) if sealed is None else read_sealed(sealed).seal.counted
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
 
@@ -228,9 +250,12 @@ class Collector:
 
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
-        study, over = await self.study(entry.digest), (await self.document(entry.digest)).closed is not None
+        study, kept = await self.study(entry.digest), await self.document(entry.digest)
+        over = kept.sealed if entry.of_sites else kept.closed is not None
         if study.order is not None and not over:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
+        if entry.of_sites and not over:
+            raise CannotEstimate("this study is for sites, and what they counted is summed up when it closes")
         tally = await self.tally(entry)
         return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
@@ -254,17 +279,7 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            counts = await self.store.counts(kept.number)
-            found = AnswerDigest(digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
-            async for page in self.store.answers(kept.number):
-                await asyncio.to_thread(found.add, page)
-            shown = await self.store.tally(kept.number)
-            tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
-            if counts != found.counts or tally != released_tally(study, counts):
-                raise StoreError(f"the tally of study {digest} does not equal its answers: it is not sealed")
-            format_ = FORMAT if found.root is None else WITH_ROOT
-            closed = moment_of(kept.closed)
-            seal = Seal(digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
+            seal = await seal_of(self.store, study, kept)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature
@@ -299,6 +314,10 @@ class Collector:
         with taken_notes(self.secrets) as notes:
             for note in notes:
                 await self.store.record(note)
+                name = named_site(note)
+                if name is not None:
+                    with contextlib.suppress(NoStudy, InvalidInput):
+                        await self.expect_sites(note.about, [name])
 
     async def _close_when_due(self, digest: str) -> None:
         try:

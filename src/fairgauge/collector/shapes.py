@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from fairgauge.client.site import MOST_IN_CELL
 from fairgauge.collector.problems import KINDS, URN
 from fairgauge.collector.stores.base import State
 
@@ -32,6 +33,14 @@ class Answer(Exact, frozen=True):
     study: Digest
     id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
     symbol: Annotated[int, Meta(ge=0, le=LARGEST_SYMBOL)]
+
+
+class SiteAnswer(Exact, frozen=True):
+    """What a site sends: one noisy count for each cell."""
+
+    study: Digest
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    counts: list[Annotated[int, Meta(ge=-MOST_IN_CELL, le=MOST_IN_CELL)]]
 
 
 class Receipt(Exact, frozen=True):
@@ -94,6 +103,15 @@ class Tally(Exact, frozen=True):
     counts: list[Count]
 
 
+class SiteTally(Exact, frozen=True):
+    """What sites counted in sum, the sites that are in it, and the sums of products of every two cells."""
+
+    study: Digest
+    counts: list[int]
+    sites: list[str]
+    products: list[int]
+
+
 class Arrival(Exact, frozen=True):
     """How many answers came in one span of time."""
 
@@ -139,10 +157,12 @@ class Seal(Exact, frozen=True):
     study: Digest
     answers: Count
     answers_sha256: Digest
-    tally: list[Count]
+    tally: list[int]
     closed: Moment
     format: int
     root: Digest | msgspec.UnsetType = msgspec.UNSET
+    sites: list[str] | msgspec.UnsetType = msgspec.UNSET
+    products: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Inclusion(Exact, frozen=True):
@@ -191,6 +211,6 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed, Inclusion, Key,
-    Status, Problem,
+    Answer, SiteAnswer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, SiteTally, Arrivals, Estimate, Sealed,
+    Inclusion, Key, Status, Problem,
 )  # fmt: skip

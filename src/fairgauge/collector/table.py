@@ -58,7 +58,7 @@ TABLE: tuple[Operation, ...] = (
         "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
         ("bad-study", "other-admission", "too-large", "bad-media-type", "full"),
         query=Terms,
-        body={_JSON: None},
+        body={_JSON: ()},
     ),
     Operation(
         "GET", "/studies", "listStudies", "List the studies", studies.listing, READER,
@@ -88,14 +88,15 @@ TABLE: tuple[Operation, ...] = (
         description=(
             'One answer as application/json gives `{"status": "accepted"}`, or `duplicate` if the same answer was '
             "counted before. A batch as application/x-ndjson has one answer a line and gives counts, and an error for "
-            "each line that was refused. The response comes after what it acknowledges is stored durably. "
+            "each line that was refused. A study for sites takes one site's counts as application/json, with a "
+            "ticket. The response comes after what it acknowledges is stored durably. "
             f"{_ANY_ORIGIN}"
         ),
         problems=(
             "bad-answer", "bad-ticket", "too-slow", "conflict", "closed", "too-large", "bad-media-type", "too-early",
             "too-many", "busy", "full",
         ),
-        body={_JSON: shapes.Answer, "application/x-ndjson": None},
+        body={_JSON: (shapes.Answer, shapes.SiteAnswer), "application/x-ndjson": ()},
         shared=True,
     ),
     Operation(
@@ -109,7 +110,7 @@ TABLE: tuple[Operation, ...] = (
         "Oblivious HTTP (RFC 9458): a relay sends here what devices sealed. An envelope holds one answer, or asks for "
         "a study's status; what comes of it, also a refusal, is in the envelope that comes back.",
         ("bad-request", "too-large", "bad-media-type", "too-slow"),
-        body={REQUEST_TYPE: None},
+        body={REQUEST_TYPE: ()},
     ),
     Operation(
         "GET", f"{_ONE}/take-part", "takePart", "Show the page where a person takes part in a browser",
@@ -135,7 +136,8 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/tally", "tally", "Show how often each symbol was sent", results.tally, RESULTS,
-        {200: _of(shapes.Tally)},
+        {200: Gives(shapes=(shapes.Tally, shapes.SiteTally))},
+        "Of a study for sites the sum of what they counted; nothing of it before the study is sealed.",
     ),
     Operation(
         "GET", f"{_ONE}/arrivals", "arrivals", "Show how many answers came in each hour", results.arrivals, READER,
@@ -149,7 +151,7 @@ TABLE: tuple[Operation, ...] = (
         "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
                     tuple(FORMATS.values()))},
-        "Of a study in the crowd for operators only, when it is sealed.",
+        "Of a study in the crowd, or for sites, for operators only, when it is sealed. Sites' answers are NDJSON.",
         ("answers-gone", "not-sealed"), query=ExportQuery,
     ),
     Operation(
@@ -220,7 +222,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", "/operator/tickets", "operatorTickets", "Make tickets", operator.tickets, FORM,
-        {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count"),
+        {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count", "sites"),
     ),
     Operation(
         "GET", "/style.css", "style", "The style sheet of the pages", html.style_sheet,

@@ -7,7 +7,9 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
 from fairgauge.crowd.promise import MOST_PEOPLE
 from fairgauge.errors import BadStudy
-from fairgauge.study import Study
+from fairgauge.study import Site, Study
+
+MOST_CELLS = 600  # counts of one site: sums of products of every two of them are in the tally
 
 
 def check_takes(study: Study, *, gateway: str) -> None:
@@ -21,7 +23,7 @@ def check_takes(study: Study, *, gateway: str) -> None:
         BadStudy: If it promises what this collector cannot keep.
     """
     if study.site is not None:
-        raise BadStudy("site", "something", "is what this version of the collector cannot keep to yet")
+        _check_site(study, study.site)
     if study.gateway not in (None, gateway):
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
@@ -32,10 +34,23 @@ def check_takes(study: Study, *, gateway: str) -> None:
     Gate.of(study)  # refuses an issuer's key that is none
 
 
+def _check_site(study: Study, site: Site) -> None:
+    """Refuse terms that make no sense where sites answer."""
+    if study.admission not in (None, "tickets"):
+        rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
+        raise BadStudy("admission", study.admission, rule)
+    for field in ("gateway", "epoch", "release"):
+        if getattr(study, field) is not None:
+            rule = "must not be given where sites answer: that a site takes part is not hidden"
+            raise BadStudy(field, "something", rule)
+    if site.cells > MOST_CELLS:
+        raise BadStudy("site", f"{site.cells} cells", f"must have at most {MOST_CELLS} to be counted here")
+
+
 def terms_of(study: Study, given: Terms) -> Terms:
     """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
     # What the store keeps is whether a ticket is needed; that it is a blind one stands in the document.
-    admission = "tickets" if study.admission == "blind" else study.admission
+    admission = "tickets" if study.admission == "blind" or study.site is not None else study.admission
     said = {"admission": admission, "aim": study.aim, "hourly": study.hourly}
     return replace(given, **{name: value for name, value in said.items() if value is not None})
 

@@ -2,6 +2,7 @@
 
 A ticket is 8 random bytes and the first 8 bytes of HMAC-SHA256(key, study || random), as 32 hexadecimal digits.  The
 collector keeps no list of them, so it cannot know to whom one was given; using it twice is a duplicate answer.
+A site that holds many people gets a ticket by its name, and whoever runs the study sees which of them answered.
 """
 
 import hmac
@@ -9,9 +10,11 @@ import secrets
 from pathlib import Path
 
 from fairgauge.collector.vault import read_or_make_secret
+from fairgauge.errors import InvalidInput
 
 FILE = "tickets.key"
 KEY_BYTES = 32
+LONGEST_NAME = 100
 _HALF = 8
 
 
@@ -34,6 +37,16 @@ class Tickets:
         """Return the ticket for a study that begins with these bytes, of which it takes eight."""
         half = start[:_HALF]
         return (half + self._proof(study, half)).hex()
+
+    def of_site(self, study: str, name: str) -> str:
+        """Return the ticket of the site with this name: always the same one, so that no site gets two.
+
+        Raises:
+            InvalidInput: If it is no name.
+        """
+        if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
+            raise InvalidInput("site", name[:LONGEST_NAME], f"must be 1 to {LONGEST_NAME} printable characters")
+        return self.begun(study, hmac.digest(self._key, f"site {study} {name}".encode(), "sha256"))
 
     def good(self, study: str, ticket: bytes) -> bool:
         """Tell whether 16 bytes are a ticket for a study, in constant time."""

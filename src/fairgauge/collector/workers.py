@@ -55,7 +55,7 @@ class _Worker:
         spawn = multiprocessing.get_context("spawn")
         self._serves = spawn.Event()
         self._since: float | None = None
-        self.process = spawn.Process(target=_work, args=(config, self._serves))
+        self.process = spawn.Process(target=_work, args=(config, self._serves, os.getpid()))
         self.process.start()
 
     def serves(self) -> bool:
@@ -109,9 +109,9 @@ class _Crew:
             worker.process.terminate()
 
 
-def _work(config: Config, serves: Event) -> None:
+def _work(config: Config, serves: Event, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group; the parent tells us to stop
-    threading.Thread(target=_stop_without, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
     try:
         serve(config, announce=lambda _address: serves.set())
     except FairgaugeError as error:
@@ -119,7 +119,7 @@ def _work(config: Config, serves: Event) -> None:
 
 
 def _stop_without(parent: int) -> None:
-    """Stop as if told to when the parent is gone: nobody else would tell us."""
+    """Stop as if told to when the parent is gone, even before we started: nobody else would tell us."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGTERM)

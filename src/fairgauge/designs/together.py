@@ -6,11 +6,12 @@ score y for each metric, the best weights and constants solve a linear program, 
 .. math::
 
     \min \sum_k w_k \sum_g p_g T_{gk}: \quad \sum \theta z = 1, \quad \sum \theta z y_k + c_k h = f_k, \quad
-    \sum \theta z y_k^2 \le T_{gk} + l_{gk} (v_k - \mu_k) .
+    \sum \theta z y_k^2 \le T_{gk} + \sum_i l_{gki} (v_i - \mu_i) + k_{gki} ((v_i - \mu_i)^2 - \sigma_i^2) .
 
-The best pattern for given scores takes E wherever its price is negative, so pricing is a search over two numbers.
-Each value is rounded to one of its ends: that loses nothing where values are 0 or 1, and where they are not, designs
-for one question at a time have more levels and may be better; whoever chooses compares the totals.
+The sum over i is over the metric itself and, where a mean is expected of the other one, over that too.  The best
+pattern for given scores takes E wherever its price is negative, so pricing is a search over two numbers.  Each value is
+rounded to one of a few levels, and to one of its ends where any values are reckoned with: that loses nothing there.
+Designs for one question at a time have more levels and may be better; whoever chooses compares the totals.
 
 For fixed clients of two equal groups randomized response on the four pairs of signs is the best there is, the sign of
 both values turned in the second group: 4 ((E + 3)/(E - 1))^2 - 4 against 8 coth^2(epsilon/2) - 4 of a coin that picks
@@ -27,13 +28,17 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.same_bits import exponential, least_change, weighted_sums
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.goals.reckoning import Reckoning
 
-_ENDS: Vector = np.array([-1.0, 1.0])
+_ENDS: Vector = even_levels(2)
 _CELLS = 4
+# Both values about the means that are expected: with more levels the program takes long and gains next to nothing.
+_LEVELS = 3
 _CLOSE = 1e-3
 _ROUNDS = 80
 _PER_ROUND = 60
@@ -74,13 +79,15 @@ class TogetherProblem:
     Args:
         shares: The groups' shares.
         epsilon: The privacy loss.
-        means: What is reckoned of each metric's mean.
+        aims: What is reckoned of each metric's values.
+        others: What is reckoned of the other metric's values when each is judged; None where nothing is expected.
         weights: How much each metric's variance counts.
     """
 
     shares: tuple[float, float]
     epsilon: Decimal
-    means: tuple[float, float]
+    aims: tuple[Reckoning, Reckoning]
+    others: tuple[Reckoning | None, Reckoning | None] = (None, None)
     weights: tuple[float, float] = (1.0, 1.0)
 
     @cached_property
@@ -94,26 +101,69 @@ class TogetherProblem:
         return math.sqrt(sum(1 / share for share in self.shares)) * (1 + 6 / (self.high - 1))
 
     @cached_property
+    def levels(self) -> tuple[Vector, Vector]:
+        """The levels of each metric's values."""
+        first, second = (
+            _ENDS if aim.any_values or None in self.others else levels_about(aim.mean, aim.widest, _LEVELS)
+            for aim in self.aims
+        )
+        return first, second
+
+    @cached_property
+    def cells(self) -> int:
+        """How many inputs each group has."""
+        return len(self.levels[0]) * len(self.levels[1])
+
+    @cached_property
     def values(self) -> Matrix:
         """Each metric's value at every input: group, then the first metric's level, then the second's."""
-        cells = np.array(list(product(_ENDS, _ENDS))).T
+        cells = np.array(list(product(*self.levels))).T
         return np.hstack([cells, cells])
 
     @cached_property
     def signs(self) -> Vector:
         """What the constant adds to a score's mean at every input."""
-        return np.repeat([1 / self.shares[0], -1 / self.shares[1]], _CELLS) / self.unit
+        return np.repeat([1 / self.shares[0], -1 / self.shares[1]], self.cells) / self.unit
 
     @cached_property
     def targets(self) -> Matrix:
         """Each score's mean at every input, but for its constant."""
         return self.values * self.signs
 
+    @cached_property
+    def points(self) -> Matrix:
+        """Where second moments are bounded, as mixtures of one group's inputs: at levels and between them."""
+        first, second = (_between(*axis) for axis in zip(self.levels, self.aims, strict=True))
+        return np.asarray(np.kron(first, second), dtype=np.float64)
+
+    def terms(self, axis: int) -> tuple[Matrix, Vector]:
+        """Return what bounds a metric's second moments at the points, a row for each, and its least factor."""
+        values = self.points @ self.values[:, : self.cells].T
+        found, least = [np.ones(len(values))], [-INFINITY]
+        for place, reckoning in ((axis, self.aims[axis]), (1 - axis, self.others[axis])):
+            if reckoning is not None:
+                x = values[:, place] - reckoning.mean
+                found.append(x)
+                least.append(-INFINITY)
+                if not reckoning.any_values and len(self.levels[place]) > 2:
+                    found.append(x**2 - reckoning.widest**2)
+                    least.append(0.0)
+        return np.array(found), np.array(least)
+
     def channel(self) -> Channel:
         """Return the best channel that there is, nearly."""
         patterns, weights = _Program(self).solve()
         law = (patterns * weights[:, None]).T
-        return exact_channel(law, Inputs(2, _ENDS), self.epsilon, further=[_ENDS])
+        return exact_channel(law, Inputs(2, self.levels[0]), self.epsilon, further=[self.levels[1]])
+
+
+def _between(levels: Vector, aim: Reckoning) -> Matrix:
+    """Return levels, and where there are more than the ends points between them and the mean, as mixtures of levels."""
+    corners = np.eye(len(levels))
+    if len(levels) == 2:
+        return corners
+    mean = np.array([np.interp(aim.mean, levels, corner) for corner in corners])
+    return np.vstack([corners, (corners[:-1] + corners[1:]) / 2, mean])
 
 
 def sign_pairs(epsilon: Decimal) -> Channel:
@@ -133,41 +183,51 @@ class _Program:
         wanted = problem.targets - problem.targets.mean(axis=1, keepdims=True)
         # Randomized response over all inputs, which is unbiased with no constant.
         self.scores = ((self.inputs + problem.high - 1) * wanted / (problem.high - 1)).T
-        self.reach = 1.5 * float(np.abs(self.scores).max())
+        # Scores of a table for the ends only are as large as any that pay.
+        self.reach = 1.5 * (2 * _CELLS + problem.high - 1) / (problem.high - 1) * float(np.abs(problem.signs).max())
         self.master = self._master()
         self.master.add(self._columns(self.patterns, self.scores))
 
     def _master(self) -> Master:
         problem, n = self.problem, self.inputs
+        rows = 2 * len(problem.points)
         equations = np.concatenate([np.ones(n), *problem.targets])
-        rows = Rows(
-            lower=np.concatenate([equations, np.zeros(2 * n)]),
-            upper=np.concatenate([equations, np.full(2 * n, INFINITY)]),
+        limits = Rows(
+            lower=np.concatenate([equations, np.zeros(2 * rows)]),
+            upper=np.concatenate([equations, np.full(2 * rows, INFINITY)]),
         )
-        # Variables: the constants, then T and l of each metric and group.
-        columns, cost = [], []
+        # Variables: the constants, then T and what else bounds the second moments of each metric and group.
+        columns, cost, least = [], [], []
         for axis in (0, 1):
-            columns.append(np.zeros(5 * n))
+            columns.append(np.zeros(3 * n + 2 * rows))
             columns[-1][n * (1 + axis) : n * (2 + axis)] = problem.signs
             cost.append(0.0)
+            least.append(-INFINITY)
         for axis, (g, share) in product((0, 1), enumerate(problem.shares)):
-            here = slice(n * (3 + axis) + g * _CELLS, n * (3 + axis) + (g + 1) * _CELLS)
-            for terms, price in (
-                (np.ones(n), problem.weights[axis] * share),
-                (problem.values[axis] - problem.means[axis], 0.0),
-            ):
-                columns.append(np.zeros(5 * n))
-                columns[-1][here] = terms[:_CELLS]
-                cost.append(price)
-        return Master(rows, Variables(np.array(columns), np.array(cost), np.full(len(cost), -INFINITY)))
+            start = 3 * n + axis * rows + g * rows // 2
+            terms, floors = problem.terms(axis)
+            for place, (term, floor) in enumerate(zip(terms, floors, strict=True)):
+                columns.append(np.zeros(3 * n + 2 * rows))
+                columns[-1][start : start + len(term)] = term
+                cost.append(problem.weights[axis] * share if place == 0 else 0.0)
+                least.append(float(floor))
+        return Master(limits, Variables(np.array(columns), np.array(cost), np.array(least)))
+
+    @cached_property
+    def _points(self) -> Matrix:
+        """The points of both groups, as mixtures of inputs."""
+        return np.asarray(np.kron(np.eye(2), self.problem.points), dtype=np.float64)
 
     def _columns(self, patterns: Matrix, scores: Matrix) -> Matrix:
         first, second = scores[:, [0]], scores[:, [1]]
-        return np.hstack([patterns, patterns * first, patterns * second, -patterns * first**2, -patterns * second**2])
+        squares = -patterns @ self._points.T
+        return np.hstack([patterns, patterns * first, patterns * second, squares * first**2, squares * second**2])
 
     def _prices(self, optimum: Optimum) -> Prices:
-        ones, *means, first, second = np.split(optimum.duals, 5)
-        return Prices(optimum.value, ones, np.array(means), np.maximum([first, second], 0))
+        n = self.inputs
+        ones, *means = np.split(optimum.duals[: 3 * n], 3)
+        seconds = np.maximum(optimum.duals[3 * n :].reshape(2, -1), 0) @ self._points
+        return Prices(optimum.value, ones, np.array(means), seconds)
 
     def solve(self) -> tuple[Matrix, Vector]:
         """Return patterns and how much of each to use, the equations kept to rounding error."""

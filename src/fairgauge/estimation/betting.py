@@ -62,8 +62,9 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float, top: f
         stakes = np.minimum(steps / mean, BOLDEST / (top - mean))
         return log_money(mean - values, counts, stakes) + float(np.log(alpha))
 
-    seen = max(float(values @ counts / counts.sum()), 1e-12 * top)
-    return _edge(excess, seen, min(most, top * (1 - 1e-12)), most)
+    seen, step = _seen(values, counts, alpha)
+    seen = max(seen, 1e-12 * top)
+    return _edge(excess, (seen, seen + step), min(most, top * (1 - 1e-12)), most)
 
 
 def above_means(values: Matrix, counts: Vector, alpha: float, means: Vector, top: float) -> NDArray[np.bool_]:
@@ -95,8 +96,8 @@ def lower_mean(values: Vector, counts: Vector, alpha: float, least: float, botto
         stakes = np.minimum(steps / mean, BOLDEST / (mean - bottom))
         return log_money(values - mean, counts, stakes) + float(np.log(alpha))
 
-    seen = float(values @ counts / counts.sum())
-    return _edge(excess, seen, max(least, bottom + 1e-12 * max(seen, 1e-300)), least)
+    seen, step = _seen(values, counts, alpha)
+    return _edge(excess, (seen, seen - step), max(least, bottom + 1e-12 * max(seen, 1e-300)), least)
 
 
 def _steps(counts: Vector, alpha: float) -> Vector:
@@ -104,8 +105,29 @@ def _steps(counts: Vector, alpha: float) -> Vector:
     return steps
 
 
-def _edge(excess: Callable[[float], float], seen: float, end: float, limit: float) -> float:
-    """Return the first mean on the way from the one seen to the end that the bets reject, or the limit if none is."""
+def _seen(values: Vector, counts: Vector, alpha: float) -> tuple[float, float]:
+    """Return the mean that was seen, and about how far from it bets reject."""
+    law = counts / counts.sum()
+    seen = float(values @ law)
+    spread = float((values - seen) ** 2 @ law)
+    return seen, 1.2 * float(np.sqrt(2 * np.log(1 / alpha) * spread / counts.sum()))
+
+
+def _edge(excess: Callable[[float], float], near: tuple[float, float], end: float, limit: float) -> float:
+    """Return the first mean on the way from the one seen to the end that the bets reject, or the limit if none is.
+
+    Args:
+        excess: By how much bets against a mean have won more than is needed.
+        near: The mean that was seen, and about where the first one may be that is rejected.
+        end: The last mean that bets can be made against.
+        limit: What the mean cannot be beyond.
+    """
+    seen, about = near
     if (end - seen) * (limit - seen) <= 0 or excess(end) < 0:
         return limit
-    return crossing(excess, seen, end, close=1e-6 * seen)[1]
+    inside, outside = seen, about
+    while 0 < (outside - seen) / (end - seen) < 1 and excess(outside) < 0:
+        inside, outside = outside, seen + 1.5 * (outside - seen)
+    if not 0 < (outside - seen) / (end - seen) < 1:
+        outside = end
+    return crossing(excess, inside, outside, close=1e-6 * seen)[1]

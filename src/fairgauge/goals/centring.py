@@ -7,7 +7,8 @@ scores a choice, and c may be another.  The best of them solves a convex problem
 .. math:: \min \sum_g p_g T_g: \quad T_g + l_g x + k_g (x^2 - \sigma^2) \ge \sum_j P_{vj} s_j^2,
     \quad x = v - \mu, \quad k_g \ge 0,
 
-at levels and between them (see ``reckoning`` for why).  Newton's method with a logarithmic barrier finds it without
+at levels and between them (see ``reckoning`` for why); with two terms more on the left where the channel takes another
+value, of which something is reckoned too (see ``beside``).  Newton's method with a logarithmic barrier finds it without
 a solver library.  The second moments are strictly convex in the score, so there is one best score, and every machine
 finds the same to nine digits.
 """
@@ -17,23 +18,30 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.goals.beside import Other
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
 # Between two levels the bound is asked for at so many points more; it sags between them by a part in a thousand.
 _BETWEEN = (0.25, 0.5, 0.75)
 _SHARPER = 8.0  # how much sharper the barrier becomes at each turn
+_FITS = 0.9  # the part of the spread that points about the mean may take before the mean itself becomes a point
 _CLOSE = 1e-9  # the part of the value within which the optimum is known to lie
 _STEPS = 60  # Newton steps at each sharpness; five are usual
 
 
 class Table(NamedTuple):
-    """What the search needs of a question: the law of symbols, where the inputs lie, and how much each block counts."""
+    """What the search needs of a question: the law of symbols, where the inputs lie, and how much each block counts.
+
+    Where the channel takes other values at the same time their levels have so many ``others`` together; ``other`` is
+    what is reckoned of the only one.
+    """
 
     rows: Matrix
     levels: Vector
     weights: Vector
     others: int = 1
+    other: Other | None = None
 
 
 class Family(NamedTuple):
@@ -57,38 +65,49 @@ def best_score(table: Table, family: Family, reckonings: Sequence[Reckoning]) ->
     return scale * problem.score(problem.solved())
 
 
+def prices_beside(table: Table, score: Vector, reckoning: Reckoning) -> list[tuple[float, float]]:
+    """Return for each block the prices of the other value (see ``beside``) that bound a score's second moments best."""
+    scale = float(np.sqrt((table.rows @ score**2).max())) or 1.0
+    problem = _Problem.of(table, Family(score / scale, np.zeros((len(score), 0))), [reckoning])
+    found = problem.solved().reshape(len(table.weights), -1)
+    return [(scale**2 * float(slope), scale**2 * max(float(curve), 0.0)) for slope, curve in found[:, 3:]]
+
+
 class _Problem(NamedTuple):
-    """The convex problem: variables are u, then T, l and k for each reckoning and block."""
+    """The convex problem: variables are u, then T, l and k (and m and k') for each reckoning and block."""
 
     family: Family
     laws: Matrix  # the law of symbols at each point
     bounds: Matrix  # what each of T, l, k adds to the bound at each point
+    tops: Vector  # which variables are T
     floors: Matrix  # which variables must be 0 or above
     cost: Vector
 
     @classmethod
     def of(cls, table: Table, family: Family, reckonings: Sequence[Reckoning]) -> "_Problem":
-        m, free = len(table.levels), family.free.shape[1]
-        laws, bounds, floors, cost = [], [], [], [np.zeros(free)]
-        width = 3 * len(reckonings) * len(table.weights)
-        for i, reckoning in enumerate(reckonings):
-            mixing = _points(table.levels, reckoning)
-            x = mixing @ table.levels - reckoning.mean
-            for g, weight in enumerate(table.weights):
-                start = 3 * (i * len(table.weights) + g)
-                here = np.zeros((len(x), width))
-                here[:, start], here[:, start + 1] = 1.0, x
-                floor = np.zeros(width)
-                floor[start + 2] = 1.0
-                floors.append(floor)
-                if not reckoning.any_values:
-                    here[:, start + 2] = x**2 - reckoning.widest**2
-                for start in range(g * m * table.others, (g + 1) * m * table.others, m):
-                    laws.append(mixing @ table.rows[start : start + m])
-                    bounds.append(here)
+        laws, bounds, tops, floors, cost = [], [], [], [], [np.zeros(family.free.shape[1])]
+        blocks = table.rows[: len(table.weights) * table.others * len(table.levels)]
+        of_block = blocks.reshape(len(table.weights), table.others, len(table.levels), -1)
+        for reckoning in reckonings:
+            own = _points(table.levels, reckoning)
+            across = np.eye(table.others) if table.other is None else _points(*table.other)
+            terms = [np.kron(np.ones((len(across), 1)), _terms(own @ table.levels, reckoning))]
+            told = [reckoning]
+            if table.other is not None:
+                levels, beside = table.other
+                terms.append(np.kron(_terms(across @ levels, beside)[:, 1:], np.ones((len(own), 1))))
+                told.append(beside)
+            here = np.hstack(terms)
+            for rows, weight in zip(of_block, table.weights, strict=True):
+                laws.append(np.einsum("po,qm,oms->pqs", across, own, rows).reshape(len(here), -1))
+                bounds.append(here)
                 # Without a spread k bounds nothing; a small cost keeps it from wandering off.
-                cost.append(np.array([weight, 0.0, 1e-3 if reckoning.any_values else 0.0]) / len(reckonings))
-        return cls(family, np.vstack(laws), np.vstack(bounds), np.array(floors), np.concatenate(cost))
+                prices = [weight, *(price for r in told for price in (0.0, 1e-3 if r.any_values else 0.0))]
+                cost.append(np.array(prices) / len(reckonings))
+                tops.append(np.eye(here.shape[1])[0])
+                floors.append(np.eye(here.shape[1])[2::2])
+        parts = _diagonal(bounds), np.concatenate(tops), _diagonal(floors), np.concatenate(cost)
+        return cls(family, np.vstack(laws), *parts)
 
     def score(self, variables: Vector) -> Vector:
         """Return the score that the variables stand for."""
@@ -102,11 +121,9 @@ class _Problem(NamedTuple):
     def solved(self) -> Vector:
         """Return the variables of the optimum."""
         free = self.family.free.shape[1]
-        start = np.zeros(len(self.cost))
-        start[free::3] = 2 * (self.laws @ self.family.base**2).max()
-        start[free + 2 :: 3] = 1.0
-        start[free::3] += np.abs(self.bounds[:, 2::3]).sum(axis=1).max()
-        variables, sharp = start, 1.0
+        curves = self.floors.sum(axis=0)
+        high = 2 * (self.laws @ self.family.base**2).max() + np.abs(self.bounds @ np.diag(curves)).sum(axis=1).max()
+        variables, sharp = np.concatenate([np.zeros(free), np.where(self.tops > 0, high, curves)]), 1.0
         while True:
             variables = self._centred(variables, sharp)
             if len(self.slack(variables)) / sharp <= _CLOSE * max(float(self.cost @ variables), 1e-300):
@@ -151,9 +168,45 @@ class _Problem(NamedTuple):
         return slope, curve
 
 
+def _terms(values: Vector, reckoning: Reckoning) -> Matrix:
+    """Return what T, l and k add to the bound at values."""
+    x = values - reckoning.mean
+    return np.column_stack(
+        [np.ones(len(x)), x, np.zeros(len(x)) if reckoning.any_values else x**2 - reckoning.widest**2]
+    )
+
+
+def _diagonal(blocks: Sequence[Matrix]) -> Matrix:
+    """Return a matrix with these blocks along its diagonal."""
+    found = np.zeros((sum(len(block) for block in blocks), sum(block.shape[1] for block in blocks)))
+    row = column = 0
+    for block in blocks:
+        found[row : row + len(block), column : column + block.shape[1]] = block
+        row, column = row + len(block), column + block.shape[1]
+    return found
+
+
 def _points(levels: Vector, reckoning: Reckoning) -> Matrix:
     """Return levels, and points between them, as mixtures of levels."""
     corners = np.eye(len(levels))
     # Without a spread the bound is a line, and what is linear between levels stays below it.
     between = [] if reckoning.any_values else [(1 - t) * corners[:-1] + t * corners[1:] for t in _BETWEEN]
-    return np.vstack([corners, *between])
+    found = np.vstack([corners, *between])
+    if reckoning.any_values:
+        return found
+    away = found @ levels - reckoning.mean
+    below, above = away[away <= 0].max(), away[away >= 0].min()
+    # Values at the two points about the mean spread at least by this much.  Where that is more than is reckoned with,
+    # no values would fit, and nothing would bound the least: everyone at the mean always fits.
+    if -below * above > _FITS * reckoning.widest**2:
+        found = np.vstack([found, _at(levels, reckoning.mean)])
+    return found
+
+
+def _at(levels: Vector, value: float) -> Vector:
+    """Return a value as a mixture of the two levels about it."""
+    place = int(np.clip(np.searchsorted(levels, value), 1, len(levels) - 1))
+    part = (value - levels[place - 1]) / (levels[place] - levels[place - 1])
+    mixture: Vector = np.zeros(len(levels))
+    mixture[place - 1], mixture[place] = 1 - part, part
+    return mixture

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.goals.centring import Family, Table, best_score
+from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+from fairgauge.goals.beside import Other, folded
+from fairgauge.goals.centring import Family, Table, best_score, prices_beside
 from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
 from fairgauge.goals.reckoning import Reckoning, reckoned_law
 
@@ -216,18 +217,37 @@ class Decoder:
                 law[here] *= weight / law[here].sum()
         return best
 
-    def centred(self, functional: Vector, constant: Vector | None, reckoning: Reckoning) -> "Decoder":
+    def centred(
+        self, functional: Vector, constant: Vector | None, reckoning: Reckoning, other: Reckoning | None = None
+    ) -> "Decoder":
         """Return the decoder with the score that is best about a population for the functional less c times a constant.
 
         Where the channel can tell the constant's functional too, c is the best there is; else it is the one for which
-        the channel can tell at all.  Without a constant the functional stays as it is.
+        the channel can tell at all.  Without a constant the functional stays as it is.  ``other`` is what is reckoned
+        of the other value that the channel takes.
         """
         family = self._family(functional, constant)
         if family is None:
             return self
-        table = Table(self.rows, self.inputs.levels, self.inputs.weights(self.shares), self.inputs.others)
-        score = best_score(table, family, [reckoning])
+        score = best_score(self._table(other), family, [reckoning])
         return self._but(aims=(Aim(self.rows @ score, score),))
+
+    def _table(self, other: Reckoning | None) -> Table:
+        inputs = self.inputs
+        beside = None if other is None else Other(self._other_levels, other)
+        return Table(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
+
+    @property
+    def _other_levels(self) -> Vector:
+        (levels,) = (levels for place, levels in enumerate(self.channel.axes) if place != self.axis)
+        return np.array(levels) / LEVEL_UNIT
+
+    def bounds_beside(self, score: Vector, reckoning: Reckoning, other: Reckoning) -> Matrix:
+        """Return a bound of a score's second moments at each group and level, with what is reckoned of both values."""
+        second = (self.rows @ score**2).reshape(self.inputs.groups, self.inputs.others, -1)
+        prices = prices_beside(self._table(other), score, reckoning)
+        beside = Other(self._other_levels, other)
+        return np.array([folded(of, beside, price) for of, price in zip(second, prices, strict=True)])
 
     def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
         """Return all scores that are unbiased for the functional, but for a multiple of the constant."""
@@ -320,16 +340,17 @@ def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = N
     for second moments a, b and means f0, f1 at the two levels.  With a centre, only values that average to it
     count: the result is then the concave envelope of the variance there.
     """
-    mean, second = decoder.rows @ score, decoder.rows @ score**2
     inputs = decoder.inputs
-
-    def largest(block: slice) -> float:
-        runs = inputs.runs(block)
-        if centre is None or block.stop - block.start == 1:
-            return max(_top(mean[run], second[run]) for run in runs)
-        return _envelope(inputs.levels, mean[runs[0]], np.max([second[run] for run in runs], axis=0), centre)
-
-    return np.array([largest(block) for block in inputs.blocks])
+    # Of every group, of every run of the question's own levels; then of those who abstain.
+    mean, second = decoder.rows @ score, decoder.rows @ score**2
+    shape = inputs.groups, inputs.others, len(inputs.levels)
+    means, seconds = (of[: len(of) - inputs.abstain].reshape(shape) for of in (mean, second))
+    if centre is None:
+        found = _tops(means.reshape(-1, shape[2]), seconds.reshape(-1, shape[2])).reshape(shape[:2]).max(axis=1)
+    else:
+        each = zip(means[:, 0], seconds.max(axis=1), strict=True)
+        found = np.array([_envelope(inputs.levels, *of, centre) for of in each])
+    return np.append(found, second[-1] - mean[-1] ** 2) if inputs.abstain else found
 
 
 def least_variances(decoder: Decoder, score: Vector) -> Vector:
@@ -338,15 +359,14 @@ def least_variances(decoder: Decoder, score: Vector) -> Vector:
     return np.array([variance[block].min() for block in decoder.inputs.blocks])
 
 
-def _top(mean: Vector, second: Vector) -> float:
-    if len(mean) == 1:
-        return float(second[0] - mean[0] ** 2)
-    rise, step = np.diff(second), np.diff(mean)
+def _tops(mean: Matrix, second: Matrix) -> Vector:
+    """Return the largest variance in each row of means and second moments at levels."""
+    rise, step = np.diff(second, axis=1), np.diff(mean, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = (rise / (2 * step) - mean[:-1]) / step
+        t = (rise / (2 * step) - mean[:, :-1]) / step
     t = np.clip(np.where(step == 0, rise > 0, np.nan_to_num(t)), 0, 1)
-    inside = second[:-1] + t * rise - (mean[:-1] + t * step) ** 2
-    return float(max(inside.max(), (second - mean**2).max()))
+    inside = second[:, :-1] + t * rise - (mean[:, :-1] + t * step) ** 2
+    return np.asarray(np.maximum(inside.max(axis=1), (second - mean**2).max(axis=1)))
 
 
 def _envelope(levels: Vector, mean: Vector, second: Vector, centre: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector, at_constant_value
+from fairgauge.goals.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
 from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
@@ -47,6 +47,7 @@ class Goal:
         symbols: How many symbols a channel for seven and more groups may have.
         axis: Which value of a channel is asked about that takes several at once.
         abstaining: The part of people who are reckoned to abstain, where they may.
+        beside: What is reckoned of the other values of such a channel; None where nothing is expected.
     """
 
     shares: tuple[float, ...]
@@ -60,6 +61,7 @@ class Goal:
     symbols: int = USUAL_SYMBOLS
     axis: int = 0
     abstaining: float = ABSTAINING
+    beside: tuple[Reckoning | None, ...] = ()
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -77,6 +79,7 @@ class Goal:
             symbols=wish.symbols or USUAL_SYMBOLS,
             axis=asked.axis if isinstance(asked, Question) else 0,
             abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
+            beside=tuple(cls.of(one).expected for one in asked.beside) if isinstance(asked, Question) else (),
         )
 
     def alone(self, contrast: Contrast) -> "Goal":
@@ -141,6 +144,16 @@ class Goal:
         if self.expect is not None:
             return Reckoning(min(max(self.expect, -_FARTHEST_MEAN), _FARTHEST_MEAN), self._spread)
         return Reckoning(0.0, None if self._spread is None else float(np.hypot(self._spread, _LEVEL_SPREAD)))
+
+    @property
+    def expected(self) -> Reckoning | None:
+        """What is reckoned of the values where a mean is expected, else None."""
+        return None if self.expect is None else self.aim
+
+    @property
+    def other(self) -> Reckoning | None:
+        """What is reckoned of the one other value that a channel takes; None where that is nothing."""
+        return self.beside[0] if self.expect is not None and len(self.beside) == 1 else None
 
     @property
     def _spread(self) -> float | None:
@@ -238,17 +251,22 @@ class Goal:
         wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
             return [float("inf")] * len(wanted)
-        return [self.total(decoder, each) for each in wanted]
+        if self.other is not None or any(each.centre is not None for each in wanted):
+            return [self.total(decoder, each) for each in wanted]
+        # All at once: of 190 gaps one by one takes a minute.
+        scores = [self.score(decoder, each) for each in wanted]
+        known = [score for score in scores if score is not None]
+        if not known:
+            return [float("inf")] * len(wanted)
+        moments = iter(largest_second_moments_of(decoder, known, self.reckonings, self.abstaining))
+        squares = self._squares(self.reckonings, None)
+        return [float("inf") if score is None else float((next(moments) - squares).max()) for score in scores]
 
     def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
         decoder = self.decoder(channel)
         score = self.gap_score(decoder, (0, 1))
-        return (
-            float("inf")
-            if score is None
-            else float(largest_second_moments(decoder, score, [reckoning], self.abstaining)[0])
-        )
+        return float("inf") if score is None else float(self._second_moments(decoder, score, [reckoning])[0])
 
     def privacy_variance(self, channel: Channel) -> float:
         """Return K times the variance for clients whose values and split are fixed: what randomising adds.
@@ -281,10 +299,25 @@ class Goal:
         reckonings = self.reckonings
         if wanted.centre is not None:
             reckonings = tuple(r for r in reckonings if r.mean == wanted.centre)
+        squares = self._squares(reckonings, wanted.centre)
+        return float((self._second_moments(decoder, score, reckonings) - squares).max())
+
+    def _squares(self, reckonings: Sequence[Reckoning], centre: float | None) -> Vector:
+        """Return the square of the wanted number under each reckoning."""
         # A gap of groups that have one mean is 0, and so is a mean less its centre.
-        own = wanted.centre is None and self.target == "means"
-        squares = np.array([reckoning.mean**2 * own for reckoning in reckonings])
-        return float((largest_second_moments(decoder, score, reckonings, self.abstaining) - squares).max())
+        own = centre is None and self.target == "means"
+        return np.array([reckoning.mean**2 * own for reckoning in reckonings])
+
+    def _second_moments(self, decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
+        """Return the most that the squared score can average to under each reckoning."""
+        found = largest_second_moments(decoder, score, reckonings, self.abstaining)
+        if self.other is None:
+            return found
+        for place, reckoning in enumerate(reckonings):
+            bounds = decoder.bounds_beside(score, reckoning, self.other)
+            better = largest_averages(decoder.inputs.levels, bounds, [reckoning])[0] @ decoder.shares
+            found[place] = min(found[place], float(better))
+        return found
 
     def _identifies(self, decoder: Decoder) -> bool:
         return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
@@ -331,7 +364,7 @@ def _centred(goal: Goal, decoder: Decoder) -> Decoder:
     inputs = decoder.inputs
     if goal.shares_known:
         constant = inputs.share_of(0) / goal.shares[0] - inputs.share_of(1) / goal.shares[1]
-        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim)
+        return decoder.centred(goal.gap_functional(inputs, (0, 1)), constant, goal.aim, goal.other)
     first, second = (goal.mean_functional(inputs, g, goal.aim.mean) for g in (0, 1))
     return decoder.centred(first - second, None, goal.aim)
 
@@ -340,13 +373,21 @@ def largest_second_moments(
     decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
 ) -> Vector:
     """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
-    second, inputs = decoder.rows @ score**2, decoder.inputs
+    return np.asarray(largest_second_moments_of(decoder, [score], reckonings, abstaining)[0])
+
+
+def largest_second_moments_of(
+    decoder: Decoder, scores: Sequence[Vector], reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
+) -> Matrix:
+    """Return the same for several scores, a row for each."""
+    second, inputs = decoder.rows @ np.array(scores).T ** 2, decoder.inputs
     weights = inputs.weights(decoder.shares, abstaining)
-    blocks = inputs.blocks[: inputs.groups]
+    shape = inputs.groups, inputs.others, len(inputs.levels), len(scores)
     # Whatever the other values are: at each level the one that is worst.
-    of_groups = np.array([np.max([second[run] for run in inputs.runs(block)], axis=0) for block in blocks])
-    found = largest_averages(inputs.levels, of_groups, reckonings) @ weights[: inputs.groups]
-    return found + weights[-1] * second[-1] if inputs.abstain else found
+    of_groups = second[: len(second) - inputs.abstain].reshape(shape).max(axis=1).transpose(2, 0, 1)
+    averages = largest_averages(inputs.levels, of_groups.reshape(-1, shape[2]), reckonings)
+    found = averages.reshape(len(reckonings), len(scores), -1) @ weights[: inputs.groups]
+    return np.asarray((found + weights[-1] * second[-1] if inputs.abstain else found).T)
 
 
 class Wanted(NamedTuple):

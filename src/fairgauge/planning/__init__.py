@@ -16,10 +16,11 @@ from fairgauge.lazy import lazily
 if TYPE_CHECKING:
     from fairgauge.planning.draft import Draft
     from fairgauge.planning.result import Plan, PlanRow
-    from fairgauge.planning.typed import as_count
+    from fairgauge.planning.several import Plans
+    from fairgauge.planning.typed import as_count, as_number
     from fairgauge.planning.verbs import design, plan
 
-__all__ = ["Draft", "Plan", "PlanRow", "as_count", "design", "plan"]
+__all__ = ["Draft", "Plan", "PlanRow", "Plans", "as_count", "as_number", "design", "plan"]
 
 __getattr__, __dir__ = lazily(
     __name__,
@@ -27,7 +28,9 @@ __getattr__, __dir__ = lazily(
         "Draft": "draft",
         "Plan": "result",
         "PlanRow": "result",
+        "Plans": "several",
         "as_count": "typed",
+        "as_number": "typed",
         "design": "verbs",
         "plan": "verbs",
     },

@@ -8,6 +8,7 @@ from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.tables import Answering, answering
 from fairgauge.study import Question
+from fairgauge.study.question import answered_together
 
 
 def make_questions(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) -> list[Question]:
@@ -19,21 +20,24 @@ def make_questions(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AU
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
-    return [
-        _question(wishes[place], epsilon, table, axis)
-        for table in answering(wishes, epsilon, design=design)
-        for axis, place in enumerate(table.wishes)
-    ]
+    tables = answering(wishes, epsilon, design=design)
+    asked = [[_question(wishes[place], epsilon, table) for place in table.wishes] for table in tables]
+    return [question for questions in asked for question in answered_together(questions)]
 
 
-def _question(wish: Wish, epsilon: Decimal, table: Answering, axis: int) -> Question:
+def _question(wish: Wish, epsilon: Decimal, table: Answering) -> Question:
     # What is usual need not be said, and a study that says nothing new stays in format 1.
-    more = {
-        "expect": wish.expect,
-        "spread": None if wish.spread_in_v == USUAL_SPREAD else wish.spread,
-        "weight": wish.weight,
-    }
-    return Question(wish.metric, wish.attribute, wish.aim, table.design, epsilon, table.channel, **more, axis=axis)
+    return Question(
+        wish.metric,
+        wish.attribute,
+        wish.aim,
+        table.design,
+        epsilon,
+        table.channel,
+        expect=wish.expect,
+        spread=None if wish.spread_in_v == USUAL_SPREAD else wish.spread,
+        weight=wish.weight,
+    )
 
 
 def make_question(wish: Wish, epsilon: Decimal, *, design: str = AUTO) -> Question:

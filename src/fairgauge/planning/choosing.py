@@ -10,8 +10,9 @@ from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.parts import PlanPart, Reading, planned_parts
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric
 
 EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4"))
 # As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.
@@ -32,6 +33,7 @@ class Choice:
         odds: By which factor whoever sees an answer can change their odds at most.
         guess: How often somebody who must guess between two groups, 50 to 50 before, is right at most.
         clients: How many clients a good error takes.
+        parts: What every comparison, or every group's mean, will be known to, the worst first: ``error`` is its error.
     """
 
     epsilon: float
@@ -40,11 +42,17 @@ class Choice:
     odds: float
     guess: float
     clients: int
+    parts: tuple[PlanPart, ...] = ()
+
+    @property
+    def least(self) -> float:
+        """The error of what is told best."""
+        return min((part.error for part in self.parts if part.error is not None), default=self.error)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
         names = ("epsilon", "design", "error", "odds", "guess", "clients")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"parts": [part.to_dict() for part in self.parts]}
 
 
 @dataclass(frozen=True)
@@ -71,21 +79,28 @@ class Choices:
 
     def sentences(self) -> list[str]:
         """Return the recommendation in words."""
-        what = "the gap" if self.target == "gap" else "each group's mean"
         last, good = self.rows[-1], f"±{self.good:.3g}"
+        several = len(last.parts) > 1
+        what = ("every gap" if several else "the gap") if self.target == "gap" else "each group's mean"
         if self.recommended is not None:
             row = next(row for row in self.rows if row.epsilon == self.recommended)
-            reason = f"the most private of these that gives {what} to {good} or better, here ±{row.error:.3g}"
+            here = f"±{row.error:.3g} at worst" if several else f"±{row.error:.3g}"
+            reason = f"the most private of these that gives {what} to {good} or better, here {here}"
             return [
                 f"We would take epsilon {row.epsilon:g}: {reason}.",
                 f"For one person: {person_sentence(row.epsilon)}",
             ]
         one = next(row for row in self.rows if row.epsilon == 1)
         more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients."
-        if last.error >= 2 * NO_STUDY * self.metric.scale:
+        no_study = 2 * NO_STUDY * self.metric.scale
+        fine = [row for row in self.rows if row.error <= self.good]
+        if not fine and several and one.least < no_study:
+            worst, best = one.parts[0], one.parts[-1]
+            told = f"{worst.name} to ±{worst.error:.3g} at worst, {best.name} to ±{best.error:.3g} at best"
+            return [f"None of these gives {what} to {good}. Epsilon 1 gives {told}. {more}"]
+        if last.error >= no_study:
             even = f"even at epsilon {last.epsilon:g} so few clients give {what} to ±{last.error:.3g}"
             return [f"This is no study: {even} only, and no smaller gap would show.", more]
-        fine = [row for row in self.rows if row.error <= self.good]
         if fine:
             person = f"one answer tells much about a person: {person_sentence(fine[0].epsilon)}"
             only = f"Only epsilon {fine[0].epsilon:g} gives {what} to {good}, and there {person}"
@@ -112,6 +127,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     confidence: float = 0.99,
     interval: str = DEFAULT,
     epsilons: Sequence[Decimal] = EPSILONS,
+    attribute: Attribute | None = None,
     progress: Callable[[str], object] = str,
 ) -> Choices:
     """Return what so many clients tell at each epsilon, with the best design.
@@ -123,9 +139,11 @@ def choices(  # noqa: PLR0913 - the rest have defaults
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         epsilons: From the most private on.
+        attribute: Whose names the groups have; they are numbered unless given.
         progress: Called with each epsilon before it is worked out.
     """
-    kind, alpha, rows = kind_of(interval), check_confidence(confidence), []
+    kind, alpha, rows = kind_of(interval), check_confidence(confidence), list[Choice]()
+    reading = Reading(clients, kind, alpha, metric)
     good = 2 * GOOD * metric.scale
     for epsilon in epsilons:
         progress(str(epsilon))
@@ -143,6 +161,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
                 math.ceil(100 * math.exp(epsilon)) / 100,
                 1 / (1 + math.exp(-epsilon)),
                 settled(width, clients, good),
+                planned_parts(goal.by(design), channel, attribute, reading),
             )
         )
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
@@ -184,12 +203,21 @@ def person_sentence(epsilon: float) -> str:
     )
 
 
-def no_study_sentence(clients: int, error: float, metric: Metric) -> str | None:
-    """Return what to change where so few clients tell next to nothing; None where they tell something."""
+def no_study_sentence(clients: int, error: float, metric: Metric, parts: Sequence[PlanPart] = ()) -> str | None:
+    """Return what to change where so few clients tell next to nothing; None where they tell something.
+
+    Of several comparisons or means some may be told well and others not at all: then it names the worst.
+    """
     reach = 2 * metric.scale
     if error < NO_STUDY * reach:
         return None
     good = GOOD * reach
+    best = min((part.error for part in parts if part.error is not None), default=error)
+    if best < NO_STUDY * reach:
+        needs = f"For ±{good:.3g} there it takes about {enough(clients, error, good):,} clients, or a larger epsilon."
+        groups = parts[0].groups
+        whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
+        return f"{whom} so few clients tell next to nothing. {needs}"
     if error >= reach:
         tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
     else:

@@ -45,6 +45,7 @@ class Draft:
     weigh: tuple[str, ...] = ()
     symbols: int | None = None
     retention: int | None = None
+    abstaining: float | None = None
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -57,10 +58,12 @@ class Draft:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         metrics = [read_metric(typed) for typed in self.metrics]
         weights = read_weights(metrics, self.metric_weights)
+        may = self.abstain or self.abstaining is not None
         return [
             replace(
-                Wish(metric, attribute, self.target, self.abstain, self.expect, self.spread, symbols=self.symbols),
+                Wish(metric, attribute, self.target, may, self.expect, self.spread, symbols=self.symbols),
                 weight=weights.get(metric.name),
+                abstaining=self.abstaining,
             )
             for metric in metrics
         ]

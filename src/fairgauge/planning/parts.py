@@ -83,6 +83,11 @@ def planned_means(goal: Goal, channel: Channel, attribute: Attribute | None, rea
     return _parts(means, goal.decoder(channel), names, reading)
 
 
+def planned_parts(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
+    """Return what the study is for, the worst first: its comparisons, or each group's mean."""
+    return (planned_gaps if goal.target == "gap" else planned_means)(goal, channel, attribute, reading)
+
+
 def _parts(goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], reading: Reading) -> tuple[PlanPart, ...]:
     """Return what is wanted, by the decoder that the study's own goal has: with it answers will be read."""
     wanted = goal.wanted(decoder.inputs)

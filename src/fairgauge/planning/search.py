@@ -31,14 +31,13 @@ class Beside:
 
     Args:
         tables: How many tables there are if every question has its own.
-        together: Makes the table that answers this question and another at once, if there is one.
-        goal: The question's goal on that table.
+        together: Gives this question's table, and its goal there, where questions that can share a table do; None
+            where none can.
         fewer: How many tables there are then.
     """
 
     tables: int
-    together: Callable[[Decimal], Channel] | None = None
-    goal: Goal | None = None
+    together: Callable[[Decimal], tuple[Goal, Channel]] | None = None
     fewer: int = 1
 
 
@@ -53,15 +52,17 @@ class _Question:
     metric: Metric
     attribute: Attribute | None = None
     tables: int = 1
-    make: Callable[[Decimal], Channel] | None = None
+    make: Callable[[Decimal], tuple[Goal, Channel]] | None = None
 
-    def channel(self, epsilon: Decimal) -> Channel:
-        return make_channel(self.goal, epsilon, design=self.design)[1] if self.make is None else self.make(epsilon)
+    def served(self, epsilon: Decimal) -> tuple[Goal, Channel]:
+        if self.make is not None:
+            return self.make(epsilon)
+        return self.goal, make_channel(self.goal, epsilon, design=self.design)[1]
 
     def error(self, epsilon: Decimal, clients: float) -> float:
         # A device answers one table, picked by its coin: each gets its part of the answers.
         answers = clients / self.tables
-        return self.metric.scale * planned_width(self.goal, self.channel(epsilon), answers, self.kind, self.alpha)
+        return self.metric.scale * planned_width(*self.served(epsilon), answers, self.kind, self.alpha)
 
 
 def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -118,7 +119,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         rows.append(_row(question, epsilon, clients, error, detect))
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
-        shared = _Question(beside.goal or goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
+        shared = _Question(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
     chosen = None
     if goal.balanced and epsilon is not None and beside is None and {*designs_for(goal)} <= {r.design for r in rows}:
@@ -137,11 +138,11 @@ def _row(
         clients = _clients_for(question, epsilon, error)
     if epsilon is None:  # pragma: no cover - plan_for() makes sure of this
         raise InvalidInput("epsilon", None, "must be given")
-    channel = question.channel(epsilon)
+    goal, channel = question.served(epsilon)
     reached = question.error(epsilon, clients) if clients is not None and error is None else error
     power = None
     if detect is not None and clients is not None:
-        gap, answers = replace(question.goal, target="gap"), clients / question.tables
+        gap, answers = replace(goal, target="gap"), clients / question.tables
         width = planned_width(gap, channel, answers, question.kind, question.alpha)
         power = planned_power(gap, channel, answers, width, detect / question.metric.scale)
     reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables)
@@ -150,15 +151,15 @@ def _row(
         epsilon=float(epsilon),
         clients=clients,
         error=reached,
-        variance=question.tables * question.goal.variance(channel),
+        variance=question.tables * goal.variance(channel),
         symbols=channel.symbols,
-        levels=len(channel.axes[question.goal.axis]),
+        levels=len(channel.axes[goal.axis]),
         power=power,
-        privacy_variance=question.tables * question.goal.privacy_variance(channel),
-        sampling_variance=question.tables * question.goal.sampling_variance(),
-        assumes=assumption(question.goal, question.metric),
-        pairs=planned_gaps(question.goal, channel, question.attribute, reading),
-        means=planned_means(question.goal, channel, question.attribute, reading),
+        privacy_variance=question.tables * goal.privacy_variance(channel),
+        sampling_variance=question.tables * goal.sampling_variance(),
+        assumes=assumption(goal, question.metric),
+        pairs=planned_gaps(goal, channel, question.attribute, reading),
+        means=planned_means(goal, channel, question.attribute, reading),
     )
 
 

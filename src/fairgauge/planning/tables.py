@@ -57,11 +57,13 @@ def together(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) ->
     first, second = goals = [Goal.of(wish) for wish in wishes]
     if design in (AUTO, CENTRED):
         name = CENTRED
+        both_expected = first.expected is not None and second.expected is not None
         weights = [float(wish.weight or 1) for wish in wishes]
         problem = TogetherProblem(
             shares=(first.shares[0], first.shares[1]),
             epsilon=epsilon,
-            means=(first.aim.mean, second.aim.mean),
+            aims=(first.aim, second.aim),
+            others=(second.expected, first.expected) if both_expected else (None, None),
             weights=(weights[0] / sum(weights), weights[1] / sum(weights)),
         )
         channel = problem.channel()
@@ -69,13 +71,14 @@ def together(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) ->
         name, channel = UNCENTRED, sign_pairs(epsilon)
     else:
         return None
-    variances = (goal_on(goal, name, axis).variance(channel) for axis, goal in enumerate(goals))
+    variances = (goal_on(goals, name, axis).variance(channel) for axis in range(len(goals)))
     return Answering((0, 1), name, channel, tuple(variances))
 
 
-def goal_on(goal: Goal, design: str, axis: int) -> Goal:
-    """Return the goal of a question whose value is on an axis of a design's table."""
-    return replace(goal, design=design, axis=axis)
+def goal_on(goals: Sequence[Goal], design: str, axis: int) -> Goal:
+    """Return the goal of the question whose value is on an axis of a design's table, which serves all these goals."""
+    others = tuple(goal.expected for place, goal in enumerate(goals) if place != axis)
+    return replace(goals[axis], design=design, axis=axis, beside=others)
 
 
 def served_together(wishes: Sequence[Wish]) -> bool:

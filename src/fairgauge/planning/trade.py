@@ -8,9 +8,10 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.planning.parts import PlanPart, Reading, planned_parts
 from fairgauge.planning.tables import answering, goal_on
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Metric, Study
 
 
 def errors_for(
@@ -38,7 +39,39 @@ def errors_together(
         tables = answering(wishes, epsilon)
         for table in tables:
             for axis, place in enumerate(table.wishes):
-                goal = goal_on(Goal.of(wishes[place]), table.design, axis)
+                goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
                 width = planned_width(goal, table.channel, clients / len(tables), kind, alpha)
                 found[place].append((float(epsilon), wishes[place].metric.scale * width))
     return found
+
+
+def parts_together(
+    wishes: Sequence[Wish], epsilon: Decimal, *, clients: int, confidence: float = 0.99
+) -> list[tuple[PlanPart, ...]]:
+    """Return for each question of a study what every comparison or mean will be known to, watched at any time.
+
+    The worst of them is what :func:`errors_for` and :func:`errors_together` give.
+    """
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
+    tables, found = answering(wishes, epsilon), dict[int, tuple[PlanPart, ...]]()
+    for table in tables:
+        for axis, place in enumerate(table.wishes):
+            wish = wishes[place]
+            goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
+            reading = Reading(clients, kind, alpha, wish.metric, len(tables))
+            found[place] = planned_parts(goal, table.channel, wish.attribute, reading)
+    return [found[place] for place in range(len(wishes))]
+
+
+def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[tuple[PlanPart, ...]]:
+    """Return the same for a study whose tables are made."""
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
+    return [
+        planned_parts(
+            Goal.of(question),
+            question.channel,
+            question.attribute,
+            Reading(clients, kind, alpha, question.metric, len(study.tables)),
+        )
+        for question in study.questions
+    ]

@@ -68,6 +68,8 @@ def read_weights(metrics: Sequence[Metric], typed: Sequence[str]) -> dict[str, D
             raise InvalidInput(
                 "metric-weight", text, f"must be one of {names} and how much it matters, such as recall=2"
             )
+        if name in found:
+            raise InvalidInput("metric-weight", text, f"must be given once for {name}")
         found[name] = read_decimal("metric-weight", weight)
         if found[name] <= 0:
             raise InvalidInput("metric-weight", text, "must be above 0")

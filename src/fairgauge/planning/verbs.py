@@ -1,23 +1,26 @@
 """The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question, make_questions
+from fairgauge.planning.asking import make_questions
 from fairgauge.planning.crowd import plan_in_crowd, read_aim
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import plan_for
+from fairgauge.planning.several import Plans, plan_several
 from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_weights
 from fairgauge.study import Attribute, Metric, Number, Question
 
 
-def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
+@overload
+def plan(
     metric: Metric,
     attribute: Attribute,
     *,
@@ -28,6 +31,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     interval: str = DEFAULT,
     target: str | None = None,
     abstain: bool = False,
+    abstaining: Number | None = None,
     expect: Number | None = None,
     spread: Number | None = None,
     detect: Number | None = None,
@@ -37,7 +41,50 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
-) -> Plan:
+) -> Plan: ...
+@overload
+def plan(
+    metric: list[Metric] | tuple[Metric, ...],
+    attribute: Attribute,
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    target: str | None = None,
+    abstain: bool = False,
+    abstaining: Number | None = None,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    detect: Number | None = None,
+    designs: Sequence[str] | None = None,
+    weights: Mapping[str, Number] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans: ...
+def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
+    metric: Metric | list[Metric] | tuple[Metric, ...],
+    attribute: Attribute,
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    target: str | None = None,
+    abstain: bool = False,
+    abstaining: Number | None = None,
+    expect: Number | None = None,
+    spread: Number | None = None,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    observed: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    weights: Mapping[str, Number] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plan | Plans:
     """Return what each design needs or reaches, given two of clients, epsilon and error.
 
     Clients and a crowd epsilon will do, too.
@@ -46,15 +93,16 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     (:class:`~fairgauge.planning.result.PlanRow`).
 
     Args:
-        metric: What is measured.
+        metric: What is measured; a list of metrics is planned as the questions of one study, which share its answers.
         attribute: How people are grouped, with their shares if those are known.
         clients: How many will answer.
         epsilon: The privacy loss of one answer.
         error: The half-width of the interval.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
-        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         abstain: Whether people may prefer not to say.
+        abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         detect: A gap whose chance of being noticed shall be given too.
@@ -64,6 +112,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         observed: The part of the answers that a reader may know or have made up; a half unless given.
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
+        weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
@@ -73,31 +122,39 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> found = plan(recall, sex, clients=200_000, epsilon=1, designs=["randomized-response"])
     >>> round(found.rows[0].error, 4)
     0.0194
+    >>> both = plan([recall, Metric("fpr", 0, 1)], sex, clients=400_000, epsilon=1, designs=["randomized-response"])
+    >>> round(both["fpr"].rows[0].error, 4)
+    0.0194
     """
-    goal = Goal.of(Wish(metric, attribute, target, abstain, expect, spread))
-    plan_all = partial(
-        plan_for,
-        goal,
-        metric,
-        clients=None if clients is None else as_count("clients", clients),
-        confidence=confidence,
-        interval=interval,
-        detect=None if detect is None else as_number("detect", detect),
-        attribute=attribute,
-    )
+    part = None if abstaining is None else as_number("abstaining", abstaining)
+    known = (attribute, target, abstain or part is not None, expect, spread)
+    wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    asked: dict[str, Any] = {
+        "clients": None if clients is None else as_count("clients", clients),
+        "confidence": confidence,
+        "interval": interval,
+        "detect": None if detect is None else as_number("detect", detect),
+    }
+    two: dict[str, Any] = {
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "error": None if error is None else as_number("error", error),
+        "designs": designs,
+        "progress": progress,
+    }
     aim = read_aim(clients, crowd_epsilon, {"delta": delta, "observed": observed, "local_limit": local_limit})
+    if isinstance(metric, list | tuple):
+        if aim is not None:
+            raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
+        return plan_several(wishes, **asked, **two)
+    goal = Goal.of(wishes[0])
+    plan_all = partial(plan_for, goal, metric, attribute=attribute, **asked)
     if aim is not None:
         if epsilon is not None or error is not None:
             raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes the place of epsilon and error: leave them out")
         return plan_in_crowd(
             goal, aim, lambda name, local: plan_all(epsilon=local, designs=[name]), designs=designs, progress=progress
         )
-    return plan_all(
-        epsilon=None if epsilon is None else as_epsilon(epsilon),
-        error=None if error is None else as_number("error", error),
-        designs=designs,
-        progress=progress,
-    )
+    return plan_all(**two)
 
 
 @overload
@@ -111,6 +168,7 @@ def design(
     expect: Number | None = None,
     spread: Number | None = None,
     abstain: bool = False,
+    abstaining: Number | None = None,
 ) -> Question: ...
 @overload
 def design(
@@ -123,6 +181,7 @@ def design(
     expect: Number | None = None,
     spread: Number | None = None,
     abstain: bool = False,
+    abstaining: Number | None = None,
     weights: Mapping[str, Number] | None = None,
 ) -> list[Question]: ...
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
@@ -135,6 +194,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     expect: Number | None = None,
     spread: Number | None = None,
     abstain: bool = False,
+    abstaining: Number | None = None,
     weights: Mapping[str, Number] | None = None,
 ) -> Question | list[Question]:
     """Return the question that asks for a metric by an attribute, with the channel that serves it best.
@@ -146,11 +206,13 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
             that is the least error in total.
         attribute: How people are grouped, with their shares if those are known.
         epsilon: The privacy loss of one answer.
-        target: ``"gap"`` or ``"means"``; by default the gap for two groups with known shares, else the means.
+        target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         design: The design's name; ``"auto"`` takes the best.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.
         abstain: Whether people may prefer not to say.
+        abstaining: The part of people who will have nothing to say, whom the channel is made for; a tenth where they
+            may abstain, unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
 
     Raises:
@@ -163,8 +225,22 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     ('0.5', 'gap')
     """
     loss = as_epsilon(epsilon)
-    if isinstance(metric, list | tuple):
-        known = read_weights(metric, [f"{name}={weight}" for name, weight in (weights or {}).items()])
-        wishes = [Wish(each, attribute, target, abstain, expect, spread, known.get(each.name)) for each in metric]
-        return make_questions(wishes, loss, design=design)
-    return make_question(Wish(metric, attribute, target, abstain, expect, spread), loss, design=design)
+    part = None if abstaining is None else as_number("abstaining", abstaining)
+    known = (attribute, target, abstain or part is not None, expect, spread)
+    wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    made = make_questions(wishes, loss, design=design)
+    return made if isinstance(metric, list | tuple) else made[0]
+
+
+def _weighed(
+    metric: Metric | list[Metric] | tuple[Metric, ...], weights: Mapping[str, Number] | None
+) -> list[tuple[Metric, Decimal | None]]:
+    """Return each metric with how much it matters, if that is said."""
+    if not isinstance(metric, list | tuple):
+        if weights is not None:
+            raise InvalidInput("weights", ", ".join(map(str, weights)), "must be given with a list of metrics")
+        return [(metric, None)]
+    if not metric:
+        raise InvalidInput("metric", "none", "give at least one")
+    known = read_weights(metric, [f"{name}={weight}" for name, weight in (weights or {}).items()])
+    return [(each, known.get(each.name) if known else None) for each in metric]

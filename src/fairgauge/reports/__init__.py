@@ -25,8 +25,11 @@ from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge.reports.document import render_report
-    from fairgauge.reports.planning import PlanView, plan_views
+    from fairgauge.reports.planning import PlanView, plan_views, study_views
 
-__all__ = ["PlanView", "plan_views", "render_report"]
+__all__ = ["PlanView", "plan_views", "render_report", "study_views"]
 
-__getattr__, __dir__ = lazily(__name__, {"PlanView": "planning", "plan_views": "planning", "render_report": "document"})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {"PlanView": "planning", "plan_views": "planning", "render_report": "document", "study_views": "planning"},
+)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.sites import site_assumptions
 from fairgauge.study import Question, Study
 
 
@@ -26,7 +27,7 @@ def facts(study: Study, answers: int, particulars: Particulars) -> list[Fact]:
         ("Model", _model(study)),
         ("Answers taken", _when(study)),
         ("Response", response_sentence(study, answers, particulars)),
-        ("Single answers are kept", _kept(study)),
+        ("Single answers are kept" if study.site is None else "What single sites sent is kept", _kept(study)),
     ]
     return [Fact(name, said) for name, said in found if said is not None]
 
@@ -48,9 +49,14 @@ def _kept(study: Study) -> str | None:
     return f"for {study.retention} day{'' if study.retention == 1 else 's'} after the study closed"
 
 
+def counted(study: Study) -> str:
+    """Return what is counted: answers of devices, or sites."""
+    return "answers" if study.site is None else "sites"
+
+
 def response_sentence(study: Study, answers: int, particulars: Particulars) -> str:
     """Return how many answered, of how many, as far as anyone says."""
-    said = f"{answers:,} answers"
+    said = f"{answers:,} {counted(study)}"
     if particulars.asked is not None:
         part = answers / particulars.asked
         said += f" of {particulars.asked:,} who were asked ({100 * part:.3g} %)"
@@ -62,6 +68,8 @@ def response_sentence(study: Study, answers: int, particulars: Particulars) -> s
 def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
     """Return what has to be true for the numbers to be, a sentence each; what is checked is said to be."""
     kind = sealed_kind(estimate.interval)
+    if study.site is not None:
+        return site_assumptions(study.site, kind, particulars)
     found = [_about_clients(estimate, particulars)]
     found += dict.fromkeys(_about_shares(question) for question in study.questions)
     often = "at one look: whoever looks again and again until it suits needs the kind that holds at every look"
@@ -106,13 +114,13 @@ def _about_honesty(study: Study) -> str:
     return "Everyone answered once and honestly. The fit check can see some forging, and not all of it."
 
 
-def seal_facts(particulars: Particulars) -> list[Fact]:
+def seal_facts(study: Study, particulars: Particulars) -> list[Fact]:
     """Return what a seal says, for whoever checks it."""
     seal = particulars.seal
     if seal is None:
         return []
     return [
-        Fact("Sealed", f"{seal.answers:,} answers, study closed {seal.closed}"),
+        Fact("Sealed", f"{seal.answers:,} {counted(study)}, study closed {seal.closed}"),
         Fact("SHA-256 of all answers, sorted by id", seal.answers_sha256),
         Fact("Signature of the seal (Ed25519)", seal.signature),
         Fact("Key that made it", seal.key),

@@ -9,13 +9,15 @@ from markupsafe import Markup
 from fairgauge import __version__
 from fairgauge.estimation import Estimate
 from fairgauge.reports import card
-from fairgauge.reports.about import assumptions, facts, seal_facts
+from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.particulars import NAME, Particulars, stated
+from fairgauge.reports.sites import asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
-from fairgauge.reports.views import views
-from fairgauge.study import Study
+from fairgauge.reports.views import site_privacy_view, views
+from fairgauge.study import Site, Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 _MOST_COUNTS = 400
 
@@ -25,7 +27,9 @@ def _templates() -> Environment:
     return environment()
 
 
-def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: Particulars | None = None) -> str:
+def render_report(
+    study: Study, tally: Tally | SiteTally, estimate: Estimate, particulars: Particulars | None = None
+) -> str:
     """Return the report of a study as one HTML document that loads nothing.
 
     Guarantee: the same study, tally, terms and particulars give the same bytes with the same version.  Numbers are
@@ -47,14 +51,16 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             study=study,
             tally=tally,
             tally_digest=digest,
-            counts=tally.to_bytes().decode() if len(tally.counts) <= _MOST_COUNTS else None,
+            counts=tally.to_bytes().decode() if _numbers(tally) <= _MOST_COUNTS else None,
+            counted=counted(study),
+            site=None if study.site is None else _site(study.site),
             estimate=estimate,
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
             questions=shown,
             said=said,
             facts=facts(study, tally.total, said),
-            seal_facts=seal_facts(said),
+            seal_facts=seal_facts(study, said),
             assumptions=assumptions(study, estimate, said),
             stated=stated(study, digest, estimate, said, __version__),
             meta_name=NAME,
@@ -64,6 +70,22 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             version=__version__,
         )
     )
+
+
+def _numbers(tally: Tally | SiteTally) -> int:
+    return len(tally.counts) + (len(tally.products) if isinstance(tally, SiteTally) else 0)
+
+
+def _site(site: Site) -> dict[str, object]:
+    """Return what a report tells of what sites count."""
+    return {
+        "asks": asks_sentence(site),
+        "outcome": site.outcome,
+        "records": site.records,
+        "counts": outcome_sentence(site),
+        "noise": noise_sentence(site),
+        "privacy": site_privacy_view(site),
+    }
 
 
 def _options(estimate: Estimate) -> str:

@@ -7,7 +7,7 @@ from fairgauge.errors import MissingExtra
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairgauge.planning import Plan
+    from fairgauge.planning import Plan, Plans
     from fairgauge.study import Study
     from fairgauge.tallies import Tally
 
@@ -35,6 +35,12 @@ def study_frame(study: "Study") -> "pd.DataFrame":
 def plan_frame(plan: "Plan") -> "pd.DataFrame":
     """Return one row for each design."""
     return _frame([row.to_dict() for row in plan.rows])
+
+
+def plans_frame(plans: "Plans") -> "pd.DataFrame":
+    """Return one row for each design of each metric."""
+    named = zip(plans.metrics, plans.plans, strict=True)
+    return _frame([{"metric": name, **row.to_dict()} for name, plan in named for row in plan.rows])
 
 
 def tally_frame(tally: "Tally") -> "pd.DataFrame":

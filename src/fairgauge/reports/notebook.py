@@ -23,7 +23,7 @@ from fairgauge.study.site import SiteMetric
 if TYPE_CHECKING:
     from fairgauge.estimation import Estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.planning import Plan
+    from fairgauge.planning import Plan, Plans
     from fairgauge.study import Study
     from fairgauge.tallies import Tally
 
@@ -55,6 +55,15 @@ def plan_html(plan: "Plan") -> str:
     said = "; ".join(f"{design} {size}" for design, _, size in bars)
     picture = moves_figure(bars, description=f"{what} of each design: {said}.") if bars else None
     return _render("plan", plan=plan, picture=picture, what=what, sure=part_of_hundred(plan.confidence))
+
+
+def plans_html(plans: "Plans") -> str:
+    """Return how the questions of a study share the answers, and the plan of each."""
+    said = _render("plans", sentences=plans.sentences())
+    each = [
+        _render("metric", metric=name) + plan_html(plan) for name, plan in zip(plans.metrics, plans.plans, strict=True)
+    ]
+    return "\n".join([said, *each])
 
 
 def tally_html(tally: "Tally") -> str:

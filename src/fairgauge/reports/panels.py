@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fairgauge.estimation import Interval, QuestionEstimate
 from fairgauge.study import Attribute, Question
 from fairgauge.study.sides import margins, planned, side_name
+from fairgauge.study.site import SiteMetric
 
 MOST_GAPS = 24
 OVER_ALL = "over all"
@@ -45,7 +46,7 @@ def left_out_sentence(found: QuestionEstimate) -> str | None:
     )
 
 
-def gap_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
+def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
     """Return the gaps in panels: one for every two groups of an attribute that are compared in several cells."""
     attribute = question.attribute
     if not attribute.cross:
@@ -76,7 +77,7 @@ def gap_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
     return [*panels, *([Panel("other comparisons", tuple(_largest(others)))] if others else [])]
 
 
-def mean_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
+def mean_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
     """Return the means in panels: one for each attribute that crosses, then one for each group of the first."""
     attribute = question.attribute
     if not attribute.cross:

@@ -1,6 +1,7 @@
 """What an epsilon costs and buys, while somebody chooses it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,22 +10,93 @@ from markupsafe import Markup
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.draft import Draft
-from fairgauge.planning.trade import errors_for, errors_together
+from fairgauge.planning.parts import PlanPart
+from fairgauge.planning.trade import errors_for, errors_together, parts_of_study, parts_together
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
-from fairgauge.reports.units import unit_of
+from fairgauge.reports.units import MINUS, Unit, level_of, unit_of
+from fairgauge.study import Metric, Study
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 
 
 @dataclass(frozen=True)
 class PlanView:
-    """What so many answers would tell about one question."""
+    """What so many answers would tell about one question.
+
+    Args:
+        title: The metric and the attribute.
+        sentence: What the answers tell, and what one answer tells of a person.
+        unit: In which units errors are.
+        rows: Every comparison, or every group, with its error, the worst first; none where there is only one.
+        heading: What the rows are.
+        figure: The error for other epsilons; None for a study that is made.
+    """
 
     title: str
     sentence: str
-    figure: Markup
     unit: str
+    rows: tuple[tuple[str, str], ...]
+    heading: str
+    figure: Markup | None = None
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is told of one question: its metric, and what each of its numbers will be known to."""
+
+    metric: Metric
+    attribute: str
+    target: str
+    epsilon: Decimal
+    clients: int
+    questions: int
+    parts: tuple[PlanPart, ...]
+    error: float
+    share_error: str | None = None
+
+    @property
+    def least(self) -> float:
+        """The error of what is told best."""
+        return min((part.error for part in self.parts if part.error is not None), default=self.error)
+
+    @property
+    def unit(self) -> Unit:
+        """Gaps are told in points; a mean of 0.8 stays 0.8."""
+        return unit_of(self.metric) if self.target == "gap" else level_of(self.metric)
+
+    def view(self, figure: Markup | None = None) -> PlanView:
+        unit, several = self.unit, len(self.parts) > 1
+        rows = [(_name(part), f"±{unit.of(part.error or 0)}") for part in self.parts]
+        return PlanView(
+            title=f"{self.metric.name} by {self.attribute}",
+            sentence=self.sentence(),
+            unit=f"{unit.word}s" if unit.word else "the metric's units",
+            rows=tuple(rows) if several else (),
+            heading="comparison" if self.target == "gap" else "mean of",
+            figure=figure,
+        )
+
+    def sentence(self) -> str:
+        """Return what so many answers tell: the worst and the best of several, never only one."""
+        shared = f", shared by {self.questions} questions," if self.questions > 1 else ""
+        told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} give {self._what()} (99 % confidence)."
+        tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)
+        if tells_nothing is not None:
+            told = tells_nothing if self.least >= 2 * self.metric.scale else f"{told} {tells_nothing}"
+        if self.share_error is not None:
+            told += f" That shares may be off by {self.share_error} comes on top of it."
+        factor = math.ceil(math.exp(self.epsilon) * 100) / 100
+        return f"{told} Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
+
+    def _what(self) -> str:
+        if len(self.parts) < 2:
+            what = "the gap" if self.target == "gap" else "each group's mean"
+            return f"{what} to about ±{self.unit.of(self.error)}"
+        worst, best = self.parts[0], self.parts[-1]
+        said = [f"{_name(part)} to about ±{self.unit.of(part.error or 0)}" for part in (worst, best)]
+        means = "" if self.target == "gap" else "each group's mean: "
+        return f"{means}{said[0]} at worst, {said[1]} at best"
 
 
 def plan_views(draft: Draft, clients: int) -> list[PlanView]:
@@ -33,28 +105,52 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
     Raises:
         InvalidInput: If something in the draft is typed wrong.
     """
-    chosen = as_epsilon(draft.epsilon)
+    chosen, wishes = as_epsilon(draft.epsilon), draft.wishes()
     epsilons = sorted({*_EPSILONS, chosen})
-    found = []
-    wishes = draft.wishes()
+    parts = parts_together(wishes, chosen, clients=clients)
     several = errors_together(wishes, epsilons, clients=clients) if len(wishes) > 1 else []
+    found = []
     for number, wish in enumerate(wishes):
-        metric, goal, unit = wish.metric, Goal.of(wish), unit_of(wish.metric)
+        metric, goal = wish.metric, Goal.of(wish)
         points = several[number] if several else errors_for(goal, metric, epsilons, clients=clients)
-        error = dict(points)[float(chosen)]
-        what = "the gap" if goal.target == "gap" else "each group's mean"
-        sentence = (
-            f"With epsilon {chosen}, {clients:,} answers give {what} to about ±{unit.of(error)} (99 % confidence)."
+        told = _Told(
+            metric,
+            wish.attribute.name,
+            goal.target,
+            chosen,
+            clients,
+            len(wishes),
+            parts[number],
+            dict(points)[float(chosen)],
+            wish.attribute.share_error,
         )
-        if several:
-            sentence = sentence.replace("answers give", f"answers, shared by {len(wishes)} questions, give")
-        tells_nothing = no_study_sentence(clients, error, metric)
-        if tells_nothing is not None:
-            sentence = f"{'' if error >= 2 * metric.scale else sentence + ' '}{tells_nothing}"
-        factor = math.ceil(math.exp(chosen) * 100) / 100
-        sentence += f" Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
-        drawn = [(epsilon, one * unit.factor) for epsilon, one in points]
-        figure = trade_figure(drawn, float(chosen), description=sentence)
-        title = f"{metric.name} by {wish.attribute.name}"
-        found.append(PlanView(title, sentence, figure, f"{unit.word}s" if unit.word else "the metric's units"))
+        figure = trade_figure(_drawn(points, told.unit), float(chosen), description=told.sentence())
+        found.append(told.view(figure))
     return found
+
+
+def study_views(study: Study, clients: int) -> list[PlanView]:
+    """Return what so many answers to a study would tell whose tables are made."""
+    parts = parts_of_study(study, clients=clients)
+    return [
+        _Told(
+            question.metric,
+            question.attribute.name,
+            question.target,
+            Decimal(question.epsilon),
+            clients,
+            len(study.questions),
+            found,
+            max((part.error or 0 for part in found), default=math.inf),
+            question.attribute.share_error,
+        ).view()
+        for question, found in zip(study.questions, parts, strict=True)
+    ]
+
+
+def _name(part: PlanPart) -> str:
+    return f" {MINUS} ".join(part.groups)
+
+
+def _drawn(points: Sequence[tuple[float, float]], unit: Unit) -> list[tuple[float, float]]:
+    return [(epsilon, error * unit.factor) for epsilon, error in points]

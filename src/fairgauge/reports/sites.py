@@ -2,6 +2,8 @@
 
 import math
 
+from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.reports.particulars import Particulars
 from fairgauge.study import Site
 
 
@@ -14,3 +16,66 @@ def protection_sentence(site: Site) -> str:
         f"at most a factor {factor:.2f} (epsilon {site.epsilon}). The site itself sees its own records; that it takes "
         "part, and how large it is to within the noise, is not hidden."
     )
+
+
+def noise_sentence(site: Site) -> str:
+    """Return how the exact epsilon follows from the integers of the noise law.
+
+    >>> from fairgauge.study import Attribute
+    >>> noise_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1.5", records=2)).partition(", and ")[2]
+    'one person moves the counts by 4 in sum: 4 × 3/8 = 3/2.'
+    """
+    return (
+        f"Noise that is larger by 1 is exp(-{site.decay}) times as likely, and one person moves the counts by "
+        f"{site.moved} in sum: {site.moved} × {site.decay} = {site.loss}."
+    )
+
+
+def asks_sentence(site: Site) -> str:
+    """Return what a study for sites asks, of all that its counts tell.
+
+    >>> from fairgauge.study import Attribute
+    >>> asks_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1")).partition("rate or ")[2]
+    'precision differ between female and male?'
+    """
+    *names, last = [asked.metric.name for asked in site.asked]
+    told = " or ".join(filter(None, [", ".join(names), last]))
+    if site.attribute.cross:
+        by = " and ".join(factor.name for factor in site.attribute.cross)
+        return f"Does the model's {told} differ by {by} ({len(site.attribute.groups)} cells)?"
+    *groups, rest = site.attribute.groups
+    return f"Does the model's {told} differ between {', '.join(groups)} and {rest}?"
+
+
+def outcome_sentence(site: Site) -> str:
+    """Return what a site counts, and who counts as one person."""
+    if site.metric is None or site.levels is None:
+        what = "whether the truth and the model's prediction are 0 or 1"
+    else:
+        what = f"the level of {site.metric.name} that is next to its value, one of {len(site.levels)}"
+    most = "One record" if site.records == 1 else f"Up to {site.records} records"
+    count = "counts" if site.records == 1 else "count"
+    who = "" if site.person is None else f" One person is: {site.person.rstrip('.')}."
+    return (
+        f"Each site counted its records by {site.attribute.name}, and by {what}: {site.cells} counts. "
+        f"{most} of each person {count}.{who} Every record that counts, counts alike, in whichever site it is."
+    )
+
+
+def site_assumptions(site: Site, kind: IntervalKind, particulars: Particulars) -> list[str]:
+    """Return what has to be true for the numbers to be, where sites counted."""
+    missing = "No number in this report can show whether sites that did not answer differ."
+    if particulars.asked is not None:
+        missing = f"{particulars.asked:,} sites were asked. If those that did not answer differ, it is not about them."
+    people = "Each record is taken for one person." if site.records == 1 else "People are told apart within a site."
+    once = "Tickets saw to the first. " if particulars.seal is not None else ""
+    return [
+        f"The intervals are about {kind.about}, at one look. {missing}",
+        f"{people} Whoever is in two sites counts in both, and is protected by each of them separately.",
+        "Records without a group or an outcome are left out: if they differ, the result is not about them.",
+        (
+            f"Each site answered once, counted what the study says, and added the noise that the study says. {once}"
+            "Nothing shows whether a site made its counts up: one that did could move the result without limit."
+        ),
+        "What a site holds as the group, the truth and the prediction of a person is believed.",
+    ]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from markupsafe import Markup
 
@@ -17,10 +18,13 @@ from fairgauge.reports.figures import (
     shrinking_figure,
 )
 from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, shown_gaps
+from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
     NO_RATIO,
+    NO_SITE_RATIO,
+    Asked,
     Verdict,
     fit_sentence,
     forging_sentence,
@@ -34,7 +38,7 @@ from fairgauge.reports.words import (
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import Question, Study
+from fairgauge.study import Question, Site, Study
 
 _BELIEFS = (0.1, 0.5, 0.9)
 
@@ -73,7 +77,7 @@ class QuestionView:
     attribute: str
     groups: tuple[str, ...]
     shares: tuple[str, ...] | None
-    design: str
+    design: str | None
     abstain: bool
     answers: int
     verdict: Verdict
@@ -88,7 +92,7 @@ class QuestionView:
     moves: Markup | None
     fit: str
     notes: tuple[str, ...]
-    privacy: PrivacyView
+    privacy: PrivacyView | None
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,9 @@ class ProgressView:
     shrinking: Markup | None
 
 
-def question_view(
-    question: Question, found: QuestionEstimate, estimate: Estimate, *, over: bool = False
-) -> QuestionView:
-    """Return what to show of a question."""
+def question_view(question: Asked, found: QuestionEstimate, estimate: Estimate, *, over: bool = False) -> QuestionView:
+    """Return what to show of a question; what sites tell has no design, and no privacy, of its own."""
+    own = question if isinstance(question, Question) else None
     confidence, tolerance = estimate.confidence, estimate.tolerance
     sure = f"{part_of_hundred(confidence)} confidence"
     return QuestionView(
@@ -113,9 +116,9 @@ def question_view(
         metric=question.metric.name,
         attribute=question.attribute.name,
         groups=question.attribute.groups,
-        shares=question.attribute.shares,
-        design=question.design,
-        abstain=question.channel.abstain,
+        shares=None if own is None else own.attribute.shares,
+        design=None if own is None else own.design,
+        abstain=own is not None and own.channel.abstain,
         answers=found.answers,
         verdict=verdict(question, found, confidence=confidence, over=over),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
@@ -123,17 +126,17 @@ def question_view(
         cut=CUT_NOTE if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure),
         means=_means(question, found, sure),
-        ratio=ratio_sentence(question, found) or NO_RATIO,
+        ratio=ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO),
         stated=tuple(share_sentences(question, found)),
         forging=forging_sentence(question, found),
         moves=_moves(question, found),
         fit=fit_sentence(found),
         notes=(*_held(found, confidence), *found.warnings),
-        privacy=privacy_view(question),
+        privacy=None if own is None else privacy_view(own),
     )
 
 
-def title_of(question: Question) -> str:
+def title_of(question: Asked) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
     name = f"{question.metric.name} by {question.attribute.name}"
     return name[0].upper() + name[1:] if name[:2].islower() else name
@@ -142,20 +145,39 @@ def title_of(question: Question) -> str:
 def privacy_view(question: Question) -> PrivacyView:
     """Return what answering a question means for one person."""
     epsilon = question.channel.epsilon
-    rows = [(f"{round(100 * before)} before", before, *odds_after(question, before)) for before in _BELIEFS]
-    low, high = odds_after(question, 0.5)
-    said = (
-        "Somebody who held it for 50 in 100 that you are in a certain group can, after seeing your answer, "
-        f"hold it for {math.floor(100 * low)} in 100 at the least and {math.ceil(100 * high)} in 100 at the most."
-    )
+    said = "that you are in a certain group can, after seeing your answer"
     sentence = privacy_sentence(question)
     return PrivacyView(
         sentence=sentence[0].upper() + sentence[1:] + ".",
         epsilon=_exact_epsilon(epsilon),
         declared=question.epsilon,
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=odds_figure(rows, description=said),
+        odds=_odds(question.channel.loss, said),
         symbols=question.channel.symbols,
+    )
+
+
+def site_privacy_view(site: Site) -> PrivacyView:
+    """Return what a site's answer means for one of its people."""
+    return PrivacyView(
+        sentence=protection_sentence(site),
+        epsilon=str(site.loss),
+        declared=site.epsilon,
+        factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",
+        odds=_odds(math.exp(float(site.loss)), "of a person's record at a site can, after seeing the site's counts"),
+        symbols=site.cells,
+    )
+
+
+def _odds(loss: float | Fraction | None, said: str) -> Markup:
+    rows = [(f"{round(100 * before)} before", before, *odds_after(loss, before)) for before in _BELIEFS]
+    low, high = odds_after(loss, 0.5)
+    return odds_figure(
+        rows,
+        description=(
+            f"Somebody who held it for 50 in 100 {said}, "
+            f"hold it for {math.floor(100 * low)} in 100 at the least and {math.ceil(100 * high)} in 100 at the most."
+        ),
     )
 
 
@@ -195,7 +217,7 @@ def views(study: Study, estimate: Estimate, *, over: bool = False) -> list[Quest
     """Return what to show of every question of a study."""
     return [
         question_view(question, found, estimate, over=over)
-        for question, found in zip(study.questions, estimate.questions, strict=True)
+        for question, found in zip(study.asked, estimate.questions, strict=True)
     ]
 
 
@@ -207,7 +229,7 @@ def _exact_epsilon(epsilon: float) -> str:
     return f"{math.ceil(round(epsilon * scaled, 6)) / scaled:.6g}"
 
 
-def _numbers(question: Question, found: QuestionEstimate) -> list[Number]:
+def _numbers(question: Asked, found: QuestionEstimate) -> list[Number]:
     gaps, level = unit_of(question.metric), level_of(question.metric)
     rows = [_number(f"{a} − {b}", gap, gaps) for (a, b), gap in shown_gaps(found)]
     rows += [_number(group, mean, level) for group, mean in (found.margins | found.means).items()]
@@ -234,7 +256,7 @@ def _number(name: str, interval: Interval, unit: Unit) -> Number:
     )
 
 
-def _gaps(question: Question, found: QuestionEstimate, tolerance: float | None, sure: str) -> Markup | None:
+def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sure: str) -> Markup | None:
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
@@ -250,7 +272,7 @@ def _gaps(question: Question, found: QuestionEstimate, tolerance: float | None, 
     )
 
 
-def _means(question: Question, found: QuestionEstimate, sure: str) -> Markup | None:
+def _means(question: Asked, found: QuestionEstimate, sure: str) -> Markup | None:
     if not found.means:
         return None
     unit = level_of(question.metric)
@@ -274,7 +296,7 @@ def _bars(panels: Sequence[Panel], unit: Unit, factor: float) -> list[Bar]:
     return bars
 
 
-def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
+def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     gap, moves = found.headline.interval, found.sensitivity
     if gap is None or moves is None:
         return None

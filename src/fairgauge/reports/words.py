@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.fit import SUSPICIOUS
@@ -148,6 +149,12 @@ NO_RATIO = (
 )
 
 
+NO_SITE_RATIO = (
+    "Impact ratio: these counts do not tell it. It takes a rate of each group, such as the selection rate, clearly "
+    "above zero."
+)
+
+
 def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
     if found.impact_ratio is None:
@@ -185,9 +192,13 @@ def privacy_sentence(question: Question) -> str:
     )
 
 
-def odds_after(question: Question, before: float) -> tuple[float, float]:
-    """Return the least and the most that somebody can believe after an answer, who believed ``before``."""
-    loss = question.channel.loss
+def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, float]:
+    """Return the least and the most that somebody can believe after an answer, who believed ``before``.
+
+    Args:
+        loss: By which factor an answer can change odds at most; None if there is no limit.
+        before: What somebody believed.
+    """
     if loss is None:
         return 0.0, 1.0
     factor = float(loss)

@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -18,7 +18,7 @@ from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, decimal_text
-from fairgauge.study.question import Question
+from fairgauge.study.question import Question, answered_together
 from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms, needs_format_2
 
 if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
@@ -123,7 +123,7 @@ class Study:
             object.__setattr__(self, "aim", decimal_text("aim", self.aim))
         check_questions(self)
         # Where a table answers several questions, a question's place in it says which value is its own.
-        placed = (replace(question, axis=axis) for table in self.tables for axis, question in enumerate(table))
+        placed = (question for table in self.tables for question in answered_together(table))
         if any(len(table) > 1 for table in self.tables):
             object.__setattr__(self, "questions", tuple(placed))
             del self.__dict__["tables"]

@@ -1,6 +1,7 @@
 """The question: one metric of one attribute, asked through a channel."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
@@ -33,6 +34,7 @@ class Question:
         spread: The standard deviation to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions; 1 unless given.
         axis: Which of the channel's values is the metric's, where it takes several at once; a study sets it.
+        beside: The questions about the channel's other values; a study sets it.
     """
 
     metric: Metric
@@ -45,6 +47,7 @@ class Question:
     spread: str | None = None
     weight: str | None = None
     axis: int = 0
+    beside: tuple["Question", ...] = ()
 
     def __init__(  # noqa: PLR0913, PLR0917 - these are the parts of a question
         self,
@@ -59,6 +62,7 @@ class Question:
         spread: Number | None = None,
         weight: Number | None = None,
         axis: int = 0,
+        beside: tuple["Question", ...] = (),
     ) -> None:
         check_is("metric", metric, Metric)
         check_is("attribute", attribute, Attribute)
@@ -77,6 +81,7 @@ class Question:
         put(self, "spread", None if spread is None else _spread(metric, spread))
         put(self, "weight", None if weight is None else positive("weight", weight))
         put(self, "axis", axis)
+        put(self, "beside", beside)
         if type(axis) is not int or not 0 <= axis < len(channel.axes):
             raise BadStudy("axis", axis, f"must be from 0 to {len(channel.axes) - 1}")
         if channel.groups != len(attribute.groups):
@@ -123,3 +128,9 @@ def _spread(metric: Metric, given: Number) -> str:
     if not 0 < Fraction(text) <= most:
         raise BadStudy("spread", text, f'must be above 0 and at most half of the range, or "{ANY_VALUES}"')
     return text
+
+
+def answered_together(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """Return the questions of one table, each told its own value's place and the questions beside it."""
+    placed = [replace(question, axis=axis, beside=()) for axis, question in enumerate(questions)]
+    return tuple(replace(one, beside=tuple(other for other in placed if other is not one)) for one in placed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from fairgauge.channel import check_levels
@@ -99,6 +100,21 @@ class Site:
         if self.metric is not None:
             return (SiteMetric(self.metric, self.attribute),)
         return tuple(SiteMetric(Metric(name, 0, 1), self.attribute) for name in RATES.values())
+
+    @property
+    def decay(self) -> Fraction:
+        r"""The noise's decay :math:`d`: a count is off by z with a probability that falls as :math:`e^{-d |z|}`."""
+        return Fraction(self.epsilon) / self.moved
+
+    @property
+    def moved(self) -> int:
+        """By how much one person can move the counts in sum: each of its records leaves a cell and enters another."""
+        return 2 * self.records
+
+    @property
+    def loss(self) -> Fraction:
+        """The exact epsilon of a site's answer for each person: what is moved, times the noise's decay."""
+        return self.moved * self.decay
 
     @property
     def cells(self) -> int:

@@ -66,6 +66,11 @@ class SiteTally:
                 products[index] += first * second
         return cls(study.digest, tuple(counts), tuple(sorted(found)), tuple(products))
 
+    @property
+    def total(self) -> int:
+        """How many sites are in it."""
+        return len(self.sites)
+
     @classmethod
     def from_bytes(cls, data: bytes) -> "SiteTally":
         """Read a tally of sites.

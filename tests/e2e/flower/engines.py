@@ -22,6 +22,7 @@ def environment(here: Path) -> dict[str, str]:
         "FLWR_HOME": str(here / "flwr"),
         "FLWR_TELEMETRY_ENABLED": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",  # else Ray's workers stand back for every other program
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "NO_COLOR": "1",
         "COLUMNS": "200",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,103 @@ def test_lines_that_are_too_long_or_cut_off_are_no_lines(tmp_path: Path, monkeyp
                     assert said.read() == b"no line\n"
 
 
+def connected(here: Path) -> socket.socket:
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line.connect(str(here / "agent.sock"))
+    return line
+
+
+def drip(line: socket.socket) -> None:
+    for _ in range(10**6):
+        line.sendall(b"a")
+
+
+class Clock:
+    """A clock that goes on by one second at every look."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_who_drips_bytes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_socket, "time", Clock())  # each byte takes a second, and a line may take twenty
+    with serving(settle(tmp_path)), connected(tmp_path) as line:
+        line.settimeout(60)
+        with pytest.raises(BrokenPipeError):
+            drip(line)
+        with line.makefile("rb") as said:
+            assert said.read() == b""
+
+
+def test_who_chats_for_ever_is_not_listened_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_socket, "time", Clock())
+    with serving(settle(tmp_path)), connected(tmp_path) as line, line.makefile("rwb") as talk:
+        heard = 0
+        with suppress(OSError):
+            while True:
+                talk.write(b"hello\n")
+                talk.flush()
+                if not talk.readline():
+                    break
+                heard += 1
+        assert 5 < heard < 60
+
+
+def test_those_who_hold_all_places_keep_others_waiting_and_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 2)
+    with serving(settle(tmp_path)), ExitStack() as stack:
+        held = [stack.enter_context(connected(tmp_path)) for _ in range(2)]
+        for line in held:
+            line.sendall(b"hello\n")
+            assert line.recv(100) == b"ok fairgauge-agent 1\n"
+        waiting = stack.enter_context(connected(tmp_path))
+        waiting.sendall(b"hello\n")
+        waiting.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting.recv(100)  # nobody listens yet
+        held[0].close()
+        waiting.settimeout(60)
+        assert waiting.recv(100) == b"ok fairgauge-agent 1\n"
+    # And it could be stopped while all places were taken: else this would never end.
+
+
+def test_it_stops_though_all_places_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 1)
+    with ExitStack() as stack:
+        with serving(settle(tmp_path)):
+            for _ in range(3):
+                stack.enter_context(connected(tmp_path)).sendall(b"answer ")
+        assert not (tmp_path / "agent.sock").exists()
+
+
+def test_measuring_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 1)
+
+    def values() -> dict[str, float]:
+        with connected(tmp_path) as line:
+            line.settimeout(60)
+            line.sendall(b"hello\n")
+            assert line.recv(100) == b"ok fairgauge-agent 1\n"
+        return {"recall": 0.25}
+
+    with serving(settle(tmp_path, askers_give=["recall"])):
+        assert isinstance(ask_agent(tmp_path / "agent.sock", STUDY, values), Answer)
+
+
+def test_long_names_of_values_are_not_kept(tmp_path: Path) -> None:
+    with serving(settle(tmp_path, askers_give=["recall"])), connected(tmp_path) as line:
+        line.settimeout(60)
+        line.sendall(b"value " + b"x" * 2000 + b"=1\nvalue recall=0.5\n")
+        with line.makefile("rb") as said:
+            assert (said.readline(), said.readline()) == (b"no line\n", b"ok\n")
+
+
 def test_only_its_user_may_connect_unless_the_file_says_otherwise(tmp_path: Path) -> None:
     for name, mode, expected in (("a", "600", 0o600), ("b", "660", 0o660)):
         with serving(settle(tmp_path / name, mode=mode)):
@@ -150,16 +247,19 @@ def test_what_is_no_reply_is_a_refusal(reply: bytes, tmp_path: Path) -> None:
         stranger.listen()
 
         def talk() -> None:
-            caller, _ = stranger.accept()
-            with caller, caller.makefile("rb") as lines:
-                for _ in lines:
-                    caller.sendall(reply)
-                    if not reply.endswith(b"\n"):
-                        return
+            with suppress(OSError):
+                while True:
+                    caller, _ = stranger.accept()
+                    with caller, caller.makefile("rb") as lines:
+                        for _ in lines:
+                            caller.sendall(reply)
+                            if not reply.endswith(b"\n"):
+                                break
 
         thread = threading.Thread(target=talk)
         thread.start()
         refused = ask_agent(tmp_path / "agent.sock", STUDY)
+        stranger.shutdown(socket.SHUT_RDWR)
         thread.join()
     assert isinstance(refused, Refusal)
     assert refused.code in ("agent", "device")

@@ -30,7 +30,9 @@ def total(of: Table, score: np.ndarray, reckoning: Reckoning) -> float:
     return float(largest_averages(LEVELS, second, [reckoning])[0] @ WEIGHTS)
 
 
-@pytest.mark.parametrize("reckoning", [Reckoning(0.6, 0.3), Reckoning(0.0, None), Reckoning(-0.4, 0.1)])
+@pytest.mark.parametrize(
+    "reckoning", [Reckoning(0.6, 0.3), Reckoning(0.0, None), Reckoning(-0.4, 0.1), Reckoning(-0.25, 0.05)]
+)
 @pytest.mark.parametrize("symbols", [6, 8])
 def test_no_other_score_does_better(symbols: int, reckoning: Reckoning):
     of = table(symbols)

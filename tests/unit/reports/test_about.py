@@ -64,7 +64,7 @@ def test_what_is_not_known_is_not_said():
     names = [fact.name for fact in facts(PLAIN, 10, Particulars())]
     assert names == ["Response"]
     assert response_sentence(PLAIN, 10, Particulars()) == "10 answers; how many were asked is not stated"
-    assert seal_facts(Particulars()) == []
+    assert seal_facts(study(tells_all()), Particulars()) == []
 
 
 def test_assumptions_fit_the_study():

@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
+from fairgauge.collector.keeping.check_sites import check_sites, whose_seal
+from fairgauge.collector.seal import AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import FairgaugeError, StoreDamaged
+from fairgauge.study import Study, parse
 
 ENOUGH_SECONDS = 3600.0
 
@@ -67,6 +69,10 @@ async def _check_study(store: Store, kept: Published) -> _Found:
         faults.append("its document is not the one that its digest names")
     if kept.key and not signature_is_good(kept.key, "study", kept.document, kept.signature):
         faults.append("its signature is not by its key")
+    study = _for_sites(kept.document)
+    if study is not None:
+        found = await check_sites(store, kept, study)
+        return _Found(found.answers, faults + found.faults)
     before = await store.counts(kept.number)
     recounted = AnswerDigest(kept.digest, growing=None if kept.batch is None else Growing(sum(before.values())))
     try:
@@ -88,6 +94,15 @@ async def _check_study(store: Store, kept: Published) -> _Found:
     return _Found(recounted.answers, faults)
 
 
+def _for_sites(document: bytes) -> Study | None:
+    """Return a study that is for sites; None for any other, and for what cannot be read."""
+    try:
+        study = parse(document)
+    except FairgaugeError:
+        return None
+    return study if study.site is not None else None
+
+
 async def _check_batches(store: Store, kept: Published, size: int) -> list[str]:
     """Whatever readers see is a sum of whole batches; the last one may be larger than the others."""
     totals = [sum(look.values()) for look in await store.looks(kept.number)]
@@ -103,11 +118,7 @@ def _check_seal(kept: Published, document: bytes, tally: Mapping[int, int], reco
         sealed: Sealed = read_sealed(document)
     except FairgaugeError as error:
         return [f"its seal cannot be read: {error}"]
-    seal, faults = sealed.seal, []
-    if seal.study != kept.digest:
-        faults.append("its seal is of another study")
-    if not signature_is_good(sealed.key, PURPOSE, seal.to_bytes(), sealed.signature):
-        faults.append("its seal is not signed by the key that it names")
+    seal, faults = sealed.seal, whose_seal(kept, sealed)
     if {symbol: count for symbol, count in enumerate(seal.tally) if count} != {s: c for s, c in tally.items() if c}:
         faults.append("its tally is not the one that was sealed")
     found = (recounted.answers, recounted.hexdigest(), recounted.root)

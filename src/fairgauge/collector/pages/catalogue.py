@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
+from fairgauge.reports.sites import asks_sentence
 from fairgauge.reports.words import question_sentence
 from fairgauge.study import Study
 
@@ -18,6 +19,7 @@ class Asked:
 
     title: str
     asks: str
+    counted: str = "answers"
 
 
 @dataclass(frozen=True)
@@ -59,4 +61,5 @@ class Catalogue:
 
 
 def _read(study: Study) -> Asked:
-    return Asked(study.title, " ".join(map(question_sentence, study.questions)))
+    asks = map(question_sentence, study.questions) if study.site is None else [asks_sentence(study.site)]
+    return Asked(study.title, " ".join(asks), "answers" if study.site is None else "sites")

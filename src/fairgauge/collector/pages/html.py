@@ -58,6 +58,11 @@ def on_loopback(request: Request) -> bool:
     return host.removesuffix(f":{request.url.port}") in ("127.0.0.1", "localhost", "[::1]")
 
 
+def address_of(request: Request) -> str:
+    """Return the address of this collector as a browser knows it, for commands that people copy."""
+    return f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}"
+
+
 def see_other(address: str) -> Response:
     """Send a browser elsewhere after it has sent a form."""
     return Response(None, 303, {**_HEADERS, "Location": address})

@@ -16,26 +16,30 @@ from starlette.responses import Response
 from fairgauge import planning, reports
 from fairgauge.collector.access import collector_of, session_of, who
 from fairgauge.collector.buckets import moment_of
+from fairgauge.collector.notes import site_note
 from fairgauge.collector.pages.forms import require_operator
 from fairgauge.collector.pages.html import on_loopback, page, see_other
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.problems import problem_of
 from fairgauge.collector.queries import Terms, read_values
 from fairgauge.collector.refusals import NotAllowed
+from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.study import Study
 
 T = TypeVar("T")
 FIELDS = (
-    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "opens", "closes", "contact",
-    "share_source", "share_error", *Terms.__struct_fields__, "document",
+    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", "opens",
+    "closes", "contact", "share_source", "share_error", *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
     **msgspec.structs.asdict(Terms()),
 }  # fmt: skip
 MOST_TICKETS = 100_000
+MOST_SITES = 1000  # names in one form
 EVENTS = 30  # lines of the audit log on the page; fairgauge store log shows more
 MOST_GROUPS = 12
 MOST_METRICS = 8
@@ -133,6 +137,8 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
     """Make tickets for a study, one a line."""
     collector = require_operator(request, form["proof"])
     entry = await collector.entry(form["study"])
+    if entry.of_sites:
+        return await _site_tickets(request, entry, form["sites"])
     count = int(form["count"]) if form["count"].isdecimal() and len(form["count"]) < 9 else 0
     if not 1 <= count <= MOST_TICKETS:
         wrong = f"count={form['count'][:20]}: must be a whole number from 1 to {MOST_TICKETS:,}"
@@ -141,6 +147,26 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
         raise InvalidInput("study", entry.digest, "takes blind tickets, which its issuer gives out (fairgauge issuer)")
     await collector.record(who(request), f"made {count} tickets", entry.digest)
     lines = await asyncio.to_thread(lambda: "".join(collector.tickets.new(entry.digest) + "\n" for _ in range(count)))
+    return _tickets(entry, lines)
+
+
+async def _site_tickets(request: Request, entry: Entry, typed: str) -> Response:
+    """Make the ticket of each site that is named, one a line; the same ones if they are asked for again."""
+    collector = collector_of(request)
+    names = list(dict.fromkeys(filter(None, map(str.strip, typed.splitlines()))))
+    if not 1 <= len(names) <= MOST_SITES:
+        wrong = f"sites={len(names)} names: must be from 1 to {MOST_SITES:,}, one a line"
+        return await _desk(request, status=400, wrong=wrong)
+    try:
+        made = await collector.expect_sites(entry.digest, names)
+    except InvalidInput as error:
+        return await _desk(request, status=400, wrong=str(error))
+    for name in names:
+        await collector.record(who(request), site_note(name), entry.digest)
+    return _tickets(entry, "".join(f"{ticket}\t{name}\n" for name, ticket in made.items()))
+
+
+def _tickets(entry: Entry, lines: str) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="tickets-{entry.digest[:16]}.txt"',
         "Cache-Control": "no-store",
@@ -154,7 +180,15 @@ async def _desk(request: Request, *, status: int = 200, **more: object) -> Respo
     collector = collector_of(request)
     kept, uses = collector.gatekeeper.kept(), read_uses(collector.secrets)
     events = [(moment_of(one.bucket), one) for one in await collector.store.events(EVENTS)]
-    found = {"cards": cards, "tokens": [(one, uses.get(one.name, "")) for one in kept], "events": events}
+    sites = {
+        one.kept.digest: await collector.store.sites(one.kept.number) for one in cards if one.asked.counted == "sites"
+    }
+    found = {
+        "sites": sites,
+        "cards": cards,
+        "tokens": [(one, uses.get(one.name, "")) for one in kept],
+        "events": events,
+    }
     return page(request, "operator.html", status=status, **found, **values | more)
 
 
@@ -176,6 +210,7 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
         attribute=form["attribute"],
         target=form["target"] or None,
         abstain=form["abstain"] == "yes",
+        abstaining=planning.as_number("abstaining", form["abstaining"]) if form["abstaining"] else None,
         opens=form["opens"] or None,
         closes=form["closes"] or None,
         contact=form["contact"] or None,
@@ -185,7 +220,13 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
 
 
 def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
-    return reports.plan_views(_draft(form), planning.as_count("clients", form["clients"]))
+    clients = planning.as_count("clients", form["clients"])
+    if form["document"]:
+        study = Study.from_bytes(form["document"].encode())
+        if study.site is not None:
+            raise InvalidInput("document", "a study for sites", "is planned with fairgauge plan --sites")
+        return reports.study_views(study, clients)
+    return reports.plan_views(_draft(form), clients)
 
 
 def _drafted(form: dict[str, str]) -> bytes:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from fairgauge.collector.pages.crowd import release_sentence
+from fairgauge.collector.pages.sites import sites_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, estimate
@@ -20,6 +21,7 @@ from fairgauge.reports.figures import Look
 from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 CONFIDENCE = 0.99
 INTERVAL = LIVE  # people look at a page whenever they like, and as often as they like
@@ -37,7 +39,7 @@ class Results:
     """What the answers to a study say."""
 
     study: Study
-    tally: Tally
+    tally: Tally | SiteTally
     estimate: Estimate
     questions: list[QuestionView]
     progress: list[ProgressView]
@@ -52,13 +54,20 @@ class Results:
         return self.study.order is not None and not self.over
 
     @property
+    def came(self) -> int:
+        """How many answers came, or sites, whether anything of them is shown or not."""
+        return self.answers if self.batch is not None or self.study.site is not None else self.tally.total
+
+    @property
     def held(self) -> bool:
         """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
-        return self.waiting or self.answers > self.tally.total == 0
+        return self.waiting or self.answers > self.tally.total == 0 or (self.study.site is not None and not self.over)
 
     @property
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
+        if self.study.site is not None:
+            return sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return _WAITING
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
@@ -94,12 +103,14 @@ class Reckoner:
     async def _newest(self, entry: Entry, known: _Known) -> Results:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
-        tally, over = await self._collector.tally(entry), kept.closed is not None
-        answers = tally.total if kept.batch is None else await self._collector.answers(entry)
+        # What sites counted is summed up when the study is sealed.
+        tally, over = await self._collector.tally(entry), kept.sealed if entry.of_sites else kept.closed is not None
+        apart = kept.batch is not None or entry.of_sites
+        answers = await self._collector.answers(entry) if apart else tally.total
         last = known.last
         if last is not None and last.over == over:
             same = last.tally == tally
-            if kept.batch is not None and last.answers != answers:
+            if last.answers != answers and apart:
                 known.last = last = replace(last, answers=answers)
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
@@ -119,7 +130,7 @@ class _Now:
     """What a study's results are worked out from."""
 
     study: Study
-    tally: Tally
+    tally: Tally | SiteTally
     over: bool
     aim: float
     looks: list[Tally]
@@ -128,8 +139,8 @@ class _Now:
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     started = time.monotonic()
-    # Where answers come in waves only the end counts, by an interval that does not take random order.
-    interval = INTERVAL if study.order is None else DEFAULT
+    # Where answers come in waves only the end counts, by an interval that does not take random order; for sites, too.
+    interval = INTERVAL if study.order is None and study.site is None else DEFAULT
     if known.last is not None and known.last.tally == tally:
         found = known.last.estimate
     else:
@@ -146,7 +157,9 @@ def _reckon(now: _Now, known: _Known) -> Results:
         known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
-    progress = []
+    progress: list[ProgressView] = []
+    if study.site is not None:  # whose counts are shown at the end, and not on the way
+        return Results(study, tally, found, views(study, found, over=now.over), progress, now.over, complete=True)
     for number, (question, told) in enumerate(zip(study.questions, found.questions, strict=True)):
         drawn: list[Look] = []
         main = told.headline

@@ -9,14 +9,15 @@ from starlette.responses import Response, StreamingResponse
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.crowd import crowd_view
-from fairgauge.collector.pages.html import REPORT_POLICY, on_loopback, page
+from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
 from fairgauge.errors import CannotEstimate
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
-from fairgauge.reports.views import privacy_view, title_of
+from fairgauge.reports.sites import noise_sentence
+from fairgauge.reports.views import privacy_view, site_privacy_view, title_of
 from fairgauge.study import Study
 
 
@@ -47,7 +48,7 @@ async def study(request: Request) -> Response:
         privacy=await asyncio.to_thread(_privacy, found),
         crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found)),
         key=kept.key or collector.signer.public,
-        address=f"{'http' if on_loopback(request) else 'https'}://{request.headers.get('host', 'collector')}",
+        address=address_of(request),
     )
 
 
@@ -70,6 +71,8 @@ async def report_text(request: Request, entry: Entry) -> str:
     """Return the report of a study, with its seal if it has one."""
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
+    if found.study.site is not None and not found.over:
+        raise CannotEstimate("this study is for sites, so its report is made when it closes")
     if found.waiting:
         raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
@@ -82,4 +85,6 @@ async def report_text(request: Request, entry: Entry) -> str:
 
 
 def _privacy(study: Study) -> list[dict[str, object]]:
+    if study.site is not None:
+        return [{"title": study.title, "site": site_privacy_view(study.site), "noise": noise_sentence(study.site)}]
     return [{"title": title_of(question), "privacy": privacy_view(question)} for question in study.questions]

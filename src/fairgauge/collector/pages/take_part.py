@@ -9,14 +9,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.pages.embedding import bundle
-from fairgauge.collector.pages.html import templates
+from fairgauge.collector.pages.html import address_of, templates
 from fairgauge.collector.pages.speaking import accepted, lookup, names, say
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Study
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
@@ -63,12 +66,44 @@ async def show(request: Request) -> Response:
         "Content-Language": tag,
         "Vary": "Accept-Language",
     }
-    return Response(_page(tag), 200, headers, "text/html; charset=utf-8")
+    if entry.of_sites:  # who answer with a command
+        study = await collector_of(request).study(entry.digest)
+        text = _render(tag, title=study.title, command=site_command(study, address_of(request)))
+    else:
+        text = _page(tag)
+    return Response(text, 200, headers, "text/html; charset=utf-8")
+
+
+def site_command(study: Study, address: str) -> str:
+    """Return what a site types to answer a study."""
+    if study.site is None:
+        raise InvalidInput("study", study.title, "must be for sites")
+    factors = study.site.attribute.factors
+    columns = [f"--group-column {'' if len(factors) == 1 else f'{quote(one.name)}='}COLUMN" for one in factors]
+    if study.site.metric is None:
+        columns += ["--truth-column COLUMN", "--prediction-column COLUMN"]
+    else:
+        columns += ["--value-column COLUMN"]
+    lines = [
+        f"fairgauge answer {address}/studies/{study.digest}",
+        "--records patients.csv --person-column COLUMN",
+        " ".join(columns),
+        f"--send {address} --ticket TICKET",
+    ]
+    return " \\\n    ".join(lines)
 
 
 @cache
 def _page(tag: str) -> str:
-    return templates().get_template("take_part.html").render(tag=tag, say=partial(say, tag), languages=names())
+    return _render(tag)
+
+
+def _render(tag: str, *, title: str = "", command: str = "") -> str:
+    return (
+        templates()
+        .get_template("take_part.html")
+        .render(tag=tag, say=partial(say, tag), languages=names(), title=title, command=command)
+    )
 
 
 async def asset(request: Request) -> Response:

@@ -7,6 +7,7 @@ from fairgauge.collector.gates import OTHER_ID, token_in
 from fairgauge.collector.refusals import BadMediaType
 from fairgauge.collector.routes.batches import take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
+from fairgauge.collector.routes.sites import take_site
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Receipt
 from fairgauge.collector.stores.base import FRESH
@@ -30,8 +31,11 @@ class AnswersEndpoint:
         if kind not in (_JSON, _NDJSON):
             raise BadMediaType(f"Send one answer as {_JSON}, or one a line as {_NDJSON}.")
         entry = await collector.entry(scope["path_params"]["digest"])
-        take = _take_one if kind == _JSON else take_batch
-        body = await take(collector, entry, scope, receive)
+        if entry.of_sites:
+            body = _ACCEPTED if await take_site(collector, entry, scope, receive) else _DUPLICATE
+        else:
+            take = _take_one if kind == _JSON else take_batch
+            body = await take(collector, entry, scope, receive)
         headers = [*_HEADERS, (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})

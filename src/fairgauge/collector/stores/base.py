@@ -3,6 +3,7 @@
 Exactly once: a study and an answer id together are stored at most once, whatever is sent how often.
 Durable: what ``add`` has returned survives the death of the process, and of the machine if its disk is honest.
 One truth: counts change in the transaction that stores the answer, so they always equal the rows.
+Sites: a ticket has at most one table of counts, and what is acknowledged is the one that is stored.
 In batches: what ``tally`` and ``looks`` show of a study in the crowd are sums of closed batches (see ``batches``).
 Final: once ``close_study`` has returned, no answer is added to that study by any process.
 
@@ -10,11 +11,12 @@ Nothing in a store says when or in which order answers came, but for how many ca
 tally looked when it had so many answers in all (``looks``).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 
+from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreError
 
 FRESH = -1  # in the result of ``add``: the answer was not there before, and is now
@@ -139,6 +141,20 @@ class Store(Protocol):
         Pages are read one by one and not from one snapshot: a reader that is slow must not hold up the writer.
         After ``close_study`` nothing changes, so then what is yielded is complete.
         """
+
+    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
+        """Store what a site counted, if its ticket has no answer and the study takes some; remember who came late.
+
+        Raises:
+            StoreFull: There is no room, and it is not stored.
+            StoreAway: It may or may not be stored.
+        """
+
+    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
+        """Remember to whom tickets of a study for sites were given; again is fine."""
+
+    async def sites(self, number: int) -> list[SiteRow]:
+        """Return what is known of every ticket of a study for sites, sorted by id."""
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go unless all are fewer than one; again is fine."""

@@ -8,16 +8,18 @@ is on the disk.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
 from fairgauge.collector.stores import postgres_batches as batches
+from fairgauge.collector.stores import postgres_sites
 from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS, SECONDS, check_durable, check_read, migrate
+from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
@@ -248,6 +250,19 @@ class PostgresStore:
             yield [(id_, symbol) for id_, symbol in page]
             start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
 
+    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
+        """Store what a site counted, in one transaction."""
+        return await self._ask(lambda: self._alone(postgres_sites.add, sent, bucket, takes))
+
+    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
+        """Remember to whom tickets were given."""
+        await self._ask(lambda: self._alone(postgres_sites.expect, number, named))
+
+    async def sites(self, number: int) -> list[SiteRow]:
+        """Return what is known of every ticket of a study for sites."""
+        found = await self._ask(lambda: self._pool.fetch(postgres_sites.SITES, number))
+        return [postgres_sites.row_of(row) for row in found]
+
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
         await self._ask(lambda: self._alone(batches.close_study, number, bucket))
@@ -278,6 +293,7 @@ class PostgresStore:
             found: bool = await connection.execute(sql, event.bucket, number) == "UPDATE 1"
             if found:
                 await connection.execute("DELETE FROM answers WHERE study = $1", number, timeout=LONG_SECONDS)
+                await connection.execute("UPDATE sites SET counts = NULL WHERE study = $1", number)
                 await connection.execute(_RECORD, *_values(event))
             return found
 
@@ -290,7 +306,7 @@ class PostgresStore:
             sql = "DELETE FROM studies WHERE number = $1 AND closed IS NOT NULL"
             found: bool = await connection.execute(sql, number) == "DELETE 1"
             if found:
-                for table in ("answers", "tallies", "arrivals", "looks", "waiting", "fills"):
+                for table in ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "sites"):
                     sql = f"DELETE FROM {table} WHERE study = $1"  # noqa: S608 - names of our own
                     await connection.execute(sql, number, timeout=LONG_SECONDS)
                 await connection.execute(_RECORD, *_values(event))

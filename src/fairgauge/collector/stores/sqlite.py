@@ -8,7 +8,7 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores import sqlite_changes as changes
+from fairgauge.collector.stores import sqlite_sites
 from fairgauge.collector.stores.base import PAGE, Event, Published, Row, need_version
 from fairgauge.collector.stores.file import (
     check_pages,
@@ -28,6 +29,7 @@ from fairgauge.collector.stores.file import (
     tidy,
 )
 from fairgauge.collector.stores.looks import Pace, from_text
+from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 READERS = 2
@@ -179,6 +181,18 @@ class SqliteStore:
                 return
             yield page
             start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
+
+    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
+        """Store what a site counted, in one transaction."""
+        return await self._write(sqlite_sites.add, sent, bucket, takes=takes)
+
+    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
+        """Remember to whom tickets were given."""
+        await self._write(sqlite_sites.expect, number, named)
+
+    async def sites(self, number: int) -> list[SiteRow]:
+        """Return what is known of every ticket of a study for sites."""
+        return await self._read(lambda c: sqlite_sites.rows(c, number))
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go."""

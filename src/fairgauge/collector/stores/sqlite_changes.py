@@ -11,7 +11,7 @@ from fairgauge.collector.stores.looks import Pace, step_of, to_text
 
 MIXED = 50_000  # answers that are written anew at a time: some hundred milliseconds, in which others wait
 _LOG_MILLISECONDS = 1000  # how long the log may take to become free of readers
-_EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills")
+_EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "sites")
 
 
 def change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> int:
@@ -99,6 +99,7 @@ def drop_answers(connection: sqlite3.Connection, number: int, event: Event) -> b
     found = connection.execute(sql, (event.bucket, number)).rowcount == 1
     if found:
         connection.execute("DELETE FROM answers WHERE study = ?", (number,))
+        connection.execute("UPDATE sites SET counts = NULL WHERE study = ?", (number,))
         record(connection, event)
     connection.execute("COMMIT")
     return found

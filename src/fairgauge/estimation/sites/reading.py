@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -79,7 +78,7 @@ class Reader:
 
 def noise_of(site: Site, sites: int) -> Noise:
     """Return the noise in every cell of the sum of so many sites."""
-    return Noise(math.exp(-float(Fraction(site.epsilon) / (2 * site.records))), sites)
+    return Noise(math.exp(-float(site.decay)), sites)
 
 
 def estimate_sites(

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from fairgauge.collector.tokens import read_tokens, revoke_token
-from fairgauge.study import Study
+from fairgauge.planning import design
+from fairgauge.study import Attribute, Metric, Study
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -134,6 +135,46 @@ def test_a_draft_is_planned_then_published(ask):
         assert (kept.title, kept.questions[0].attribute.groups) == ("Falls found", ("female", "male"))
         (listed,) = (await desk.get("/studies")).json()["studies"]
         assert (listed["results"], listed["aim"]) == ("public", "0.02")
+
+    ask(scene)
+
+
+def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
+    """Also for a study that is pasted, by its own tables, and for how many will abstain."""
+    question = design(
+        Metric("recall", 0, 1),
+        Attribute("sex", {"women": 0.4, "men": 0.4, "nonbinary": 0.2}),
+        epsilon=1,
+        design="randomized-response",
+    )
+
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+
+        async def shown(**changes: str) -> tuple[str, list[tuple[str, str]]]:
+            form = DRAFT | {"clients": "2e5", "proof": proof, "action": "plan"} | changes
+            page = (await send(desk, "/operator/publish", form)).text
+            figure = re.search(r'<figure class="plan">.*?</figure>', page, re.DOTALL)
+            assert figure is not None, complaint(await send(desk, "/operator/publish", form))
+            caption = re.search("<figcaption>(.*?)</figcaption>", figure[0])
+            rows = re.findall(r'<th scope="row">(.*?)</th><td class="n">±(.*?) points</td>', figure[0])
+            return (unescape(caption[1]) if caption else ""), rows
+
+        said, rows = await shown(document=Study("Pasted", [question]).to_bytes().decode(), groups="a\r\nb")
+        assert [name for name, _ in rows][-1] == "women − men"
+        assert sorted(rows, key=lambda row: -float(row[1])) == rows
+        assert len(rows) == 3
+        worst, best = (f"{name} to about ±{error} points" for name, error in (rows[0], rows[-1]))
+        assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence)." in said
+        few, none = await shown(abstaining="0.1", share_error="0.01")
+        assert none == []
+        assert "That shares may be off by 0.01 comes on top of it." in few
+        many, _ = await shown(abstaining="0.5")
+        errors = [float(re.search(r"±([\d.]+) points", text)[1]) for text in (few, many)]  # type: ignore[index]
+        assert errors[1] > 1.5 * errors[0]
+        wrong = DRAFT | {"abstaining": "2", "proof": proof, "action": "publish"}
+        assert "abstaining=2.0: must be from 0 to below 1" in complaint(await send(desk, "/operator/publish", wrong))
 
     ask(scene)
 

@@ -1,0 +1,52 @@
+"""Who may touch an agent's files: nobody who may only ask it.
+
+Whoever may connect to the socket, and everyone else on the computer, must not be able to read the profile, to raise the
+limits, or to make the ledger forget.  So owners and permissions are looked at whenever a file is used.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+READ, WRITE = 0o4, 0o2
+_GROUP = 0o060
+
+
+def trouble(path: Path, mode: int, forbidden: int, *, owned: bool = True) -> str | None:
+    """Return what is wrong with a file and with its folder, or None.
+
+    Args:
+        path: The file; one that is missing has nothing wrong but its folder.
+        mode: The socket's permissions: they say whether the agent's group may ask.
+        forbidden: What nobody else may do: ``READ``, ``WRITE`` or both.
+        owned: Whether the file must belong to the agent's user, or to root.
+    """
+    if os.name != "posix":
+        return None
+    try:
+        folder = path.parent.stat()
+        if not folder.st_mode & stat.S_ISVTX and allowed(folder, mode) & WRITE:
+            return f"the folder {path.parent} must be closed for writing to whoever may ask: chmod go-w FOLDER"
+        return wrong(path, path.stat(), mode, forbidden, owned=owned)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        return f"{path} cannot be used: {problem.strerror}"
+
+
+def wrong(path: Path, found: os.stat_result, mode: int, forbidden: int, *, owned: bool = True) -> str | None:
+    """Return what is wrong with the owner or the permissions of a file, or None."""
+    if owned and found.st_uid not in (0, os.geteuid()):
+        return f"{path} must belong to the user that the agent runs as"
+    if allowed(found, mode) & forbidden:
+        closed = "go-w" if forbidden == WRITE else "go="
+        return f"{path} must be closed to others and to whoever may ask: chmod {closed} FILE"
+    return None
+
+
+def allowed(found: os.stat_result, mode: int) -> int:
+    """Return what everyone, and whoever may ask as one of the agent's group, may do with a file."""
+    may = found.st_mode & 0o7
+    if mode & _GROUP and found.st_gid == os.getegid():
+        may |= found.st_mode >> 3 & 0o7
+    return may

@@ -1,0 +1,92 @@
+"""An agent's files are looked at before they are used: whoever may only ask must not be able to read or change them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client import agent_files
+from fairgauge.client.agent import Agent
+from fairgauge.client.agent_files import READ, WRITE, allowed, wrong
+from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.errors import InvalidInput
+from tests.samples import sample_study
+from tests.unit.client.test_agent_socket import settle
+
+ASK = b"answer " + sample_study().to_bytes()
+SAFE = "must be safe from others"
+
+
+def facts(mode: int, *, user: int, group: int) -> os.stat_result:
+    return os.stat_result((0o100000 | mode, 1, 1, 1, user, group, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("mode", "socket", "mine", "may"),
+    [
+        (0o600, 0o600, True, 0),
+        (0o660, 0o600, True, 0),  # nobody of the group may ask
+        (0o660, 0o660, True, 6),
+        (0o660, 0o660, False, 0),  # it is another group's
+        (0o604, 0o600, False, 4),
+        (0o642, 0o666, True, 6),
+    ],
+)
+def test_what_those_who_may_ask_may_do(mode: int, socket: int, mine: bool, may: int) -> None:
+    group = os.getegid() if mine else os.getegid() + 1
+    assert allowed(facts(mode, user=os.geteuid(), group=group), socket) == may
+
+
+def test_a_file_is_its_users_or_roots() -> None:
+    for user, fine in ((os.geteuid(), True), (0, True), (os.geteuid() + 4711, False)):
+        problem = wrong(Path("x"), facts(0o600, user=user, group=0), 0o600, WRITE)
+        assert (problem is None) == fine
+        assert wrong(Path("x"), facts(0o600, user=user, group=0), 0o600, READ, owned=False) is None
+
+
+@pytest.mark.parametrize("mode", [0o602, 0o620])
+def test_limits_that_others_could_raise_are_no_limits(mode: int, tmp_path: Path) -> None:
+    settings = settle(tmp_path, mode="660")
+    AgentSettings.load(settings)
+    settings.chmod(mode)
+    with pytest.raises(InvalidInput, match=SAFE):
+        AgentSettings.load(settings)
+    settings.chmod(0o600)
+    tmp_path.chmod(0o777)
+    with pytest.raises(InvalidInput, match=r"the folder .* must be closed for writing"):
+        AgentSettings.load(settings)
+    tmp_path.chmod(0o1777)  # as /tmp is: nobody can put another file in its place
+    AgentSettings.load(settings)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o602])
+def test_a_ledger_that_others_could_read_or_change_is_not_used(mode: int, tmp_path: Path) -> None:
+    agent = Agent(AgentSettings.load(settle(tmp_path, mode="660")))
+    first = agent.conversation().reply(ASK)
+    assert first.startswith(b"ok {")
+    (tmp_path / "ledger.sqlite3").chmod(mode)
+    assert agent.conversation().reply(ASK) == b"no ledger"
+    (tmp_path / "ledger.sqlite3").chmod(0o600)
+    assert agent.conversation().reply(ASK) == first
+
+
+def test_a_profile_that_the_sockets_group_may_read_is_not_read(tmp_path: Path) -> None:
+    agent = Agent(AgentSettings.load(settle(tmp_path, mode="660")))
+    (tmp_path / "profile.json").chmod(0o640)
+    assert agent.conversation().reply(ASK) == b"no device"
+    (tmp_path / "profile.json").chmod(0o600)
+    assert agent.conversation().reply(ASK).startswith(b"ok {")
+
+
+def test_the_twin_that_does_not_look_uses_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_files, "allowed", lambda *_: 0)
+    settings = settle(tmp_path, mode="660")
+    for path in (settings, tmp_path / "profile.json"):
+        path.chmod(0o666)
+    assert Agent(AgentSettings.load(settings)).conversation().reply(ASK).startswith(b"ok {")
+
+
+def test_a_file_that_cannot_be_looked_at_is_trouble(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert "cannot be used" in str(agent_files.trouble(tmp_path / "loop", 0o600, WRITE))
+    assert agent_files.trouble(tmp_path / "none", 0o600, WRITE) is None

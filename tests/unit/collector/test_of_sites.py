@@ -1,0 +1,343 @@
+"""A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
+
+Covers: fairgauge.collector.keeping.check_sites, fairgauge.collector.sealing, fairgauge.collector.pages.sites,
+fairgauge.collector.routes.sites, fairgauge.collector.seal_sites, fairgauge.collector.stores.postgres_sites,
+fairgauge.collector.stores.sites, fairgauge.collector.stores.sqlite_sites
+"""
+
+import asyncio
+import io
+import json
+import re
+import zipfile
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+from fairgauge.client.site import MOST_IN_CELL, SiteAnswer
+from fairgauge.collector.keeping.check import check_store
+from fairgauge.collector.pages.sites import sites_sentence
+from fairgauge.collector.seal import check_sealed, read_sealed
+from fairgauge.collector.seal_sites import read_site_export
+from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.sites import fits
+from fairgauge.errors import FairgaugeError, SealBroken
+from fairgauge.study import Release, Study
+from fairgauge.tallies.sites import SiteTally
+from tests.collecting.desk import Desk, open_desk
+from tests.collecting.servers import new_store
+from tests.sites import levels_study
+from tests.unit.collector.pages.test_operator import send as post
+from tests.unit.collector.pages.test_operator import sign_in
+
+STUDY = levels_study()
+ONE = f"/studies/{STUDY.digest}"
+NAMES = ("Charité", "St Mary", "Clínic", "Karolinska", "Mercy")
+COUNTS = {name: (200 + at, 20 - at, -1, 210, 22, 90 + at) for at, name in enumerate(NAMES)}
+Ask = Callable[..., None]
+
+
+def ticket(desk: Desk, name: str, study: Study = STUDY) -> str:
+    return desk.collector.tickets.of_site(study.digest, name)
+
+
+def answer(desk: Desk, name: str, counts: tuple[int, ...] | None = None) -> SiteAnswer:
+    return SiteAnswer(STUDY.digest, ticket(desk, name), counts or COUNTS[name])
+
+
+async def send(desk: Desk, body: SiteAnswer | bytes, kind: str = "application/json") -> httpx.Response:
+    data = body if isinstance(body, bytes) else body.to_bytes()
+    return await desk.post(f"{ONE}/answers", data, kind=kind, token="")
+
+
+async def publish(desk: Desk, study: Study = STUDY) -> None:
+    assert (await desk.post("/studies?results=public", study.to_bytes())).status_code == 201
+
+
+async def close(desk: Desk) -> None:
+    assert (await desk.post(f"{ONE}/close")).json()["status"] == "sealed"
+
+
+async def page(desk: Desk, token: str = "") -> str:
+    headers = {"accept": "text/html"} | ({"authorization": f"Bearer {token}"} if token else {})
+    return unescape((await desk.client.get(ONE, headers=headers)).text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def both(tmp_path: Path, kind: str, scene: Callable[[Desk], Awaitable[None]]) -> None:
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as desk:
+            await scene(desk)
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_each_site_counts_once_and_the_tally_is_their_sum(kind: str, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for name in NAMES:
+            assert (await send(desk, answer(desk, name))).json() == {"status": "accepted"}
+            assert (await send(desk, answer(desk, name))).json() == {"status": "duplicate"}
+        other = await send(desk, answer(desk, "Mercy", COUNTS["Charité"]))
+        assert (other.status_code, other.json()["type"]) == (409, "urn:fairgauge:problem:conflict")
+        await close(desk)
+        late = await send(desk, answer(desk, "Late", COUNTS["Mercy"]))
+        assert late.status_code == 410
+        assert (await send(desk, answer(desk, "Mercy"))).json() == {"status": "duplicate"}
+        expected = SiteTally.of(STUDY, [answer(desk, name) for name in NAMES])
+        assert (await desk.get(f"{ONE}/tally", token="")).content == expected.to_bytes()
+        rows = {row.id.hex(): (row.state, row.other) for row in await desk.collector.store.sites(1)}
+        assert rows[ticket(desk, "Late")] == ("late", False)
+        assert rows[ticket(desk, "Mercy")] == ("answered", True)
+        assert rows[ticket(desk, "St Mary")] == ("answered", False)
+        checked = await check_store(desk.collector.store)
+        assert (checked.faults, checked.answers, checked.seals) == ((), len(NAMES), 1)
+
+    both(tmp_path, kind, scene)
+
+
+def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        empty = SiteTally.of(STUDY, []).to_bytes()
+        for number, name in enumerate(NAMES, start=1):
+            await send(desk, answer(desk, name))
+            for token in ("", desk.reader, desk.operator):
+                assert (await desk.get(f"{ONE}/tally", token=token)).content == empty
+                for path in ("estimate", "report"):
+                    assert (await desk.get(f"{ONE}/{path}", token=token)).status_code == 422
+                assert (await desk.get(f"{ONE}/export", token=token)).status_code in (401, 403, 404)
+                assert sites_sentence(number, over=False) in await page(desk, token)
+        await close(desk)
+        assert (await desk.get(f"{ONE}/export", token="")).status_code == 401
+        assert (await desk.get(f"{ONE}/export")).status_code == 403  # a reader
+        exported = (await desk.get(f"{ONE}/export", token=desk.operator)).content
+        by_id = sorted((answer(desk, name) for name in NAMES), key=lambda one: one.id)
+        assert exported == b"".join(one.to_bytes() + b"\n" for one in by_id)
+        assert (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).status_code == 400
+        shown = await page(desk)
+        assert "The model's score is between" in shown
+        assert "holds for the people that these sites see" in shown
+        for token in (desk.reader, desk.operator):
+            bundle = zipfile.ZipFile(io.BytesIO((await desk.get(f"{ONE}/bundle", token=token)).content))
+            assert "answers.ndjson" not in bundle.namelist()
+            assert b"What each site sent is not here" in bundle.read("README.txt")
+            everything = b"".join(bundle.read(name) for name in bundle.namelist())
+            for counts in COUNTS.values():
+                assert ",".join(map(str, counts)).encode() not in everything
+
+    ask(scene)
+
+
+@pytest.mark.parametrize("sites", [0, 1, 2])
+def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for name in NAMES[:sites]:
+            await send(desk, answer(desk, name))
+        await close(desk)
+        assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).to_bytes()
+        sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
+        assert (sealed.seal.answers, sealed.seal.sites, sum(map(abs, sealed.seal.tally))) == (sites, (), 0)
+        told = "Fewer than 3 sites answered, so nothing is shown" if sites else "There were no answers."
+        assert told in await page(desk)
+        assert (await check_store(desk.collector.store)).faults == ()
+
+    ask(scene)
+
+
+BAD = {
+    "huge": lambda one: one.replace(b"[200", b"[" + b"9" * 300),
+    "too large": lambda one: one.replace(b"[200", b"[%d" % (MOST_IN_CELL + 1)),
+    "a float": lambda one: one.replace(b"[200", b"[200.0"),
+    "an exponent": lambda one: one.replace(b"[200", b"[2e2"),
+    "NaN": lambda one: one.replace(b"[200", b"[NaN"),
+    "infinite": lambda one: one.replace(b"[200", b"[-Infinity"),
+    "true": lambda one: one.replace(b"[200", b"[true"),
+    "text": lambda one: one.replace(b"[200", b'["200"'),
+    "null": lambda one: one.replace(b"[200", b"[null"),
+    "nested": lambda one: one.replace(b"[200", b"[[200]"),
+    "one cell less": lambda one: one.replace(b"[200,", b"["),
+    "one cell more": lambda one: one.replace(b"[200,", b"[200,0,"),
+    "no counts": lambda one: one.replace(b"counts", b"count"),
+    "counts twice": lambda one: one.replace(b'{"counts"', b'{"counts":[1],"counts"'),
+    "a symbol": lambda one: one.replace(b'{"counts"', b'{"symbol":1,"counts"'),
+    "another study": lambda one: one.replace(STUDY.digest.encode(), b"a" * 64),
+    "no JSON": lambda one: one[:-1],
+    "not UTF-8": lambda one: one + b"\xff",
+    "deep": lambda one: one.replace(b"[200", b"[" * 60 + b"200"),
+}
+
+
+def test_what_is_no_answer_of_a_site_is_refused_and_nothing_is_stored(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        good = answer(desk, "Charité").to_bytes()
+        for what, spoil in BAD.items():
+            found = await send(desk, spoil(good))
+            assert (found.status_code, found.json()["type"]) == (400, "urn:fairgauge:problem:bad-answer"), what
+            assert "200" not in found.json()["detail"].replace(STUDY.digest, ""), what
+        assert (await send(desk, good + b" " * 2000)).status_code == 413
+        assert (await send(desk, b"[" * 10_000_000)).status_code == 413
+        assert (await send(desk, good, "application/x-ndjson")).status_code == 415
+        assert (await send(desk, good.replace(ticket(desk, "Charité").encode(), b"0" * 32))).status_code == 403
+        assert await desk.collector.store.sites(1) == []
+        assert desk.collector.bodies.held == 0
+        assert (await send(desk, good)).json() == {"status": "accepted"}
+
+    ask(scene, rates={"faulty": 1e6})
+
+
+def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        most = (MOST_IN_CELL,) + (-MOST_IN_CELL,) * 5
+        statuses = [(await send(desk, answer(desk, name, most))).status_code for name in NAMES]
+        assert statuses == [200, 200, 400, 400, 400]
+        assert (await send(desk, answer(desk, "Small", (1,) * 6))).status_code == 200
+        await close(desk)
+        assert (await desk.get(f"{ONE}/tally")).json()["products"][0] == 2 * MOST_IN_CELL**2 + 1
+
+    ask(scene)
+    assert fits([], (MOST_IN_CELL,))
+    assert not fits(["[67108863]", "[67108863]"], (2**15,))
+    assert not fits(["[0]"] * 10_000, (0,))
+
+
+def test_a_study_for_sites_opens_and_closes_as_any_other(ask: Ask, monkeypatch: pytest.MonkeyPatch):
+    del monkeypatch
+    timed = replace(STUDY, opens="2026-01-02T00:00:00Z", closes="2026-01-03T00:00:00Z")
+    now = [1767225600.0]  # 2026-01-01
+
+    async def scene(desk: Desk) -> None:
+        await publish(desk, timed)
+        own = SiteAnswer(timed.digest, ticket(desk, "Charité", timed), COUNTS["Charité"])
+        path = f"/studies/{timed.digest}/answers"
+        early = await desk.post(path, own.to_bytes(), token="")
+        assert (early.status_code, early.json()["type"]) == (425, "urn:fairgauge:problem:too-early")
+        now[0] += 86400
+        assert (await desk.post(path, own.to_bytes(), token="")).json() == {"status": "accepted"}
+        now[0] += 86400  # not sealed yet, and over all the same
+        late = SiteAnswer(timed.digest, ticket(desk, "Mercy", timed), COUNTS["Mercy"])
+        assert (await desk.post(path, late.to_bytes(), token="")).status_code == 410
+        assert (await desk.post(path, own.to_bytes(), token="")).json() == {"status": "duplicate"}
+        assert {row.state for row in await desk.collector.store.sites(1)} == {"answered", "late"}
+
+    ask(scene, clock=lambda: now[0])
+
+
+def test_terms_that_make_no_sense_for_sites_are_refused(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        assert (await desk.publish(STUDY)).json()["admission"] == "tickets"  # whatever was asked for
+        for more, field in (({"admission": "open"}, "admission"), ({"release": Release(30, "0.0001", "0")}, "release")):
+            found = await desk.publish(replace(STUDY, **more))
+            assert (found.status_code, found.json()["field"]) == (400, field)
+
+    ask(scene)
+
+
+def test_the_auditor_recounts_and_finds_every_change(ask: Ask, tmp_path: Path):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for name in NAMES:
+            await send(desk, answer(desk, name))
+        await close(desk)
+        sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
+        export = tmp_path / "answers.ndjson"
+        export.write_bytes((await desk.get(f"{ONE}/export", token=desk.operator)).content)
+        answers = read_site_export(export, STUDY)
+        check_sealed(STUDY, sealed, answers)
+        check_sealed(STUDY, sealed, None)
+        first, *rest = answers
+        moved = replace(first, counts=(first.counts[0] + 1, *first.counts[1:]))
+        for forged in (rest, [moved, *rest], [replace(first, id="f" * 32), *rest]):
+            with pytest.raises(SealBroken):
+                check_sealed(STUDY, sealed, forged)
+        export.write_bytes(first.to_bytes() + b"\n" + first.to_bytes())
+        with pytest.raises(SealBroken, match="twice"):
+            read_site_export(export, STUDY)
+
+    ask(scene)
+
+
+def test_dropped_answers_leave_the_sum_and_the_list_of_sites(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for name in NAMES:
+            await send(desk, answer(desk, name))
+        await close(desk)
+        before = (await desk.get(f"{ONE}/tally")).content
+        assert await desk.collector.store.drop_answers(1, Event(0, "clock", "dropped", STUDY.digest))
+        assert (await desk.get(f"{ONE}/tally")).content == before
+        assert (await desk.get(f"{ONE}/export", token=desk.operator)).status_code == 410
+        assert (await send(desk, answer(desk, "Mercy"))).status_code == 410
+        assert (await check_store(desk.collector.store)).faults == ()
+        assert await desk.collector.store.delete(1, Event(0, "clock", "deleted", STUDY.digest))
+        assert await desk.collector.store.sites(1) == []
+
+    ask(scene)
+
+
+def test_the_operator_names_sites_and_sees_who_is_missing(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        desk.client.base_url = httpx.URL("http://localhost")
+        proof = await sign_in(desk, desk.operator)
+        form = {"proof": proof, "study": STUDY.digest, "sites": "St Mary\r\nMercy\nSt Mary\n\nMissing"}
+        made = (await post(desk, "/operator/tickets", form)).text
+        assert made == "".join(f"{ticket(desk, name)}\t{name}\n" for name in ("St Mary", "Mercy", "Missing"))
+        await send(desk, answer(desk, "Mercy"))
+        await send(desk, answer(desk, "Mercy", COUNTS["St Mary"]))
+        text = re.sub(r"<[^>]+>", " ", (await desk.client.get("/operator")).text)
+        text = " ".join(text.split())
+        assert "1 of 3 sites that are known here answered." in text
+        assert re.search(r"Mercy [0-9a-f]{16} answered ?; other counts came with its ticket, and were refused", text)
+        assert re.search(r"Missing [0-9a-f]{16} not yet", text)
+        await close(desk)
+        await send(desk, answer(desk, "St Mary"))
+        text = " ".join(re.sub(r"<[^>]+>", " ", (await desk.client.get("/operator")).text).split())
+        assert re.search(r"St Mary [0-9a-f]{16} came after the end", text)
+        assert re.search(r"Missing [0-9a-f]{16} did not answer", text)
+        bad = await post(desk, "/operator/tickets", form | {"sites": "x" * 101})
+        assert bad.status_code == 400
+
+    ask(scene)
+
+
+def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        text = unescape((await desk.client.get(f"{ONE}/take-part")).text)
+        assert "each answers once, on its own machine, with this command" in text
+        assert f"fairgauge answer https://collector/studies/{STUDY.digest}" in text
+        assert "--send https://collector --ticket TICKET" in text
+        assert "<script" not in text
+        german = (await desk.client.get(f"{ONE}/take-part?lang=de")).text
+        assert "Einrichtungen" in german
+
+    ask(scene)
+
+
+def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        for name in NAMES[:3]:
+            await send(desk, answer(desk, name))
+        await close(desk)
+        document = (await desk.get(f"{ONE}/sealed")).json()
+        assert document["seal"]["format"] == 3
+        assert document["seal"]["sites"] == sorted(ticket(desk, name) for name in NAMES[:3])
+        assert document["estimate"]["interval"] == "people"
+        changes: list[dict[str, object]] = [{"sites": []}, {"format": 1}, {"products": None}]
+        for change in changes:
+            spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()
+            with pytest.raises(FairgaugeError):
+                check_sealed(STUDY, read_sealed(spoiled), [answer(desk, name) for name in NAMES[:3]])
+
+    ask(scene)
