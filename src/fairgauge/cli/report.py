@@ -84,6 +84,6 @@ def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:
         found = read_sealed(read_bytes("seal", path))
         if found.seal.study != study.digest:
             raise InvalidInput("seal.study", found.seal.study, f"must be {study.digest}, the digest of this study")
-        if found.seal.counted != tally:
+        if found.seal.counted not in (tally, tally.shown if isinstance(tally, SiteTally) else tally):
             raise InvalidInput("seal.tally", f"{found.seal.counted.total:,} {counted(study)}", "must be this tally")
         return found.note

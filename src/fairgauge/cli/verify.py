@@ -15,8 +15,9 @@ from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.read import naming
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput, NotPrivate
+from fairgauge.reports.sites import noise_sentence, protection_sentence
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Study, parse
+from fairgauge.study import Site, Study, parse
 
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
 
@@ -119,13 +120,29 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
             }
             for q in found.questions
         ],
+    } | ({} if found.site is None else {"site": _site(found.site)})
+
+
+def _site(site: Site) -> dict[str, Any]:
+    return {
+        "outcome": site.outcome,
+        "attribute": site.attribute.name,
+        "epsilon_declared": float(site.epsilon),
+        "epsilon_exact": float(site.loss),
+        "decay": str(site.decay),
+        "records": site.records,
+        "cells": site.cells,
     }
 
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
     if found.site is not None:
-        out.print(f"For sites that hold many people: epsilon {found.site.epsilon} for each person, by noise in counts.")
+        site = found.site
+        told = f". Exact epsilon {float(site.loss):.6g} for each person, declared {site.epsilon}."
+        out.print(Text.assemble(f"Counts of sites by {site.attribute.name}: ", ("private", "green"), told))
+        out.print(f"  {noise_sentence(site)}")
+        out.print(f"  In plain words: {protection_sentence(site).removeprefix('Privacy: ')}")
     for q in found.questions:
         verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
         exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
