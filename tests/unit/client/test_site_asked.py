@@ -100,4 +100,4 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert found.ledger == tmp_path / "own" / "l.sqlite3"
     assert (found.columns.truth, found.columns.person, found.columns.value) == ("sick", "who", None)
     assert found.limits.lifetime == 3
-    assert found.studies == {"ab"}
+    assert found.studies == frozenset({"ab"})

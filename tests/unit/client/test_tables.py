@@ -46,7 +46,7 @@ def test_ones_and_zeros_of_every_kind(ones: list[Any]) -> None:
 
 @pytest.mark.parametrize("missing", [None, float("nan"), "", "  ", pd.NA, pd.NaT, np.nan], ids=repr)
 def test_what_is_missing_is_left_out(missing: Any) -> None:
-    whole = {"sex": ["male", "male"], "truth": [1, 1], "prediction": [1, 1]}
+    whole: dict[str, list[Any]] = {"sex": ["male", "male"], "truth": [1, 1], "prediction": [1, 1]}
     for column in whole:
         table = whole | {column: [missing, whole[column][1]]}
         for given in (table, pd.DataFrame(table)):
