@@ -65,6 +65,20 @@ class Reader:
         test = GapTest(*tests)
         return Interval(test.estimate, *inverted(test))
 
+    def believes_rate(self, rate: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a rate, without looking for its ends."""
+        test = RateTest(self._table, rate, alpha)
+        _ = test.numbers
+        return _within(value, self._between.rate(rate, alpha)) if self._between is not None else test.margin(value) < 0
+
+    def believes_gap(self, first: Rate, second: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a gap, without looking for its ends."""
+        tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
+        _ = tests[0].numbers, tests[1].numbers
+        if self._between is not None:
+            return _within(value, self._between.gap(first, second, alpha))
+        return GapTest(*tests).margin(value) < 0
+
 
 def noise_of(site: Site, sites: int) -> Noise:
     """Return the noise in every cell of the sum of so many sites."""
@@ -199,6 +213,10 @@ def _square(tally: SiteTally) -> Matrix:
     found = np.zeros((cells, cells))
     found[np.triu_indices(cells)] = tally.products
     return np.asarray(found + np.triu(found, 1).T)
+
+
+def _within(value: float, interval: Interval) -> bool:
+    return interval.low <= value <= interval.high
 
 
 def check_kind(name: str) -> IntervalKind:
