@@ -13,9 +13,8 @@ from fairgauge.estimation.crossing import crossing
 _CLOSE = 1e-5
 # A first step is never shorter than this part of what is possible.
 _LEAST_PART = 1e-7
-# Acceptance need not be one run where answers are few: so many values further out are tested too.  Where they are many
-# a value further out is further beyond in deviations, and has less of the remainder too: the last one is enough.
-_BEYOND: dict[float, int] = {2000: 7, 20_000: 2, math.inf: 1}
+# Acceptance need not be one run where answers are few: so many values further out are tested too.
+_BEYOND, _BEYOND_FEW, _FEW = 2, 7, 2000
 
 Margin = Callable[[float], float]
 
@@ -61,7 +60,7 @@ def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
             # Rare, and then right for no value: what is wide is at least not misleading.
             return max(start - half, least), min(start + half, most)
         start = found
-    beyond = next(count for answers, count in _BEYOND.items() if test.answers < answers)
+    beyond = _BEYOND_FEW if test.answers < _FEW else _BEYOND
     low, high = (_edge(margin, start, (end, half, beyond), close) for end in (least, most))
     return low, high
 
