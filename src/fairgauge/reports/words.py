@@ -80,7 +80,7 @@ def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | No
         return None
     sure = part_of_hundred(confidence)
     said = f"The {len(found.gaps)} gaps hold together with {sure} confidence, every mean by itself."
-    return f"{said} The p-values, after Holm, hold together too." if found.p_values else said
+    return f"{said} The p-values hold together too." if found.p_values else said
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
