@@ -15,6 +15,7 @@ from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
+from fairgauge.languages import Numeral, Told
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -49,6 +50,8 @@ def estimate(
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
+    if tolerance is not None:
+        _check_within(study, tolerance)
     tally.check(study)
     if isinstance(tally, SiteTally):
         if tolerance is not None:
@@ -62,6 +65,14 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+
+
+def _check_within(study: Study, tolerance: float) -> None:
+    """Refuse a tolerance that no gap of the study can exceed, such as 20 (per cent?) for a metric from 0 to 1."""
+    if study.questions and all(tolerance >= 2 * question.metric.scale for question in study.questions):
+        widest = max((question.metric for question in study.questions), key=lambda metric: metric.scale)
+        rule = f"must be below {2 * widest.scale:g}, in the units of {widest.name}: no gap can be larger"
+        raise InvalidInput("tolerance", tolerance, rule)
 
 
 def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
@@ -81,7 +92,7 @@ def _question(
     if sum(own) == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            ("There are no answers yet.",),
+            (Told.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
     estimands, counts = read_from(study, tally, index, kind)
@@ -139,21 +150,16 @@ def _cautions(
     question: Question, answers: int, kind: IntervalKind, fit: float, means: dict[str, Interval]
 ) -> list[str]:
     """Return sentences about numbers that are there, but not to be trusted without a thought."""
-    said = []
+    said: list[str] = []
     if fit < SUSPICIOUS:
-        said.append(
-            f"Honest answers to this study seldom give such counts (p = {fit:.2g}): "
-            "some may be forged, miscounted or made with another table."
-        )
+        said.append(Told.of("caution.forged", p=Numeral(f"{fit:.2g}")))
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
-    low, high = question.metric.low, question.metric.high
-    why = "there are too few answers to place it better"
-    if question.attribute.shares is not None:
-        # A sum over a share that is stated too small leaves the range however many answer.
-        why += ", or its share is larger than stated"
+    low, high = Numeral(question.metric.low), Numeral(question.metric.high)
+    # A sum over a share that is stated too small leaves the range however many answer.
+    key = "caution.outside" if question.attribute.shares is None else "caution.outside-share"
     return said + [
-        f"The estimate for {group} is outside {low} to {high}: {why}."
+        Told.of(key, group=group, low=low, high=high)
         for group, mean in means.items()
         if mean.estimate != mean.shown.estimate
     ]
