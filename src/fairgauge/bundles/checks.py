@@ -36,9 +36,14 @@ _TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
 
 
-def verify(
-    study: Study, bundle: Bundle, signatures: Signatures, *, progress: Callable[[int], object] = int
-) -> Verification:
+Progress = Callable[[int, int | None], object]
+
+
+def _quiet(_done: int, _whole: int | None) -> None:
+    """Tell nobody."""
+
+
+def verify(study: Study, bundle: Bundle, signatures: Signatures, *, progress: Progress = _quiet) -> Verification:
     """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
 
     The exact epsilon is the study's own (``study.questions[i].private``).
@@ -47,7 +52,7 @@ def verify(
         study: The study.
         bundle: Its files.
         signatures: What signatures are checked with.
-        progress: Told how many answers of the export were counted so far.
+        progress: Told how many answers of the export were counted so far, and how many there are, if that is known.
 
     Raises:
         InvalidInput: If a file is not what it seems to be, or cannot be read.
@@ -62,7 +67,7 @@ def verify(
 
 
 class _Run:
-    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Callable[[int], object]) -> None:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Progress) -> None:
         self._progress = progress
         self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
         self.checks: list[Check] = []
@@ -231,10 +236,13 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
+        known = self._tally.total if isinstance(self._tally, Tally) else None
+        if self._seal is not None:
+            known = self._seal.seal.answers
         try:
             with reading(piece.name):
                 export: _Watched | list[SiteAnswer] = (
-                    _Watched(Export(piece.open, self._study.digest), self._progress)
+                    _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
                     if self._study.site is None
                     else read_site_export(piece.open, self._study)
                 )

@@ -83,12 +83,13 @@ def plan(
     markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
         expected = read_expected(sites, people, positives, expect)
-        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
         return
-    form = form_of(json=json, csv=csv, markdown=markdown)
+    _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     metrics = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     weights = read_weights(metrics, metric_weight or ())
     read = metrics[0]
@@ -166,6 +167,13 @@ def plan(
         raise typer.Exit(1)
 
 
+def _check_enough(**given: str | None) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if "clients" not in names and len(names) < 2:
+        rule = "give --clients alone for a table of epsilons, or two of --clients, --epsilon and --error"
+        raise InvalidInput("given", "".join(names) or "nothing", rule)
+
+
 def _check_plot(plot: Path | None, count: int | None) -> None:
     if plot is None:
         return
@@ -228,7 +236,13 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
         return
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
         parts = best.pairs if found.target == "gap" else best.means
-        warning = no_study_sentence(best.clients, best.error, metric, parts)
+        terms: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval}
+        at, epsilon = best.clients, Decimal(str(best.epsilon))
+
+        def needed() -> int:
+            return choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
+
+        warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:
             out.print(warning)
     saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)

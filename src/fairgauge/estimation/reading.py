@@ -50,6 +50,8 @@ def estimate(
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
+    if tolerance is not None:
+        _check_within(study, tolerance)
     tally.check(study)
     if isinstance(tally, SiteTally):
         if tolerance is not None:
@@ -63,6 +65,14 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+
+
+def _check_within(study: Study, tolerance: float) -> None:
+    """Refuse a tolerance that no gap of the study can exceed, such as 20 (per cent?) for a metric from 0 to 1."""
+    if study.questions and all(tolerance >= 2 * question.metric.scale for question in study.questions):
+        widest = max((question.metric for question in study.questions), key=lambda metric: metric.scale)
+        rule = f"must be below {2 * widest.scale:g}, in the units of {widest.name}: no gap can be larger"
+        raise InvalidInput("tolerance", tolerance, rule)
 
 
 def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:

@@ -20,6 +20,7 @@ from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix
 from fairgauge.languages import Told
 from fairgauge.study import Site, Study
+from fairgauge.study.site import RATES
 from fairgauge.tallies.sites import SiteTally
 
 FEWEST_SITES = 5
@@ -63,6 +64,20 @@ class Reader:
             return self._between.gap(first, second, alpha)
         test = GapTest(*tests)
         return Interval(test.estimate, *inverted(test))
+
+    def believes_rate(self, rate: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a rate, without looking for its ends."""
+        test = RateTest(self._table, rate, alpha)
+        _ = test.numbers
+        return _within(value, self._between.rate(rate, alpha)) if self._between is not None else test.margin(value) < 0
+
+    def believes_gap(self, first: Rate, second: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a gap, without looking for its ends."""
+        tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
+        _ = tests[0].numbers, tests[1].numbers
+        if self._between is not None:
+            return _within(value, self._between.gap(first, second, alpha))
+        return GapTest(*tests).margin(value) < 0
 
 
 def noise_of(site: Site, sites: int) -> Noise:
@@ -139,7 +154,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     }
     means = {
         group: told(
-            Told.of("caution.rate", metric=name, group=group),
+            Told.of("caution.rate", metric=RATES.get(name, name), group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, rates, strict=True)
@@ -198,6 +213,10 @@ def _square(tally: SiteTally) -> Matrix:
     found = np.zeros((cells, cells))
     found[np.triu_indices(cells)] = tally.products
     return np.asarray(found + np.triu(found, 1).T)
+
+
+def _within(value: float, interval: Interval) -> bool:
+    return interval.low <= value <= interval.high
 
 
 def check_kind(name: str) -> IntervalKind:
