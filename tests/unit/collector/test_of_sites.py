@@ -1,6 +1,6 @@
 """A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
 
-Covers: fairgauge.collector.keeping.check_sites, fairgauge.collector.sealing, fairgauge.collector.pages.sites,
+Covers: fairgauge.collector.sealing, fairgauge.collector.pages.sites,
 fairgauge.collector.routes.sites, fairgauge.collector.seal_sites, fairgauge.collector.stores.postgres_sites,
 fairgauge.collector.stores.sites, fairgauge.collector.stores.sqlite_sites
 """
@@ -100,6 +100,27 @@ def test_each_site_counts_once_and_the_tally_is_their_sum(kind: str, tmp_path: P
         assert (checked.faults, checked.answers, checked.seals) == ((), len(NAMES), 1)
 
     both(tmp_path, kind, scene)
+
+
+def test_of_two_tables_with_one_ticket_at_two_collectors_one_counts(tmp_path: Path):
+    address = new_store("postgresql", tmp_path)
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as one, open_desk(address, tmp_path) as two:
+            await publish(one)
+            tables = [tuple(range(n, n + 6)) for n in range(6)]
+            for name in NAMES:
+                sent = [send((one, two)[n % 2], answer(one, name, table)) for n, table in enumerate(tables)]
+                found = await asyncio.gather(*sent)
+                assert sorted(response.status_code for response in found) == [200, 409, 409, 409, 409, 409]
+                kept = {row.id.hex(): row.counts for row in await two.collector.store.sites(1)}
+                assert kept[ticket(one, name)] == tables[[response.status_code for response in found].index(200)]
+            closing, late = await asyncio.gather(one.post(f"{ONE}/close"), send(two, answer(two, "Late", (1,) * 6)))
+            assert closing.status_code == 200
+            sealed = read_sealed((await two.get(f"{ONE}/sealed")).content).seal
+            assert sealed.answers == len(NAMES) + (late.status_code == 200), "what is acknowledged is sealed"
+
+    asyncio.run(play())
 
 
 def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask):

@@ -20,6 +20,7 @@ from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix
 from fairgauge.languages import Told
 from fairgauge.study import Site, Study
+from fairgauge.study.site import RATES
 from fairgauge.tallies.sites import SiteTally
 
 FEWEST_SITES = 5
@@ -153,7 +154,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     }
     means = {
         group: told(
-            Told.of("caution.rate", metric=name, group=group),
+            Told.of("caution.rate", metric=RATES.get(name, name), group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, rates, strict=True)
