@@ -256,14 +256,22 @@ class _Run:
                     self._count(piece, export)
         except SealBroken as error:
             self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
+        except InvalidInput as error:
+            if not error.field.endswith(": study"):
+                raise
+            self._say("export", "broken", f"{piece.name} has answers to another study: {error}.")
 
     def _count(self, piece: Piece, export: "_Watched") -> None:
         found = digest_of(self._study.digest, export)
-        if self._tally is None:
-            said = f"{piece.name} has {found.answers:,} answers to this study, and there is no tally to compare with."
-            self._say("export", "open", said)
-            return
         counts = tuple(found.counts.get(symbol, 0) for symbol in range(self._study.symbols))
+        if self._tally is None:
+            others = found.answers - sum(counts)
+            said = f"{piece.name} has {found.answers:,} answers"
+            if others:
+                self._say("export", "broken", f"{said}; {others:,} of them have symbols that this study has not.")
+            else:
+                self._say("export", "open", f"{said}, and there is no tally to compare with.")
+            return
         if counts != self._tally.counts or sum(counts) != found.answers:
             more = "" if found.answers != self._tally.total else ", of other symbols"
             said = f"it has {found.answers:,} answers, and the tally {self._tally.total:,}{more}."
