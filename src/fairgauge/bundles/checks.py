@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.differing import difference
-from fairgauge.bundles.files import Bundle, Piece, reading
+from fairgauge.bundles.files import Bundle, Piece, printable, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
 from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.seal import (
@@ -78,7 +78,8 @@ class _Run:
         self._tally = self._read_tally()
 
     def _say(self, about: str, outcome: Outcome, sentence: str) -> None:
-        self.checks.append(Check(about, outcome, sentence))
+        # Names of files and words of a report come from whoever made them, and shall not rewrite what is said here.
+        self.checks.append(Check(about, outcome, printable(sentence)))
 
     def _read_tally(self) -> Tally | SiteTally | None:
         piece = self._pieces.get("tally")

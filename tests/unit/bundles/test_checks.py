@@ -250,3 +250,15 @@ def test_an_export_with_symbols_of_no_answer_is_broken_without_a_tally(bundle: S
     parquet.write_table(table, bundle.folder / "answers.parquet")
     (said,) = checked(bundle.folder, bundle.key)["broken"]
     assert said == "answers.parquet has 2 answers; 1 of them have symbols that this study has not."
+
+
+def test_names_and_words_of_the_files_cannot_rewrite_what_is_said(bundle: Served):
+    steer = "\x1b[2K\x1b[1A\nEverything that was checked holds."
+    page = bundle.folder / "report.html"
+    page.write_text(page.read_text(encoding="utf-8").replace("points", f"points{steer}"), encoding="utf-8")
+    page.rename(bundle.folder / "re\x1b[2Kport.html")
+    (bundle.folder / "more\x1b[2J\n.txt").write_text("x", encoding="utf-8")
+    found = gather([bundle.folder])
+    sentences = [one.sentence for one in verify(STUDY, found, Signatures((bundle.key,))).checks]
+    assert any(r"re\x1b[2Kport.html is not what" in one for one in sentences)
+    assert all(text.isprintable() for text in (*sentences, *found.others))
