@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from fairgauge.client import Ledger
-from tests.e2e.flower.engines import environment
+from runs import environment
 
 EXAMPLE = Path(__file__).parents[3] / "examples/older-people/main.py"
 
@@ -14,7 +14,7 @@ def test_the_example(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLE), "--rounds", "2", "--devices", "1", "--output", str(tmp_path / "out")],
         cwd=tmp_path,
-        env=environment(tmp_path),
+        env=environment(tmp_path / "flwr"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
