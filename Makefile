@@ -82,6 +82,8 @@ mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice;
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
 	$(BIN)/python -m bench.coverage --write $(ARGS)
 	$(BIN)/python -m bench.groups_coverage
+	$(BIN)/python -m bench.sites_coverage --write
+	$(BIN)/python -m bench.plans
 
 docs: $(STAMP)  ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

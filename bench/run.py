@@ -33,6 +33,7 @@ from bench.relay import relay
 from bench.scale import SCALE
 from bench.several import several
 from bench.siege import siege
+from bench.sites import sites
 from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
@@ -129,6 +130,7 @@ TOPICS: dict[str, Topic] = {
     "population": population,
     "several": several,
     "intervals": widths,
+    "sites": sites,
     "design": design_times,
     "simulation": simulation,
     "device": device,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from fairgauge.collector.pages.speaking import OWN, catalogue
+from fairgauge.languages import OWN, catalogue
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.study.wording import texts_of
 from tests.browser.conftest import Collecting, OpenVisitor

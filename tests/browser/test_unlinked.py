@@ -8,12 +8,14 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.pages.speaking import say
 from fairgauge.issuer.signing import PrivateKey, key_in, make_key, sign_blinded
+from fairgauge.languages import Voice
 from fairgauge.passes import write_key
 from fairgauge.study import Issuer, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.samples import sample_study
+
+ENGLISH = Voice()
 
 TICKET = "0123456789abcdef" * 2
 NAME = "issuer.example"
@@ -66,11 +68,11 @@ def test_the_page_fetches_a_blind_ticket_and_says_that_it_sends_at_once(
     page.locator("#draw").click()
     expect(page.locator("#drawing")).to_contain_text(f"https://{NAME} does not answer.")
     page.locator("#draw").click()
-    expect(page.locator("#ready-more")).to_contain_text(say("en", "ready.at-once"))
-    expect(page.locator("#ready-text")).to_have_text(say("en", "ready.text-blind"))
+    expect(page.locator("#ready-more")).to_contain_text(ENGLISH.say("ready.at-once"))
+    expect(page.locator("#ready-text")).to_have_text(ENGLISH.say("ready.text-blind"))
     page.locator("#send").click()
-    expect(page.locator("#ready-title")).to_have_text(say("en", "thanks.title"))
-    expect(page.locator("#ready-text")).to_have_text(say("en", "thanks.text-blind"))
+    expect(page.locator("#ready-title")).to_have_text(ENGLISH.say("thanks.title"))
+    expect(page.locator("#ready-text")).to_have_text(ENGLISH.say("thanks.text-blind"))
     assert sum(collector.counts(study)) == 1
     assert len({one["body"] for one in heard}) == 1
     assert {one["bearer"] for one in heard} == {f"Bearer {TICKET}"}

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fairgauge.client import Answer, Ledger
+from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.stores import open_store
+from fairgauge.collector.tickets import Tickets
 from fairgauge.study import Study
 from tests.collecting.servers import SERVE, ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
@@ -21,11 +24,16 @@ from tests.collecting.wire import Wire, answer_bytes
 ACCEPTED, DUPLICATE = b'{"status":"accepted"}', b'{"status":"duplicate"}'
 
 
+# An answer to be sent: its id, what it says, and its bytes.
+Drawn = tuple[bytes, Any, bytes]
+Draw = Callable[[random.Random], Drawn]
+
+
 @dataclass
 class Sent:
     """What the senders know: every answer they sent, and those that were acknowledged."""
 
-    answers: dict[bytes, int] = field(default_factory=dict)
+    answers: dict[bytes, Any] = field(default_factory=dict)
     acknowledged: set[bytes] = field(default_factory=set)
     accepted: int = 0
     retried: int = 0
@@ -43,16 +51,38 @@ class Count:
     tally_is_rows: bool
 
 
-async def _send(port: int, study: Study, sent: Sent, stop: asyncio.Event, chance: random.Random) -> None:
-    path = f"/studies/{study.digest}/answers"
+def of_devices(study: Study) -> Draw:
+    """Make answers as devices do."""
+
+    def draw(chance: random.Random) -> Drawn:
+        id_, symbol = secrets.token_bytes(16), chance.randrange(study.symbols)
+        return id_, symbol, answer_bytes(study.digest, id_, symbol)
+
+    return draw
+
+
+def of_sites(study: Study, folder: Path) -> Draw:
+    """Make answers as sites do that have tickets of the collector with this folder."""
+    tickets = Tickets.in_folder(folder / "secrets")
+
+    def draw(chance: random.Random) -> Drawn:
+        ticket = tickets.new(study.digest)
+        counts = tuple(chance.randint(-5, 300) for _ in range(study.symbols))
+        return bytes.fromhex(ticket), counts, SiteAnswer(study.digest, ticket, counts).to_bytes()
+
+    return draw
+
+
+async def _send(port: int, path: str, sent: Sent, stop: asyncio.Event, draw: Callable[[], Drawn]) -> None:
+    chance = random.Random(port)
     async with Wire(port) as wire:
         while not stop.is_set():
-            id_, symbol = secrets.token_bytes(16), chance.randrange(study.symbols)
-            sent.answers[id_] = symbol
+            id_, what, data = draw()
+            sent.answers[id_] = what
             while not stop.is_set():
                 try:
                     async with asyncio.timeout(10):
-                        status, body = await wire.request("POST", path, answer_bytes(study.digest, id_, symbol))
+                        status, body = await wire.request("POST", path, data)
                 except (OSError, EOFError, TimeoutError):
                     status, body = 0, b""
                 if status == 200:
@@ -66,12 +96,20 @@ async def _send(port: int, study: Study, sent: Sent, stop: asyncio.Event, chance
 
 
 async def storm(
-    servers: list[ServerProcess], study: Study, kills: int, kill: Callable[[int], None], *, senders: int
+    servers: list[ServerProcess],
+    study: Study,
+    kills: int,
+    kill: Callable[[int], None],
+    *,
+    senders: int,
+    draw: Draw | None = None,
 ) -> Sent:
     """Send answers to collectors while they are killed; return what was sent."""
     sent, stop, chance = Sent(), asyncio.Event(), random.Random(1)
+    make, path = draw or of_devices(study), f"/studies/{study.digest}/answers"
     tasks = [
-        asyncio.create_task(_send(servers[n % len(servers)].port, study, sent, stop, chance)) for n in range(senders)
+        asyncio.create_task(_send(servers[n % len(servers)].port, path, sent, stop, lambda: make(chance)))
+        for n in range(senders)
     ]
 
     async def under_load() -> None:
@@ -101,16 +139,19 @@ async def count_left(store: str, study: Study, sent: Sent) -> Count:
     try:
         kept = await opened.study(study.digest)
         assert kept is not None
-        rows: dict[bytes, int] = {}
+        rows: dict[bytes, Any] = {}
         pages = 0
         async for page in opened.answers(kept.number):
             rows.update(page)
             pages += len(page)
         tally = await opened.counts(kept.number)
+        if study.site is not None:
+            rows = {row.id: row.counts for row in await opened.sites(kept.number)}
+            pages, tally = len(rows), {0: sum((await opened.arrivals(kept.number)).values())}
     finally:
         await opened.close()
     by_symbol: dict[int, int] = {}
-    for symbol in rows.values():
+    for symbol in rows.values() if study.site is None else [0] * pages:
         by_symbol[symbol] = by_symbol.get(symbol, 0) + 1
     return Count(
         lost=len(sent.acknowledged - rows.keys()),
@@ -149,7 +190,8 @@ def kill_collectors(
         for server in servers:
             server.start().wait_until_ready()
         publish(first, study)
-        sent = asyncio.run(storm(servers, study, kills, kill, senders=senders))
+        draw = None if study.site is None else of_sites(study, folder)
+        sent = asyncio.run(storm(servers, study, kills, kill, senders=senders, draw=draw))
         statuses = [server.stop() for server in servers]
         assert statuses == [0] * processes
     finally:

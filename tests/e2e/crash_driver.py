@@ -4,7 +4,7 @@
 
 PLAN is a JSON object: ``url``, ``study`` (a file), ``folder``, ``how`` ("send" or "file"), ``points`` ("calls",
 "lines" or "instructions"), ``stride`` and ``client`` ("ours", or the name of a broken one below); where a study wants
-them ``more`` arguments, and ``tickets``, one for each child.
+them ``more`` arguments, and ``tickets``, one for each child; and for a site its ``records``, a file.
 
 Child n kills itself with SIGKILL right before its n-th point: a call of any Python function whatever its module, or
 a line, or a bytecode instruction, of ``fairgauge/client``.  It uses its own ledger, and its own address, which ends
@@ -24,9 +24,13 @@ from typing import Any, NoReturn
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
 import fairgauge.client.load
+import fairgauge.client.records
+import fairgauge.client.site_command
 from fairgauge.client import Ledger, Patience, command
 from fairgauge.client.answer import Answer, answer
 from fairgauge.client.disk import sync_folder
+from fairgauge.client.site import SiteAnswer, answer_for_site
+from fairgauge.client.site_ledger import SiteLedger
 
 ROOM = str(Path(command.__file__).parent)
 AT_ONCE = Patience(tries=5, first=0, longest=0, timeout=10)
@@ -87,12 +91,20 @@ def make_in_place(self: Ledger) -> None:
     REAL_MAKE(self)
 
 
+def count_again(self: SiteLedger, study: Any, records: Any, **_: Any) -> SiteAnswer:
+    """Broken: keeps the id, and draws the noise again at every start."""
+    found: SiteAnswer = REAL_SITE_ANSWER(self, study, records := list(records), ticket="0" * 32)
+    return SiteAnswer(found.study, found.id, answer_for_site(study, records).counts)
+
+
+REAL_SITE_ANSWER = SiteLedger.answer_for_site
 REAL_ANSWER, REAL_MAKE = Ledger.answer, Ledger._make
 BROKEN: dict[str, dict[str, Any]] = {
     "ours": {},
     "remembers late": {"answer": forget, "mark_sent": remember_late},
     "draws again": {"answer": draw_again, "mark_sent": lambda self, found: None},
     "makes it in place": {"_make": make_in_place},
+    "counts again": {"answer_for_site": count_again, "mark_site": lambda self, found, state: None},
 }
 
 
@@ -102,7 +114,10 @@ def child(plan: dict[str, Any], number: int, *, killed: bool) -> NoReturn:
     more = [*plan.get("more", []), *(["--ticket", plan["tickets"][number]] if "tickets" in plan else [])]
     # A collector behind a gateway is one for all: the path that tells children apart is not part of its own.
     target[1:] = [plan["url"]] if more else target[1:]
-    arguments = [plan["study"], "--group", "female", "--value", "recall=0.83", "--limit", "1.1", "--ledger", ledger]
+    person = ["--group", "female", "--value", "recall=0.83", "--limit", "1.1"]
+    if "records" in plan:
+        person = ["--records", plan["records"], "--ticket", "0" * 32]
+    arguments = [plan["study"], *person, "--ledger", ledger]
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     if killed:
         sys.settrace(trace_to(number * plan["stride"], plan["points"]))
@@ -125,12 +140,12 @@ def run(plan: dict[str, Any], number: int, *, killed: bool) -> int:
 def main() -> None:
     plan = json.loads(sys.argv[1])
     for name, method in BROKEN[plan["client"]].items():
-        setattr(Ledger, name, method)
+        setattr(SiteLedger if "records" in plan else Ledger, name, method)
     study = fairgauge.client.load_study(plan["study"]).digest
     number, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         status = run(plan, number, killed=True)
-        ledger = Ledger(f"{plan['folder']}/{number}")
+        ledger = SiteLedger(f"{plan['folder']}/{number}")
         left = ledger.path.stat().st_size if ledger.path.exists() else None
         if left == 0:
             print(json.dumps({"number": number, "killed": status, "left": left}), flush=True)  # noqa: T201
@@ -141,7 +156,7 @@ def main() -> None:
             "killed": status,
             "left": left,
             "again": again,
-            "state": ledger.state(study),
+            "state": ledger.site_state(study) if "records" in plan else ledger.state(study),
             "spent": {name: str(cost) for name, cost in ledger.spent().items()},
         }
         print(json.dumps(report), flush=True)  # noqa: T201

@@ -14,6 +14,7 @@ from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, k
 from tests.collecting.lives import kill_backups, kill_lives, kill_migrations
 from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
+from tests.sites import levels_study
 
 
 def check(sent: Sent, count: Count) -> None:
@@ -57,6 +58,34 @@ intake.Intake.submit = submit
 def test_a_collector_that_acknowledges_too_early_is_caught(tmp_path: Path):
     store = new_store("sqlite", tmp_path)
     _, count = kill_collectors(tmp_path, store, sample_study(), kills=3, code=HASTY)
+    assert count.lost > 0
+
+
+def test_a_killed_collector_loses_no_site(tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_store("sqlite", tmp_path), levels_study(), kills=2))
+
+
+def test_sites_at_two_collectors_of_one_database(tmp_path: Path):
+    check(*kill_collectors(tmp_path, new_database(), levels_study(), kills=2, processes=2))
+
+
+HASTY_WITH_SITES = (
+    """
+import asyncio
+from fairgauge.collector.stores import sqlite
+honest = sqlite.SqliteStore.add_site
+async def add_site(self, sent, bucket, *, takes):
+    asyncio.get_running_loop().create_task(honest(self, sent, bucket, takes=takes))
+    return "fresh"
+sqlite.SqliteStore.add_site = add_site
+"""
+    + SERVE
+)
+
+
+def test_a_collector_that_acknowledges_sites_too_early_is_caught(tmp_path: Path):
+    store = new_store("sqlite", tmp_path)
+    _, count = kill_collectors(tmp_path, store, levels_study(), kills=3, code=HASTY_WITH_SITES)
     assert count.lost > 0
 
 

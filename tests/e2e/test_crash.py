@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer, Ledger
+from fairgauge.study import Study
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 
@@ -53,10 +54,12 @@ def lose_the_first_reply(server: Recorder) -> None:
     server.reply = reply
 
 
-def drive(server: Recorder, folder: Path, *, patience: float | None = 300, **plan: Any) -> list[dict[str, Any]]:
+def drive(
+    server: Recorder, folder: Path, *, patience: float | None = 300, asked: Study = STUDY, **plan: Any
+) -> list[dict[str, Any]]:
     """Run the driver for so many seconds at most, and return its reports."""
     study = folder / "study.json"
-    study.write_bytes(STUDY.to_bytes())
+    study.write_bytes(asked.to_bytes())
     full = {"url": server.url, "study": str(study), "folder": str(folder), "client": "ours", "stride": 1, **plan}
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.crash_driver", json.dumps(full)],

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 from fairgauge.bundles.compared import Compared, compare_report
+from fairgauge.bundles.differing import difference
 from fairgauge.bundles.files import Bundle, Piece, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
+from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.seal import (
     PURPOSE,
     Export,
@@ -16,11 +18,14 @@ from fairgauge.collector.seal import (
     check_answers,
     digest_of,
     read_sealed,
-    released_tally,
+    shown_answers,
 )
+from fairgauge.collector.seal_sites import read_site_export
 from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
+from fairgauge.reports.about import counted
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 COMPARE = (
     "Whether that is the collector's key is not checked: compare it with the one that the operator publishes "
@@ -31,9 +36,14 @@ _TOLD = 10_000
 _NEEDS = "checking a signature needs cryptography"
 
 
-def verify(
-    study: Study, bundle: Bundle, signatures: Signatures, *, progress: Callable[[int], object] = int
-) -> Verification:
+Progress = Callable[[int, int | None], object]
+
+
+def _quiet(_done: int, _whole: int | None) -> None:
+    """Tell nobody."""
+
+
+def verify(study: Study, bundle: Bundle, signatures: Signatures, *, progress: Progress = _quiet) -> Verification:
     """Check everything of a bundle that belongs together; what is broken does not keep the rest from being checked.
 
     The exact epsilon is the study's own (``study.questions[i].private``).
@@ -42,7 +52,7 @@ def verify(
         study: The study.
         bundle: Its files.
         signatures: What signatures are checked with.
-        progress: Told how many answers of the export were counted so far.
+        progress: Told how many answers of the export were counted so far, and how many there are, if that is known.
 
     Raises:
         InvalidInput: If a file is not what it seems to be, or cannot be read.
@@ -57,30 +67,33 @@ def verify(
 
 
 class _Run:
-    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Callable[[int], object]) -> None:
+    def __init__(self, study: Study, bundle: Bundle, signatures: Signatures, progress: Progress) -> None:
         self._progress = progress
         self._study, self._pieces, self._signatures = study, bundle.pieces, signatures
         self.checks: list[Check] = []
         self._seal: Sealed | None = None  # as far as it is of this study
         self._seal_name = ""
         self._named: str | None = None  # the key that a file names for the study
+        self._counted = counted(study)  # answers, or sites
         self._tally = self._read_tally()
 
     def _say(self, about: str, outcome: Outcome, sentence: str) -> None:
         self.checks.append(Check(about, outcome, sentence))
 
-    def _read_tally(self) -> Tally | None:
+    def _read_tally(self) -> Tally | SiteTally | None:
         piece = self._pieces.get("tally")
         if piece is None:
             return None
-        tally = Tally.from_bytes(piece.read())
+        kind = Tally if self._study.site is None else SiteTally
+        tally = kind.from_bytes(piece.read())
         try:
             tally.check(self._study)
         except BadTally as error:
             what = "is of another study" if error.field == "study" else "does not fit the study"
             self._say("tally", "broken", f"{piece.name} {what}: {error}.")
             return None
-        self._say("tally", "holds", f"{piece.name} counts {tally.total:,} answers to this study.")
+        what = "answers to this study" if self._study.site is None else "sites that answered this study"
+        self._say("tally", "holds", f"{piece.name} counts {tally.total:,} {what}.")
         return tally
 
     # ------------------------------------------------------------------ the study
@@ -133,38 +146,39 @@ class _Run:
             self._say("seal", "broken", f"{name} is of another study: {seal.study}, and this is {self._study.digest}.")
             return
         try:
-            tally = Tally(seal.study, tuple(seal.tally))
+            tally = seal.counted
+            if isinstance(tally, SiteTally) != (self._study.site is not None):
+                raise BadTally("format", seal.format, "must be one that seals of such studies have")
             tally.check(self._study)
         except BadTally as error:
             self._say("seal", "broken", f"The tally in {name} cannot be one of this study: {error}.")
             return
         self._seal, self._seal_name = sealed, name
-        shown = sum(released_tally(self._study, {0: seal.answers}))
+        shown = shown_answers(self._study, seal.answers)
         if tally.total != shown:
-            said = f"{name} contradicts itself: its tally has {tally.total:,} answers, and it says {shown:,}."
+            said = f"{name} contradicts itself: its tally has {tally.total:,} {self._counted}, and it says {shown:,}."
             self._say("seal", "broken", said)
         elif shown < seal.answers:
-            said = f"{name} shows none of the {seal.answers:,} answers: they are too few to hide one person among."
+            few = (
+                "too few to hide one person among"
+                if self._study.site is None
+                else "so few that one could be told apart"
+            )
+            said = f"{name} shows none of the {seal.answers:,} {self._counted}: they are {few}."
             self._say("seal", "holds", said)
         self._seal_and_tally(seal, tally)
         self._sealed_estimate(sealed)
         self._seal_signature(sealed)
 
-    def _seal_and_tally(self, seal: Seal, sealed: Tally) -> None:
+    def _seal_and_tally(self, seal: Seal, sealed: Tally | SiteTally) -> None:
         piece = self._pieces.get("tally")
         if piece is None:
             self._tally = sealed
         elif self._tally is None:
             return  # which is named as broken already
-        elif self._tally != sealed:
-            pairs = enumerate(zip(self._tally.counts, sealed.counts, strict=True))
-            symbol, (here, there) = next((s, pair) for s, pair in pairs if pair[0] != pair[1])
-            self._say(
-                "tally",
-                "broken",
-                f"{piece.name} is not the tally that was sealed: it has symbol {symbol} {here:,} times, and the seal "
-                f"{there:,} times.",
-            )
+        elif sealed not in (self._tally, _shown(self._tally)):
+            said = difference(self._tally, sealed)
+            self._say("tally", "broken", f"{piece.name} is not the tally that was sealed: {said}.")
         else:
             self._say("tally", "holds", f"{piece.name} is the tally that was sealed on {seal.closed}.")
 
@@ -222,13 +236,22 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        export = _Watched(Export(piece.open, self._study.digest), self._progress)
+        known = self._tally.total if isinstance(self._tally, Tally) else None
+        if self._seal is not None:
+            known = self._seal.seal.answers
         try:
             with reading(piece.name):
+                export: _Watched | list[SiteAnswer] = (
+                    _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
+                    if self._study.site is None
+                    else read_site_export(piece.open, self._study)
+                )
                 if self._seal is not None:
                     check_answers(self._study, self._seal.seal, export)
-                    said = f"{self._seal.seal.answers:,} answers, which are the sealed ones."
+                    said = f"{self._seal.seal.answers:,} {self._counted}, which are the sealed ones."
                     self._say("export", "holds", f"{piece.name} was counted again: {said}")
+                elif isinstance(export, list):
+                    self._add_up(piece, export)
                 else:
                     self._count(piece, export)
         except SealBroken as error:
@@ -249,12 +272,26 @@ class _Run:
         self._say("export", "holds", f"{piece.name} was counted again: its {found.answers:,} answers give the tally.")
         self._say("export", "open", "Whether these are all the answers that came: there is no seal.")
 
+    def _add_up(self, piece: Piece, export: "list[SiteAnswer]") -> None:
+        if self._tally is None:
+            said = f"{piece.name} has {len(export):,} sites that answered, and there is no tally to compare with."
+            self._say("export", "open", said)
+            return
+        found = SiteTally.of(self._study, export)
+        if self._tally not in (found, found.shown):
+            said = f"{piece.name} does not give the tally: {difference(found, self._tally, 'the tally')}."
+            self._say("export", "broken", said)
+            return
+        self._say("export", "holds", f"{piece.name} was added up again: its {found.total:,} sites give the tally.")
+        self._say("export", "open", "Whether these are all the sites that answered: there is no seal.")
+
     def _not_counted(self) -> None:
         if self._seal is not None:
             said = "Whether the answers give the sealed tally: there is no export, so nobody counted again."
             self._say("export", "open", said)
         elif self._tally is not None:
-            said = "Whether devices sent what the tally counts: there is neither an export to count again nor a seal."
+            who = "devices" if self._study.site is None else "sites"
+            said = f"Whether {who} sent what the tally counts: there is neither an export to count again nor a seal."
             self._say("export", "open", said)
 
     # ------------------------------------------------------------------ the report
@@ -298,6 +335,11 @@ class _Run:
                 self._say("report", "open", when)
         if said.asked is not None:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
+
+
+def _shown(tally: Tally | SiteTally) -> Tally | SiteTally:
+    """Return a tally as it is sealed: one that somebody made from sites' own answers may tell more."""
+    return tally.shown if isinstance(tally, SiteTally) else tally
 
 
 class _Watched:

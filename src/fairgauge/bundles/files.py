@@ -149,12 +149,12 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
     if not data:
         return "export" if name.endswith(_EXPORTS) else None
     first = _keys(data.split(b"\n", 1)[0])
-    if first == {"id", "study", "symbol"}:
+    if first in ({"id", "study", "symbol"}, {"id", "study", "counts"}):
         return "export"
     keys = _keys(data)
     if {"format", "title"} <= keys:
         return "study"
-    if keys == {"study", "counts"}:
+    if keys in ({"study", "counts"}, {"study", "counts", "sites", "products"}):
         return "tally"
     if "seal" in keys:
         return "seal"

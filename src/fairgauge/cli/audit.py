@@ -18,10 +18,8 @@ def audit(
     markdown: options.Markdown = False,
 ) -> None:
     """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from fairgauge.audit import audit_study
+    from fairgauge.cli.progress import waiting
     from fairgauge.cli.read import read_study
 
     form = form_of(json=json, csv=csv, markdown=markdown)
@@ -29,13 +27,10 @@ def audit(
     if document.site is not None:
         from fairgauge.cli.for_sites import audit_for_sites
 
-        audit_for_sites(document, confidence=confidence, json=json)
+        audit_for_sites(document, confidence=confidence, form=form)
         return
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("answering", total=1.0)
-        found = audit_study(
-            document, samples=samples, confidence=confidence, progress=lambda part: progress.advance(task, part)
-        )
+    with waiting("Answering", total=1.0) as bar:
+        found = audit_study(document, samples=samples, confidence=confidence, progress=bar.advance)
     caught = any(question.caught for question in found)
     if form != "people":
         shown = [

@@ -9,8 +9,10 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
+from fairgauge.cli.formats import form_of, show_as
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_json, show_parts
+from fairgauge.cli.show import out, show_parts
+from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
@@ -70,8 +72,11 @@ def design(
         typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
     ] = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
@@ -81,7 +86,7 @@ def design(
             model=None if model is None else read_model(model), retention=retention,
             planned=None if planned is None else as_count("planned", planned),
         )  # fmt: skip
-        design_for_sites(found, site, output, json=json)
+        design_for_sites(found, site, output, form)
         return
     draft = Draft(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
@@ -89,11 +94,12 @@ def design(
         tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
         retention, abstaining,
     )  # fmt: skip
-    with err.status("Designing channels ...") as status:
-        study = draft.study(progress=lambda name: status.update(Text(f"Designing the channel for {name} ...")))
+    with designing() as waiting:
+        study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
     write_bytes("output", output, study.to_bytes())
-    if json:
-        show_json({"digest": study.digest, "questions": [_described(question) for question in study.questions]})
+    if form != "people":
+        told = [_described(question) for question in study.questions]
+        show_as(form, {"digest": study.digest, "questions": told}, [_row(study.digest, one) for one in told])
         return
     bulk = len(study.to_bytes())
     size = f", {bulk:,} bytes, digest {study.digest}"
@@ -177,3 +183,10 @@ def _described(question: Question) -> dict[str, Any]:
         "cannot_answer": [what for what, told in tells.items() if not told],
         "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
     }
+
+
+def _row(digest: str, told: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a question belongs into a table."""
+    plain = {name: value for name, value in told.items() if name != "pairs"}
+    listed_ = {name: "; ".join(value) for name, value in plain.items() if isinstance(value, list)}
+    return {"digest": digest} | plain | listed_

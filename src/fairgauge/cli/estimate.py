@@ -4,8 +4,9 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, read_tally
-from fairgauge.cli.show import err, show_estimate
+from fairgauge.cli.show import show_estimate
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 
@@ -24,7 +25,7 @@ def estimate(
     form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     counts = read_tally(tally, document)
-    with err.status("Estimating ..."):
+    with waiting("Estimating"):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
     if form != "people":
         show_as(form, found.to_dict(), list(found.table()))

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.progress import Progress
 from rich.text import Text
 
+from fairgauge.cli.formats import Form, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, write_bytes
-from fairgauge.cli.show import err, out, show_json, show_table
+from fairgauge.cli.show import out, show_table
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.sites import Expected, plan_sites
@@ -52,11 +53,13 @@ class Wish:
         )  # fmt: skip
 
 
-def design_for_sites(study: Study, site: Site, output: Path, *, json: bool) -> None:
+def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None:
     """Write a study for sites, and say what it is."""
     write_bytes("output", output, study.to_bytes())
-    if json:
-        show_json({"digest": study.digest, "site": _described(site)})
+    if form != "people":
+        said = _described(site)
+        row = {"digest": study.digest} | said | {"metrics": ", ".join(said["metrics"])}
+        show_as(form, {"digest": study.digest, "site": said}, [row])
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (study.title, "bold"), size))
@@ -75,14 +78,15 @@ def _described(site: Site) -> dict[str, Any]:
     }
 
 
-def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, json: bool) -> None:
+def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, form: Form) -> None:
     """Print how wide intervals will be, with noise and without."""
     site = wish.site()
-    with err.status("Working out widths ..."):
+    with waiting("Working out widths"):
         rows = plan_sites(site, expected, confidence=confidence)
-    if json:
+    if form != "people":
         document = {"interval": "people", "confidence": confidence, "sites": expected.sites, "people": expected.people}
-        show_json(document | {"metrics": [row.to_dict() for row in rows]})
+        told = [row.to_dict() for row in rows]
+        show_as(form, document | {"metrics": told}, told)
         return
     show_table(
         "gap of", "error ±", "without privacy ±",
@@ -135,47 +139,45 @@ class Simulated:
 
 
 def simulate_for_sites(
-    study: Study, site: Site, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, json: bool
+    study: Study, site: Site, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, form: Form
 ) -> None:
     """Draw who comes to the sites and their noise, and write the tally."""
     people = wanted.read(site)
     sites = None if wanted.sites is None else as_count("sites", wanted.sites)
     if exactly and sites is not None:
         raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("Sites answer", total=len(people.names) if sites is None else sites)
-
-        def answered(some: int) -> None:
-            progress.advance(bar, some)
-
+    with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
         if exactly:
-            found = simulate_sites_exactly(study, people, seed=seed, progress=answered)
+            found = simulate_sites_exactly(study, people, seed=seed, progress=bar.advance)
         else:
-            found = simulate_sites(study, people, sites=sites, seed=seed, progress=answered)
+            found = simulate_sites(study, people, sites=sites, seed=seed, progress=bar.advance)
     write_bytes("output", output, found.to_bytes())
-    if json:
-        show_json({"study": found.study, "sites": len(found.sites)})
+    if form != "people":
+        told = {"study": found.study, "sites": len(found.sites)}
+        show_as(form, told, [told])
     else:
         out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
 
 
-def tally_for_sites(study: Study, paths: list[str], output: Path, *, json: bool) -> None:
+def tally_for_sites(study: Study, paths: list[str], output: Path, form: Form) -> None:
     """Add up the answers of sites, and say how many there are."""
     found = from_site_files(study, paths)
     write_bytes("output", output, found.to_bytes())
-    if json:
-        show_json({"study": found.study, "sites": len(found.sites)})
+    if form != "people":
+        told = {"study": found.study, "sites": len(found.sites)}
+        show_as(form, told, [told])
     else:
         out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
 
 
-def audit_for_sites(study: Study, *, confidence: float, json: bool) -> None:
+def audit_for_sites(study: Study, *, confidence: float, form: Form) -> None:
     """Let a site answer many times, and say whether its noise is what the study promises."""
-    with err.status("Answering ..."):
+    with waiting("Answering"):
         found = audit_site(study, confidence=confidence)
-    if json:
+    if form != "people":
         said = {"study": study.digest, "confidence": confidence, "runs": found.runs, "p_value": found.p_value}
-        show_json(said | {"caught": found.caught})
+        said["caught"] = found.caught
+        show_as(form, said, [said])
     else:
         promised = "what the study promises"
         told = f"is not {promised}" if found.caught else f"is {promised}, as far as an audit can see"

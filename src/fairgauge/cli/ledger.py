@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.show import out, show_json
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.show import out
 from fairgauge.client import Ledger
 from fairgauge.client.command import default_ledger
 from fairgauge.client.inclusion import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
@@ -33,20 +34,29 @@ def group() -> None:
 
 
 @ledger.command()
-def spent(file: File = None, json: options.Json = False) -> None:
+def spent(
+    file: File = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+) -> None:
     """Show both sums: towards those who run studies, and towards those who read them."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     found = _existing(file)
     local, readers = found.spent(), found.spent_towards_readers()
-    if json:
-        show_json(
+    if form != "people":
+        rows = [
             {
-                name: {
-                    "local": float(cost),
-                    "crowd": {"epsilon": float(readers[name].epsilon), "delta": float(readers[name].delta)},
-                }
-                for name, cost in sorted(local.items())
+                "attribute": name,
+                "local": float(cost),
+                "crowd_epsilon": float(readers[name].epsilon),
+                "crowd_delta": float(readers[name].delta),
             }
-        )
+            for name, cost in sorted(local.items())
+        ]
+        crowds = [{"epsilon": row["crowd_epsilon"], "delta": row["crowd_delta"]} for row in rows]
+        told = {str(row["attribute"]): {"local": row["local"], "crowd": c} for row, c in zip(rows, crowds, strict=True)}
+        show_as(form, told, rows)
         return
     if not local:
         out.print("Nothing was answered, so nothing is spent.")
@@ -67,12 +77,15 @@ def check(
     answers: Annotated[str | None, typer.Option(help="How many answers the published results are of.")] = None,
     direct: Annotated[bool, typer.Option("--direct", help="Also if the answer itself went through a relay.")] = False,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Check that this device's answer is among those that a study in the crowd was sealed with.
 
     The collector learns the first bits of the answer's id, which hundreds of answers share, and nothing else that it
     did not know. It sees this device's address.
     """
+    form = form_of(json=json, csv=csv, markdown=markdown)
     check_url("study", study)
     address, digest = study.rstrip("/"), study.rstrip("/").rpartition("/")[2]
     own = _existing(file)
@@ -95,8 +108,9 @@ def check(
     if key is not None:
         _check_signature(proof, key)
     told = {"study": digest, "included": True, "answers": proof["answers"], "root": proof["root"]}
-    if json:
-        show_json(told | {"bucket": bucket, "shared_with": _asked_about(proofs) - 1, "signed": key is not None})
+    if form != "people":
+        told |= {"bucket": bucket, "shared_with": _asked_about(proofs) - 1, "signed": key is not None}
+        show_as(form, told, [told])
         return
     signed = "It is signed with that key." if key is not None else "Its signature is not checked: give the --key."
     out.print(f"Your answer is among the {proof['answers']:,} that were sealed, under the root {proof['root']}.")

@@ -8,6 +8,7 @@ COMMANDS = {
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
     "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",
+    "texts": "Show the texts of a study by their place, explain what is asked, and add translations.",
     "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
     "answer": "Answer a study with one randomised symbol, once, and deliver it.",
     "agent": "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket.",

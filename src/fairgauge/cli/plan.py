@@ -17,6 +17,7 @@ from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, form_of, show_as
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
+from fairgauge.cli.waiting import designing
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
@@ -82,12 +83,13 @@ def plan(
     markdown: options.Markdown = False,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
         expected = read_expected(sites, people, positives, expect)
-        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, json=json)
+        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
         return
-    form = form_of(json=json, csv=csv, markdown=markdown)
+    _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     metrics = [read_metric(typed) for typed in metric or ["metric:0:1"]]
     weights = read_weights(metrics, metric_weight or ())
     read = metrics[0]
@@ -110,7 +112,7 @@ def plan(
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with err.status("Designing channels ...") as status:
+        with designing() as waiting:
             chosen = choices(
                 goal,
                 read,
@@ -118,11 +120,11 @@ def plan(
                 confidence=confidence,
                 interval=interval,
                 attribute=groups,
-                progress=lambda one: status.update(f"Working out epsilon {one} ..."),
+                progress=lambda one: waiting(f"Working out epsilon {one}"),
             )
         _show_choices(form, chosen)
         return
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plan_all = partial(
             plan_for,
             goal,
@@ -135,7 +137,7 @@ def plan(
         )
 
         def progress(design: str) -> None:
-            status.update(f"Working out {design} ...")
+            waiting(f"Working out {design}")
 
         if aim is None:
             found = plan_all(
@@ -148,7 +150,7 @@ def plan(
                 goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
             )
         if plot is not None and count is not None:
-            status.update("Drawing ...")
+            waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
         made = None if output is None or title is None else planned_study(found, wish, title)
@@ -163,6 +165,13 @@ def plan(
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _check_enough(**given: str | None) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if "clients" not in names and len(names) < 2:
+        rule = "give --clients alone for a table of epsilons, or two of --clients, --epsilon and --error"
+        raise InvalidInput("given", "".join(names) or "nothing", rule)
 
 
 def _check_plot(plot: Path | None, count: int | None) -> None:
@@ -180,13 +189,13 @@ def _check_alone(**given: object) -> None:
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    with err.status("Designing channels ...") as status:
+    with designing() as waiting:
         plans = plan_several(
             wishes,
             epsilon=None if epsilon is None else as_epsilon(epsilon),
             error=None if error is None else as_number("error", error),
             **asked,
-            progress=lambda design: status.update(f"Working out {design} ..."),
+            progress=lambda design: waiting(f"Working out {design}"),
         )
     if form != "people":
         named = zip(plans.metrics, plans, strict=True)
@@ -227,7 +236,13 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
         return
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
         parts = best.pairs if found.target == "gap" else best.means
-        warning = no_study_sentence(best.clients, best.error, metric, parts)
+        terms: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval}
+        at, epsilon = best.clients, Decimal(str(best.epsilon))
+
+        def needed() -> int:
+            return choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
+
+        warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:
             out.print(warning)
     saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)

@@ -8,8 +8,10 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
-from fairgauge.cli.show import err, out
+from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
@@ -39,10 +41,15 @@ def report(
     date: Annotated[
         str | None, typer.Option(help="The day that the report bears, such as 2026-11-15: today unless given.")
     ] = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     try:
-        from fairgauge.reports.card import markdown, updated
+        from fairgauge.reports.card import markdown as block_of
+        from fairgauge.reports.card import updated
         from fairgauge.reports.document import render_report
         from fairgauge.reports.views import views
     except ImportError:
@@ -56,16 +63,19 @@ def report(
         asked=None if asked is None else as_count("asked", asked),
         seal=None if seal is None else _note(seal, document, counts),
     )
-    with err.status("Estimating ..."):
+    with waiting("Estimating"):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
         page = render_report(document, counts, found, said).encode()
         if model_card is not None:
-            block = markdown(document, found, views(document, found, over=True))
+            block = block_of(document, found, views(document, found, over=True))
             card = updated(read_bytes("model-card", model_card).decode(), block).encode()
     if output is not None:
         write_bytes("output", output, page)
     if model_card is not None:
         write_bytes("model-card", model_card, card)
+    if form != "people":
+        show_as(form, found.to_dict(), list(found.table()))
+        return
     where = " and ".join(str(path) for path in (output, model_card) if path is not None)
     out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} {counted(document)}"))
     for question, told in zip(document.asked, found.questions, strict=True):
@@ -84,6 +94,6 @@ def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:
         found = read_sealed(read_bytes("seal", path))
         if found.seal.study != study.digest:
             raise InvalidInput("seal.study", found.seal.study, f"must be {study.digest}, the digest of this study")
-        if found.seal.counted != tally:
+        if found.seal.counted not in (tally, tally.shown if isinstance(tally, SiteTally) else tally):
             raise InvalidInput("seal.tally", f"{found.seal.counted.total:,} {counted(study)}", "must be this tally")
         return found.note

@@ -7,8 +7,10 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Simulated, simulate_for_sites
-from fairgauge.cli.read import read_population, read_study, write_bytes
-from fairgauge.cli.show import err, out, show_json
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
+from fairgauge.cli.read import naming, read_population, read_study, write_bytes
+from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import as_count
 from fairgauge.simulation import Population, simulate_exactly
@@ -56,8 +58,11 @@ def simulate(
         str | None, typer.Option(help="For sites: the column that says what the model said.")
     ] = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Draw clients from a population and simulate their answers, exactly in distribution, at any size."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
@@ -69,7 +74,7 @@ def simulate(
             population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
             group_column=group_column, value_column=value_column, count_column=count_column,
         )  # fmt: skip
-        simulate_for_sites(document, document.site, wanted, seed=seed, exactly=exactly, output=output, json=json)
+        simulate_for_sites(document, document.site, wanted, seed=seed, exactly=exactly, output=output, form=form)
         return
     for name, typed in (("sites", sites), ("site-column", site_column), ("truth-column", truth_column)):
         if typed is not None:
@@ -78,14 +83,16 @@ def simulate(
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
     people = read_population(population, Columns(group_column, value_column, count_column))
     count = people.clients if clients is None else as_count("clients", clients)
-    if answers is not None:
-        tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
-    else:
-        with err.status("Drawing answers ..."):
-            tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
+    with naming(population):
+        if answers is not None:
+            tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
+        else:
+            with waiting("Drawing answers"):
+                tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
     write_bytes("output", output, tally.to_bytes())
-    if json:
-        show_json({"study": tally.study, "answers": tally.total})
+    if form != "people":
+        told = {"study": tally.study, "answers": tally.total}
+        show_as(form, told, [told])
     else:
         out.print(f"{output}: {tally.total:,} answers to {document.title}")
 
@@ -97,10 +104,7 @@ def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> 
 
 
 def _write(study: Study, clients: Clients, path: Path) -> Tally:
-    from rich.progress import Progress
-
     from fairgauge.simulation.answers import write_parquet
 
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("Drawing answers", total=clients.total)
-        return write_parquet(study, clients, path, progress=lambda some: progress.advance(bar, some))
+    with waiting("Drawing answers", total=clients.total) as bar:
+        return write_parquet(study, clients, path, progress=bar.advance)

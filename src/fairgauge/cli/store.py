@@ -9,7 +9,9 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.show import err, out, show_json, show_table
+from fairgauge.cli.formats import Form, form_of, show_as
+from fairgauge.cli.progress import waiting
+from fairgauge.cli.show import out, show_table
 from fairgauge.collector.buckets import bucket_of, moment_of
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
@@ -30,13 +32,17 @@ GAUGE = "sqlite:///gauge.db"
 
 
 @store.command()
-def check(address: Address = GAUGE, json: options.Json = False) -> None:
+def check(
+    address: Address = GAUGE,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+) -> None:
     """Compare every tally with its answers and every seal with both, also while a collector runs."""
-    with err.status("Checking ...") as status:
-        found = asyncio.run(
-            addresses.check(address, progress=lambda title: status.update(Text(f"Checking {title} ...")))
-        )
-    _show(found, "What is stored agrees", json=json)
+    form = form_of(json=json, csv=csv, markdown=markdown)
+    with waiting("Checking") as bar:
+        found = asyncio.run(addresses.check(address, progress=lambda title: bar.say(f"Checking {title}")))
+    _show(found, "What is stored agrees", form)
     if found.faults:
         raise typer.Exit(1)
 
@@ -46,12 +52,14 @@ def backup(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")],
     address: Address = GAUGE,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Copy a store as it is at one moment, while it is used, and check the copy. Keys are not in it."""
-    with err.status("Copying ...") as status:
-        progress = lambda title: status.update(Text(f"Checking {title} ..."))  # noqa: E731 - a word for two calls
-        found = asyncio.run(addresses.back_up(address, output, progress=progress))
-    _show(found, f"{output} is a whole copy, checked", json=json)
+    form = form_of(json=json, csv=csv, markdown=markdown)
+    with waiting("Copying") as bar:
+        found = asyncio.run(addresses.back_up(address, output, progress=lambda title: bar.say(f"Checking {title}")))
+    _show(found, f"{output} is a whole copy, checked", form)
 
 
 @store.command()
@@ -59,13 +67,17 @@ def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
     address: Address = GAUGE,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
-    with err.status("Restoring ..."):
-        found = asyncio.run(addresses.restore(backup, address, event))
-    _show(found, "The copy is in place, checked", json=json)
-    if not json:
+    with waiting("Restoring") as bar:
+        told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
+        found = asyncio.run(addresses.restore(backup, address, event, progress=told))
+    _show(found, "The copy is in place, checked", form)
+    if form == "people":
         out.print("Answers that came after the copy was made are gone: their devices can send them again with")
         out.print("  fairgauge answer ... --again")
 
@@ -81,7 +93,7 @@ def migrate(
         out.print("The store has this version's schema: nothing to do.")
         return
     if not dry_run:
-        with err.status("Upgrading ..."):
+        with waiting("Upgrading"):
             asyncio.run(addresses.migrate(address))
     for step in steps:
         out.print(f"{'would run' if dry_run else 'ran'} {step}")
@@ -107,15 +119,19 @@ def log(
     address: Address = GAUGE,
     lines: Annotated[int, typer.Option(help="How many lines, the newest first.")] = 50,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Show who did what: the audit log."""
-    events = asyncio.run(_events(address, lines))
-    if json:
-        show_json(
-            {"events": [{"hour": moment_of(e.bucket), "who": e.who, "did": e.did, "about": e.about} for e in events]}
-        )
+    form = form_of(json=json, csv=csv, markdown=markdown)
+    events = [
+        {"hour": moment_of(e.bucket), "who": e.who, "did": e.did, "about": e.about}
+        for e in asyncio.run(_events(address, lines))
+    ]
+    if form != "people":
+        show_as(form, {"events": events}, events)
         return
-    show_table("hour", "who", "did", "about", rows=[[moment_of(e.bucket), e.who, e.did, e.about] for e in events])
+    show_table("hour", "who", "did", "about", rows=[list(event.values()) for event in events])
 
 
 async def _forget(address: str, digest: str, what: str) -> None:
@@ -141,11 +157,10 @@ async def _events(address: str, lines: int) -> list[Event]:
         await held.close()
 
 
-def _show(found: Checked, sentence: str, *, json: bool) -> None:
-    if json:
-        show_json(
-            {"studies": found.studies, "answers": found.answers, "seals": found.seals, "faults": list(found.faults)}
-        )
+def _show(found: Checked, sentence: str, form: Form) -> None:
+    if form != "people":
+        told = {"studies": found.studies, "answers": found.answers, "seals": found.seals}
+        show_as(form, told | {"faults": list(found.faults)}, [told | {"faults": "; ".join(found.faults)}])
         return
     parts = (("study", "studies", found.studies), ("answer", "answers", found.answers), ("seal", "seals", found.seals))
     counted = ", ".join(f"{number:,} {one if number == 1 else many}" for one, many, number in parts)

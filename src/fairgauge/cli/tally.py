@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import tally_for_sites
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.cli.show import err, out, show_json
+from fairgauge.cli.show import err, out
 from fairgauge.tallies.files import count_files
 
 
@@ -25,26 +26,24 @@ def tally(
     symbol_column: Annotated[str | None, typer.Option(help="The column with the symbol; symbol unless given.")] = None,
     id_column: Annotated[str | None, typer.Option(help="The column with the answer's id; id unless given.")] = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if document.site is not None:
-        tally_for_sites(document, answers, output, json=json)
+        tally_for_sites(document, answers, output, form)
         return
-    columns = (TextColumn("Counting"), BarColumn(), TimeElapsedColumn())
-    with (
-        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
-        warnings.catch_warnings(),
-    ):
+    with waiting("Counting") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on
-        bar = progress.add_task("", total=None)
         named = {"symbol": symbol_column, "id": id_column}
         found = count_files(
             document,
             answers,
             engine=engine,
             deduplicate=deduplicate,
-            progress=lambda done, whole: progress.update(bar, completed=done, total=whole),
+            progress=bar.reach,
             columns={name: theirs for name, theirs in named.items() if theirs is not None and theirs != name},
         )
     counts = found.tally
@@ -54,8 +53,9 @@ def tally(
             f"The study promises that counts of fewer than {document.release.batch:,} answers are never shown: keep "
             f"{output} to yourself."
         )
-    if json:
-        show_json({"study": counts.study, "answers": counts.total, "repeated": found.again})
+    if form != "people":
+        told = {"study": counts.study, "answers": counts.total, "repeated": found.again}
+        show_as(form, told, [told])
     else:
         out.print(f"{output}: {counts.total:,} answers to {document.title}")
         if found.again:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.formats import form_of, show_as
 from fairgauge.cli.show import out, show_json, show_table
 from fairgauge.collector.notes import leave_note
 from fairgauge.collector.tokens import new_token, read_tokens, read_uses, revoke_token
@@ -37,15 +38,21 @@ def new(
 
 
 @token.command("list")
-def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+def show(
+    secrets: options.Secrets = SECRETS,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+) -> None:
     """Show the names and roles of all tokens, when they end, and the hour in which each was last used."""
+    form = form_of(json=json, csv=csv, markdown=markdown)
     uses = read_uses(secrets)
     kept = [
         {"name": one.name, "role": one.role, "expires": one.expires, "last_used": uses.get(one.name)}
         for one in read_tokens(secrets)
     ]
-    if json:
-        show_json({"tokens": kept})
+    if form != "people":
+        show_as(form, {"tokens": kept}, kept)
         return
     rows = [[one["name"] or "", one["role"] or "", one["expires"] or "-", one["last_used"] or "-"] for one in kept]
     show_table("name", "role", "expires", "last used", rows=rows)

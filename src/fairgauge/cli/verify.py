@@ -12,12 +12,16 @@ from fairgauge.bundles.files import gather
 from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
+from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
-from fairgauge.cli.show import err, out, show_json
+from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, NotPrivate
+from fairgauge.reports.sites import noise_sentence, protection_sentence
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Study, parse
+from fairgauge.study import Site, Study, parse
 
+_STATUS = {"holds": 0, "broken": 1, "words not compared": 3}
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
 
 
@@ -44,8 +48,15 @@ def verify(
     delta: options.Delta = None,
     observed: options.Observed = None,
     json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
 ) -> None:
-    """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it."""
+    """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.
+
+    Exit status: 0 if everything that was checked holds, 1 if something is broken, 2 if a file cannot be read, and 3 if
+    nothing is broken, but a report's words were not compared, since another version made it.
+    """
+    form = form_of(json=json, csv=csv, markdown=markdown)
     bundle = gather(files)
     piece = bundle.pieces["study"]
     with naming(Path(piece.name)):
@@ -57,27 +68,50 @@ def verify(
     if crowd is None and (delta is not None or observed is not None):
         raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
     private = all(question.private for question in found.questions)
-    with err.status("Checking ...") as status:
+    with waiting("Checking") as bar:
         checked = run(
             found,
             bundle,
             Signatures(tuple(key or ()), signature),
-            progress=lambda answers: status.update(f"Checking ... {answers:,} answers counted"),
+            progress=bar.reach,
         )
     hidden = _crowd(found, crowd, delta, observed)
-    if json:
+    if form != "people":
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
-        good = private and not checked.broken and not checked.unread
-        verdict = {"verified": good, "checks": [one.to_dict() for one in checked.checks]}
-        show_json(_document(found, private) | verdict | {"not_looked_at": list(bundle.others)} | among)
+        verdict = _verdict(checked, private=private)
+        said = {"verified": verdict == "holds", "verdict": verdict, "checks": [one.to_dict() for one in checked.checks]}
+        told = _document(found, private) | said | {"not_looked_at": list(bundle.others)} | among
+        show_as(form, told, _rows(found, checked))
     else:
         _show(found)
         if hidden is not None:
             for line in hidden.lines():
                 out.print(line)
         _show_checks(checked, bundle.others, private=private)
-    if checked.broken or checked.unread or not private:
-        raise typer.Exit(1)
+    status = _STATUS[_verdict(checked, private=private)]
+    if status:
+        raise typer.Exit(status)
+
+
+def _verdict(checked: Verification, *, private: bool) -> str:
+    if checked.broken or not private:
+        return "broken"
+    return "words not compared" if checked.unread else "holds"
+
+
+def _rows(found: Study, checked: Verification) -> list[dict[str, Any]]:
+    """Return the questions' privacy and the checks as the rows of one table."""
+    rows: list[dict[str, Any]] = [
+        {
+            "about": "privacy",
+            "outcome": "holds" if q.private else "broken",
+            "sentence": f"{q.metric.name} by {q.attribute.name} is {'private' if q.private else 'not private'}.",
+            "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
+            "epsilon_declared": float(q.epsilon),
+        }
+        for q in found.questions
+    ]
+    return rows + [one.to_dict() | {"epsilon_exact": None, "epsilon_declared": None} for one in checked.checks]
 
 
 def _show_checks(checked: Verification, others: tuple[str, ...], *, private: bool) -> None:
@@ -100,6 +134,7 @@ def _show_checks(checked: Verification, others: tuple[str, ...], *, private: boo
     elif checked.unread:
         said = "NOT VERIFIED: nothing is broken, but the words of the report were not compared."
         out.print(Text(said, "bold red"))
+        out.print("Verify it with the version that made it, or write it anew from these files with fairgauge report.")
     else:
         out.print("Everything that was checked holds.")
 
@@ -119,13 +154,29 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
             }
             for q in found.questions
         ],
+    } | ({} if found.site is None else {"site": _site(found.site)})
+
+
+def _site(site: Site) -> dict[str, Any]:
+    return {
+        "outcome": site.outcome,
+        "attribute": site.attribute.name,
+        "epsilon_declared": float(site.epsilon),
+        "epsilon_exact": float(site.loss),
+        "decay": str(site.decay),
+        "records": site.records,
+        "cells": site.cells,
     }
 
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
     if found.site is not None:
-        out.print(f"For sites that hold many people: epsilon {found.site.epsilon} for each person, by noise in counts.")
+        site = found.site
+        told = f". Exact epsilon {float(site.loss):.6g} for each person, declared {site.epsilon}."
+        out.print(Text.assemble(f"Counts of sites by {site.attribute.name}: ", ("private", "green"), told))
+        out.print(f"  {noise_sentence(site)}")
+        out.print(f"  In plain words: {protection_sentence(site).removeprefix('Privacy: ')}")
     for q in found.questions:
         verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
         exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."

@@ -5,15 +5,21 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import sync_folder
 from fairgauge.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from fairgauge.client.site import SiteAnswer
+
 # How an answer begins, up to any length: what a crash in the middle of a line leaves behind.
-_BEGUN = re.compile(rb'\{(?:"(?:i(?:d(?:"[":,a-z0-9]*)?)?)?)?\}?')
-LONGEST_LINE = 256
+_BEGUN = re.compile(
+    rb'\{(?:"(?:i(?:d(?:"[":,a-z0-9]{0,250})?)?'  # one of a device
+    rb'|c(?:o(?:u(?:n(?:t(?:s(?:"[":,a-z0-9\[\]-]*)?)?)?)?)?)?)?)?\}?'  # one of a site
+)
+LONGEST_LINE = 2**16  # of a site that counts many cells
 
 
 def append(answer: Answer, path: str | Path) -> bool:
@@ -27,7 +33,7 @@ def append(answer: Answer, path: str | Path) -> bool:
     return append_all([answer], path) == 1
 
 
-def append_all(answers: Iterable[Answer], path: str | Path) -> int:
+def append_all(answers: "Iterable[Answer | SiteAnswer]", path: str | Path) -> int:
     """Write answers at the end of a file, as :func:`append` does, and return how many were not there before."""
     path = Path(path)
     try:

@@ -122,14 +122,7 @@ class Ledger:
                 connection.execute(
                     "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
                 )
-                towards = reader_charges(study, costs)
-                connection.executemany(
-                    "INSERT INTO charges VALUES (?, ?, ?, ?, ?)",
-                    [
-                        (found.study, name, str(cost), str(towards[name].epsilon), str(towards[name].delta))
-                        for name, cost in costs.items()
-                    ],
-                )
+                self._charge(connection, study, costs)
                 if moment is not None:
                     held.wait_until(connection, found.study, moment)
                 if study.gateway is not None:
@@ -163,13 +156,7 @@ class Ledger:
     def state(self, study: str) -> State | None:
         """Return what became of the answer to the study with this digest; None if there is none."""
         with self._transaction() as connection:
-            row = connection.execute("SELECT state FROM answers WHERE study = ?", (study,)).fetchone()
-        if row is None:
-            return None
-        if row[0] not in get_args(State):
-            raise BadLedger("ledger", self.path, "is damaged: an answer has no proper state")
-        state: State = row[0]
-        return state
+            return self._state_of(connection, "answers", study)
 
     def moment(self, study: str) -> int | None:
         """Return the second at which the answer to the study with this digest is to be sent; None for at once."""
@@ -245,10 +232,32 @@ class Ledger:
             if self._find(connection, answer.study) != answer:
                 raise InvalidInput("answer", answer.id, "is not in this ledger")
             held.forget_moment(connection, answer.study)
-            # What was delivered stays delivered, whatever a second sender heard.
-            connection.execute(
-                "UPDATE answers SET state = ? WHERE study = ? AND state <> 'delivered'", (state, answer.study)
-            )
+            self._set_state(connection, "answers", answer.study, state)
+
+    def _state_of(self, connection: Connection, table: str, study: str) -> State | None:
+        row = connection.execute(f"SELECT state FROM {table} WHERE study = ?", (study,)).fetchone()  # noqa: S608
+        if row is None:
+            return None
+        if row[0] not in get_args(State):
+            raise BadLedger("ledger", self.path, "is damaged: an answer has no proper state")
+        state: State = row[0]
+        return state
+
+    def _set_state(self, connection: Connection, table: str, study: str, state: State) -> None:
+        """Remember what became of an answer; what was delivered stays so, whatever a second sender heard."""
+        sql = f"UPDATE {table} SET state = ? WHERE study = ? AND state <> 'delivered'"  # noqa: S608 - names of our own
+        connection.execute(sql, (state, study))
+
+    def _charge(self, connection: Connection, study: Study, costs: Mapping[str, Decimal]) -> None:
+        """Write down what the answer to a study costs each attribute: towards the collector, and towards readers."""
+        towards = reader_charges(study, costs)
+        connection.executemany(
+            "INSERT INTO charges VALUES (?, ?, ?, ?, ?)",
+            [
+                (study.digest, name, str(cost), str(towards[name].epsilon), str(towards[name].delta))
+                for name, cost in costs.items()
+            ],
+        )
 
     def _find(self, connection: Connection, study: str) -> Answer | None:
         row = connection.execute("SELECT study, id, symbol FROM answers WHERE study = ?", (study,)).fetchone()

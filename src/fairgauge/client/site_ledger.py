@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from sqlite3 import Connection
-from typing import get_args
 
 from fairgauge.client.answer import check_ticket
 from fairgauge.client.ledger import Ledger, State
@@ -59,10 +58,7 @@ class SiteLedger(Ledger):
                 found = answer_for_site(study, records, limit=limits, ticket=ticket)
                 row = (found.study, found.id, json.dumps(found.counts))
                 connection.execute("INSERT INTO site_answers VALUES (?, ?, ?, 'pending')", row)
-                connection.executemany(
-                    "INSERT INTO charges (study, attribute, epsilon) VALUES (?, ?, ?)",
-                    [(found.study, name, str(cost)) for name, cost in costs.items()],
-                )
+                self._charge(connection, study, costs)
             elif ticket is not None and ticket != found.id:
                 found = self._with_ticket(connection, found, ticket)
         self._sync_folder()
@@ -71,22 +67,14 @@ class SiteLedger(Ledger):
     def site_state(self, study: str) -> State | None:
         """Return what became of the answer to the study with this digest; None if there is none."""
         with self._with_table() as connection:
-            row = connection.execute("SELECT state FROM site_answers WHERE study = ?", (study,)).fetchone()
-        if row is None:
-            return None
-        if row[0] not in get_args(State):
-            raise BadLedger("ledger", self.path, "is damaged: an answer has no proper state")
-        state: State = row[0]
-        return state
+            return self._state_of(connection, "site_answers", study)
 
     def mark_site(self, answer: SiteAnswer, state: State) -> None:
         """Remember what became of an answer; what was delivered stays delivered."""
         with self._with_table() as connection:
             if self._site_answer(connection, answer.study) != answer:
                 raise InvalidInput("answer", answer.id, "is not in this ledger")
-            connection.execute(
-                "UPDATE site_answers SET state = ? WHERE study = ? AND state <> 'delivered'", (state, answer.study)
-            )
+            self._set_state(connection, "site_answers", answer.study, state)
 
     def _with_ticket(self, connection: Connection, found: SiteAnswer, ticket: str) -> SiteAnswer:
         """Give an answer that was refused another ticket; any other keeps the one that it has."""

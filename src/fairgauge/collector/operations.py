@@ -11,7 +11,7 @@ from starlette.responses import Response
 from fairgauge.collector.access import FREE, Access
 from fairgauge.collector.pages.forms import read_form
 from fairgauge.collector.pages.html import wants_html
-from fairgauge.collector.queries import Query, read_query
+from fairgauge.collector.queries import Language, Query, read_query
 from fairgauge.collector.routes.answers import AnswersEndpoint
 
 Handler = Callable[..., Awaitable[Response]]
@@ -73,16 +73,16 @@ class Operation:
 
     async def answer(self, request: Request) -> Response:
         """Let a request in, read what it brings, and answer it."""
-        access, handler = self.access, self.handler
+        access, handler, query = self.access, self.handler, self.query
         if self.page is not None and wants_html(request):
-            access, handler = self.page.access, self.page.handler
+            access, handler, query = self.page.access, self.page.handler, Language
         if isinstance(handler, AnswersEndpoint):
             raise TypeError("answers are taken by an application of their own")
         await access.enter(request)
         given: list[Any] = []
-        if self.query is not None:
-            query = read_query(request, self.query)
-            given += [query] if self.query is not Query else []
+        if query is not None:
+            read = read_query(request, query)
+            given += [read] if query not in (Query, Language) else []  # a page asks the request for its language
         if self.form is not None:
             given.append(await read_form(request, self.form, access.form_bytes))
         return await handler(request, *given)

@@ -21,6 +21,20 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """No parameter at all; others have the ones that they declare."""
 
 
+class Language(Query, frozen=True):
+    """In which language a page is asked for; the browser's own unless given."""
+
+    lang: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,3}$",
+            title="a language tag",
+            examples=["de"],
+            description="The language of the page, before those of the header Accept-Language.",
+        ),
+    ] = ""
+
+
 class EstimateQuery(Query, frozen=True):
     """What an estimate is asked for with."""
 

@@ -4,7 +4,7 @@ The export of a study is one canonical answer a line, sorted by id.  The seal ho
 (``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
 which anyone can compute again from the study and the tally.
 
-Of a study for sites the seal (format 3) also has the list of sites, and sums of products, which tell how sites differ.
+Of a study for sites the seal (format 3) also has the list of sites, and its tally is the sum of what they counted.
 
 Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal (format 2) also has the root of a
 tree over them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
@@ -54,17 +54,13 @@ class Seal:
     closed: str
     format: int = FORMAT
     root: str | None = None  # in format 2 only
-    sites: tuple[str, ...] | None = None  # in format 3 only, with the products
-    products: tuple[int, ...] | None = None
+    sites: tuple[str, ...] | None = None  # in format 3 only
 
     @classmethod
     def of_sites(cls, study: Study, answers: Sequence[SiteAnswer], closed: str) -> "Seal":
         """Return the seal of a closed study for sites."""
         shown = released_sites(study, answers)
-        digest = site_digest(answers)
-        return cls(
-            study.digest, len(answers), digest, shown.counts, closed, OF_SITES, None, shown.sites, shown.products
-        )
+        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, OF_SITES, sites=shown.sites)
 
     @property
     def counted(self) -> Tally | SiteTally:
@@ -73,13 +69,13 @@ class Seal:
         Raises:
             BadTally: If it is none.
         """
-        if self.sites is None or self.products is None:
+        if self.sites is None:
             return Tally(self.study, self.tally)
-        return SiteTally(self.study, self.tally, self.sites, self.products)
+        return SiteTally(self.study, self.tally, self.sites, ())
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        later = ("root", "sites", "products")
+        later = ("root", "sites")
         return {name: value for name, value in asdict(self).items() if name not in later or value is not None}
 
     def to_bytes(self) -> bytes:
@@ -165,7 +161,7 @@ def read_sealed(data: bytes) -> Sealed:
     try:
         document = json.loads(data)
         fields = dict(document["seal"])
-        fields |= {name: tuple(fields[name]) for name in ("tally", "sites", "products") if name in fields}
+        fields |= {name: tuple(fields[name]) for name in ("tally", "sites") if name in fields}
         seal = Seal(**fields)
         found = Sealed(seal, document["key"], document["signature"], document["estimate"], document.get("version"))
         if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
@@ -180,9 +176,8 @@ def read_sealed(data: bytes) -> Sealed:
         raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}, {WITH_ROOT} or {OF_SITES}")
     if (seal.root is not None) != (seal.format == WITH_ROOT):
         raise InvalidInput("sealed.root", seal.root, f"must be there in format {WITH_ROOT}, and in no other")
-    for name in ("sites", "products"):
-        if (getattr(seal, name) is not None) != (seal.format == OF_SITES):
-            raise InvalidInput(f"sealed.{name}", "given or not", f"must be there in format {OF_SITES}, and in no other")
+    if (seal.sites is not None) != (seal.format == OF_SITES):
+        raise InvalidInput("sealed.sites", "given or not", f"must be there in format {OF_SITES}, and in no other")
     return found
 
 
@@ -245,7 +240,7 @@ def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]
         SealBroken: Naming the first thing that differs.
     """
     again = _sealed_again(study, seal, answers)
-    for name in ("answers", "answers_sha256", "tally", "root", "sites", "products"):
+    for name in ("answers", "answers_sha256", "tally", "root", "sites"):
         found, expected = getattr(again, name), getattr(seal, name)
         if found != expected:
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")

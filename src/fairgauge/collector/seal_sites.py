@@ -1,7 +1,8 @@
 """What is shown and sealed of a study for sites: the sum of what they counted, and never one site by itself.
 
 Nothing is shown before the study closes: a tally before and one after would tell the counts of the site that came
-between.  Of fewer than three sites nothing is ever shown: one of two could take its own counts away from the sum.
+between.  Of fewer than three sites nothing is ever shown: one of two could take its own counts away from the sum.  Sums
+of products, which tell how sites differ, are for those who have the export: they tell what each of a few sites counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +27,7 @@ def answers_in(study: str, rows: Iterable[SiteRow]) -> list[SiteAnswer]:
 
 def released_sites(study: Study, answers: Sequence[SiteAnswer]) -> SiteTally:
     """Return what a closed study shows of its sites: their sum, or nothing if they are too few."""
-    return SiteTally.of(study, answers if len(answers) >= FEWEST else ())
+    return SiteTally.of(study, answers if len(answers) >= FEWEST else ()).shown
 
 
 def site_lines(answers: Iterable[SiteAnswer]) -> Iterator[bytes]:

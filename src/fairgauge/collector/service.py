@@ -236,7 +236,7 @@ class Collector:
         if entry.of_sites:
             sealed = await self.store.sealed(entry.number)
             study = await self.study(entry.digest)
-            return SiteTally.of(study, ()) if sealed is None else read_sealed(sealed).seal.counted
+            return SiteTally.of(study, ()).shown if sealed is None else read_sealed(sealed).seal.counted
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
 

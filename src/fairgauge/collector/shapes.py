@@ -104,12 +104,12 @@ class Tally(Exact, frozen=True):
 
 
 class SiteTally(Exact, frozen=True):
-    """What sites counted in sum, the sites that are in it, and the sums of products of every two cells."""
+    """What sites counted in sum, and a digest of the ticket of each site that is in it; products are not shown."""
 
     study: Digest
     counts: list[int]
     sites: list[str]
-    products: list[int]
+    products: Annotated[list[int], Meta(max_length=0)]
 
 
 class Arrival(Exact, frozen=True):
@@ -162,7 +162,6 @@ class Seal(Exact, frozen=True):
     format: int
     root: Digest | msgspec.UnsetType = msgspec.UNSET
     sites: list[str] | msgspec.UnsetType = msgspec.UNSET
-    products: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Inclusion(Exact, frozen=True):

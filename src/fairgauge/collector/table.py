@@ -9,7 +9,7 @@ from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
 from fairgauge.collector.pages import studies as pages
-from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Terms
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Language, Terms
 from fairgauge.collector.routes import envelopes, health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.routes.inclusion import inclusion
@@ -62,7 +62,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", "/studies", "listStudies", "List the studies", studies.listing, READER,
-        {200: _of(shapes.Listing)}, "The newest first. A browser gets the page `/`.",
+        {200: _of(shapes.Listing)}, "The newest first. A browser gets the page `/`, in the language that `lang` names.",
         page=Page(pages.index, BROWSER),
     ),
     Operation(
@@ -71,7 +71,7 @@ TABLE: tuple[Operation, ...] = (
         "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
         "signature, Fairgauge-Key the key that made it, and Fairgauge-Admission says whether a ticket is needed. A "
         "browser, which prefers text/html, gets "
-        f"the study's page. {_ANY_ORIGIN}",
+        f"the study's page, in the language that `lang` names. {_ANY_ORIGIN}",
         shared=True,
         page=Page(pages.study, VISITOR),
     ),
@@ -179,12 +179,13 @@ TABLE: tuple[Operation, ...] = (
     Operation("GET", "/openapi.json", "openapi", "This document", health.describe, query=None),
     Operation(
         "GET", "/", "index", "List studies as a page", pages.index, BROWSER, _PAGE,
-        "Everyone sees studies with public results; whoever has signed in sees all.",
+        "Everyone sees studies with public results; whoever has signed in sees all.", query=Language,
     ),
     Operation(
         "GET", f"{_ONE}/events", "events", "Send results as they change, as server-sent events", pages.events, RESULTS,
         {200: _file("text/event-stream")},
         "Each event `results` has HTML for the study's page; `over` says that no more will come.", ("busy",),
+        query=Language,
     ),
     Operation(
         "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
@@ -192,7 +193,7 @@ TABLE: tuple[Operation, ...] = (
         "population intervals when the study is over.",
         problems=("cannot-estimate",),
     ),
-    Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE),
+    Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE, query=Language),
     Operation(
         "POST", "/sign-in", "signIn", "Sign a browser in", operator.sign_in,
         gives={303: _ELSEWHERE, 403: _file(_HTML)},

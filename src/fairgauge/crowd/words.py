@@ -15,17 +15,15 @@ def factor_sentence(crowd: Crowd) -> str:
     """Say how much any conclusion depends on one person."""
     return (
         "Whatever anyone concludes from the published counts, had you answered otherwise its probability would differ "
-        f"by at most a factor {shown(_factor(crowd), 3)}, plus at most {shown_delta(crowd.delta)}."
+        f"by at most a factor {shown(factor_of(crowd), 3)}, plus at most {shown_delta(crowd.delta)}."
     )
 
 
 def guess_sentence(crowd: Crowd) -> str:
     """Say how well anyone can guess one person's answer."""
-    factor = _factor(crowd)
-    right = _UPWARD.divide(_UPWARD.add(factor, crowd.delta), 1 + factor)
     return (
         "Someone who must guess which of two answers was yours, 50 to 50 beforehand, is right at most "
-        f"{shown(_UPWARD.multiply(right, Decimal(100)), 3)} % of the time."
+        f"{shown(right_at_most(crowd), 3)} % of the time."
     )
 
 
@@ -58,8 +56,15 @@ def shown_delta(delta: Decimal) -> str:
     return f"{digits:f}e{exponent}"
 
 
-def _factor(crowd: Crowd) -> Decimal:
+def factor_of(crowd: Crowd) -> Decimal:
+    """Return the factor of a promise, rounded up."""
     return _UPWARD.next_plus(_UPWARD.exp(crowd.epsilon))
+
+
+def right_at_most(crowd: Crowd) -> Decimal:
+    """Return in how many of 100 cases a guess between two answers is right, at most."""
+    factor = factor_of(crowd)
+    return _UPWARD.multiply(_UPWARD.divide(_UPWARD.add(factor, crowd.delta), 1 + factor), Decimal(100))
 
 
 def shown(number: Decimal, digits: int) -> str:

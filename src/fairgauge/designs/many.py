@@ -2,23 +2,27 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.channel import Channel
 from fairgauge.designs.levels import even_levels
-from fairgauge.designs.references import simple_variances
+from fairgauge.designs.references import largest_ratio, simple_variances
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.same_bits import exponential
-from fairgauge.designs.signs import sign_rows
-from fairgauge.designs.subsets import Columns, Peaks, SubsetProblem
+from fairgauge.designs.signs import Signs, fewer_sign_rows, sign_rows
+from fairgauge.designs.subset_columns import Columns, Peaks
+from fairgauge.designs.subsets import SubsetProblem
 from fairgauge.errors import Impossible
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.reckoning import USUAL_SPREAD
 
 # How many levels up to an epsilon; where groups differ the program is larger, and has fewer.
 _LEVELS, _MORE = {1.35: 3, 3.0: 5}, 9
@@ -39,16 +43,34 @@ def serves_many(goal: Goal) -> bool:
 
 def many(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the best channel of signed subsets that has at most ``goal.symbols`` symbols."""
+    # What is expected of the values changes nothing for clients whose split is known.
+    return _many(replace(goal, design="uncentred", expect=None, spread=USUAL_SPREAD), epsilon)
+
+
+@lru_cache(maxsize=32)
+def _many(goal: Goal, epsilon: Decimal) -> Channel:
     problem = _problem(goal, epsilon)
     columns, weights = _solved(goal, epsilon)
     found = []
-    for renamed in (_fuller, _balanced, _thin) if problem.alike else (_as_they_are,):
-        some = _within(problem, columns, weights, renamed, goal.symbols)
+    for symmetric in _ways(problem):
+        some = _within(problem, columns, weights, symmetric, goal.symbols)
         if some is not None:
             found.append(exact_channel(some, problem.inputs, epsilon))
     if not found:
         raise Impossible(f"no subsets of {goal.groups} groups fit in {goal.symbols} symbols")
-    return found[0] if len(found) == 1 else min(found, key=lambda channel: _first_variance(goal, channel))
+    if len(found) == 1:
+        return found[0]
+    if problem.alike:
+        return min(found, key=lambda channel: _first_variance(goal, channel))
+    simple = simple_variances(goal, epsilon)
+    return min(found, key=lambda channel: largest_ratio(goal, channel, simple))
+
+
+def _ways(problem: SubsetProblem) -> list["Symmetric"]:
+    """Return the ways to make symbols of columns: fewer symbols leave room for more columns."""
+    if problem.alike:
+        return [Symmetric(renamed, sign_rows) for renamed in (_fuller, _balanced, _thin)]
+    return [Symmetric(_as_they_are, signs) for signs in (sign_rows, fewer_sign_rows)]
 
 
 def _first_variance(goal: Goal, channel: Channel) -> float:
@@ -73,10 +95,12 @@ def largest_mean_ratio(goal: Goal, channel: Channel, units: Vector) -> float:
     return float((np.array(variances) / units).max())
 
 
-def _within(problem: SubsetProblem, columns: Columns, weights: Vector, renamed: Renaming, most: int) -> Matrix | None:
+def _within(
+    problem: SubsetProblem, columns: Columns, weights: Vector, symmetric: "Symmetric", most: int
+) -> Matrix | None:
     """Return the law of symbols of as many of the columns as there is room for; None if there is none for any."""
     carried = weights * columns.patterns.mean(axis=(1, 2))
-    images = [_images(pattern, renamed) for pattern in columns.patterns]
+    images = [symmetric.images(pattern) for pattern in columns.patterns]
     if not problem.alike and _count(images) <= most:
         return _law(images, weights)
     order = np.argsort(-carried / np.array([len(image) for image in images]) ** 0.5, kind="stable")
@@ -86,7 +110,7 @@ def _within(problem: SubsetProblem, columns: Columns, weights: Vector, renamed: 
         kept = columns.some(np.sort(order[:count]))
         stretched = Columns.joined(*(Columns(kept.patterns, stretch * kept.scores) for stretch in _STRETCHES))
         some, found = problem.best_of(stretched)
-        images = [_images(pattern, renamed) for pattern in some.patterns]
+        images = [symmetric.images(pattern) for pattern in some.patterns]
         if _count(images) <= most:
             return _law(images, found)
         if count == 0:
@@ -157,17 +181,23 @@ def _count(images: list[list[Matrix]]) -> int:
     return len({pattern.tobytes() for image in images for pattern in image})
 
 
-def _images(pattern: Matrix, renamed: Renaming) -> list[Matrix]:
-    """Return the patterns that a column stands for: groups renamed where all are alike, and some turned round."""
-    found: dict[bytes, Matrix] = {}
-    for one in renamed(pattern):
-        signed = np.flatnonzero((one != one[:, ::-1]).any(axis=1))
-        for signs in sign_rows(len(signed)):
-            image = one.copy()
-            turned = signed[signs < 0]
-            image[turned] = image[turned][:, ::-1]
-            found.setdefault(image.tobytes(), image)
-    return list(found.values())
+class Symmetric(NamedTuple):
+    """How a column becomes symbols: its groups are renamed, and some of them turned round by rows of signs."""
+
+    renamed: Renaming
+    signs: Callable[[int], Signs]
+
+    def images(self, pattern: Matrix) -> list[Matrix]:
+        """Return the patterns that a column stands for."""
+        found: dict[bytes, Matrix] = {}
+        for one in self.renamed(pattern):
+            signed = np.flatnonzero((one != one[:, ::-1]).any(axis=1))
+            for signs in self.signs(len(signed)):
+                image = one.copy()
+                turned = signed[signs < 0]
+                image[turned] = image[turned][:, ::-1]
+                found.setdefault(image.tobytes(), image)
+        return list(found.values())
 
 
 def _as_they_are(pattern: Matrix) -> list[Matrix]:
@@ -216,5 +246,7 @@ def _moved(pattern: Matrix, orders: int) -> list[Matrix]:
 
 def _apart(kinds: NDArray[np.int_], count: int) -> Matrix:
     """Return how often two groups that are so far apart are of each two kinds."""
-    turns = range(1, len(kinds))
-    return np.array([np.bincount(kinds * count + np.roll(kinds, turn), minlength=count**2) for turn in turns])
+    d = len(kinds)
+    turns = np.arange(1, d)[:, None]
+    both = kinds * count + kinds[(np.arange(d) - turns) % d] + count**2 * (turns - 1)
+    return np.bincount(both.ravel(), minlength=(d - 1) * count**2).reshape(d - 1, count**2).astype(np.float64)

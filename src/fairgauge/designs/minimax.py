@@ -23,6 +23,7 @@ import numpy as np
 from fairgauge.designs.pricing import Columns, Price, Pricing
 from fairgauge.designs.program import Duals, Program, Tops
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
+from fairgauge.designs.watching import Search
 from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
@@ -235,6 +236,7 @@ class Minimax:
         weights, duals = self.program.solve()
         current = self.unfolded(duals)
         gaps: list[float] = []
+        search = Search(_CLOSE)
         for _ in range(_ROUNDS):
             found = []
             for price in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
@@ -244,6 +246,7 @@ class Minimax:
                 found.append(_worth_adding(new, pricing.costs(current, new), abs(current.value)))
             fresh = Columns.joined(*found)
             gaps.append(current.value - bound)
+            search.within(gaps[-1] / abs(current.value))
             stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * _CLOSE / 4
             if gaps[-1] <= current.value * _CLOSE or stalled or not len(fresh.scores):
                 break

@@ -29,6 +29,27 @@ def sign_rows(columns: int) -> Signs:
     return np.vstack([rows, -rows])
 
 
+@lru_cache(maxsize=64)
+def fewer_sign_rows(columns: int) -> Signs:
+    """Return about half as many rows, whose columns are orthogonal and sum to nothing.
+
+    Scores of single groups stay independent.  Three columns may depend on each other, so that the values of a third
+    group can make the scores of two others move together, which a difference of the two may notice.
+
+    >>> fewer_sign_rows(3).shape, fewer_sign_rows(3).sum(axis=0).tolist()
+    ((4, 3), [0, 0, 0])
+    """
+    if columns == 0:
+        return np.ones((1, 0), dtype=np.int_)
+    order = next(order for order in range(columns + 1, 2 * columns + 3) if hadamard_of(order) is not None)
+    matrix = hadamard_of(order)
+    if matrix is None:  # pragma: no cover - there is a power of two in the range
+        raise AssertionError
+    # Turned so that the first column is all ones; every other one is orthogonal to it.
+    turned: Signs = (matrix * matrix[:, :1])[:, 1 : columns + 1]
+    return turned
+
+
 @lru_cache(maxsize=128)
 def hadamard_of(order: int) -> Signs | None:
     """Return a Hadamard matrix of an order, or None if neither Paley nor Sylvester has one."""

@@ -16,16 +16,14 @@ the rows of :math:`U_g` that say so are added where a solution breaks them.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
+from fairgauge.designs.subset_columns import Columns, Patterns, Prices, SubsetGoal
+from fairgauge.designs.subset_program import USED, SubsetProgram
+from fairgauge.designs.watching import Search
 from fairgauge.errors import Impossible
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-
-Patterns = NDArray[np.float64]  # column, group, level
+from fairgauge.goals.inputs import Matrix, Vector
 
 _CLOSE = 3e-3
 _ROUNDS = 150
@@ -37,95 +35,19 @@ _PER_ROUND = 80
 _TURNS = 25
 _PATIENCE = 12
 _SMOOTHING = 0.6
-_SPREAD = 1e-3
-_DEAR = 30.0
-_USED = 1e-9
-
-
-class Columns(NamedTuple):
-    """Columns: for each group which levels are likely, and a score."""
-
-    patterns: Patterns
-    scores: Matrix
-
-    def some(self, chosen: NDArray[np.int_] | NDArray[np.bool_]) -> "Columns":
-        """Return some of the columns."""
-        return Columns(self.patterns[chosen], self.scores[chosen])
-
-    @classmethod
-    def joined(cls, *parts: "Columns") -> "Columns":
-        """Return the columns of all parts."""
-        return cls(np.concatenate([p.patterns for p in parts]), np.concatenate([p.scores for p in parts]))
-
-
-class Prices(NamedTuple):
-    """What a unit of each row is worth: at each group and level."""
-
-    value: float
-    ones: Matrix
-    means: Matrix
-    own: Matrix
-    others: NDArray[np.float64]  # for the squared score of a group, at each input of each group
-
-    def towards(self, other: "Prices", part: float) -> "Prices":
-        """Return the prices this part of the way to others."""
-        return Prices(
-            (1 - part) * self.value + part * other.value,
-            (1 - part) * self.ones + part * other.ones,
-            (1 - part) * self.means + part * other.means,
-            (1 - part) * self.own + part * other.own,
-            (1 - part) * self.others + part * other.others,
-        )
-
-
-class Peaks(NamedTuple):
-    """What the maximum is over: a row of weights of the groups' variances for each, and what it shall be at most."""
-
-    rows: Matrix
-    caps: Vector
 
 
 @dataclass(frozen=True)
-class SubsetProblem:
-    """What to minimise.
-
-    Args:
-        levels: The levels; for each its opposite is one too.
-        shares: The groups' shares.
-        units: What each group's variance is measured by: randomized response's, say.
-        peaks: What the maximum is over, as combinations of variances in these units.
-        high: How much likelier a symbol may be for one input than for another.
-    """
-
-    levels: Vector
-    shares: Vector
-    units: Vector
-    peaks: Peaks
-    high: float
-
-    @cached_property
-    def inputs(self) -> Inputs:
-        """The inputs."""
-        return Inputs(len(self.shares), self.levels)
-
-    @cached_property
-    def slopes(self) -> Vector:
-        """The slope of each group's target, in units of its deviation."""
-        return 1 / (self.shares * np.sqrt(self.units))
-
-    @cached_property
-    def alike(self) -> bool:
-        """Whether all groups are each other's images, so that one row stands for all."""
-        rows = {tuple(sorted(row)) for row in self.peaks.rows.round(12).tolist()}
-        return len(set(self.shares.tolist())) == 1 and len(rows) == 1 and len(self.peaks.rows) == len(self.shares)
+class SubsetProblem(SubsetGoal):
+    """Finds the columns that are best for a goal."""
 
     def solve(self) -> tuple[Columns, Vector]:
         """Return the best columns and their weights."""
-        program = _Program(self)
+        program = SubsetProgram(self)
         columns = self._first()
         program.add(columns)
         rng = np.random.default_rng(2022)
-        best, bound, since, reached = None, -np.inf, 0, np.inf
+        best, bound, since, reached, search = None, -np.inf, 0, np.inf, Search(_CLOSE)
         optimum = program.solve()
         for _ in range(_ROUNDS if len(self.shares) <= _LARGE or self.alike else _FEWER_ROUNDS):
             broken = program.cut(columns, optimum)
@@ -135,12 +57,13 @@ class SubsetProblem:
             current = program.prices(optimum)
             fresh = []
             for prices in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                found = self.search(prices, self._starts(rng, columns.some(optimum.weights > _USED)))
+                found = self.search(prices, self._starts(rng, columns.some(optimum.weights > USED)))
                 proven = prices.value + min(0.0, float(self.costs(prices, found).min()))
                 if proven > bound:
                     best, bound = prices, proven
                 fresh.append(self._worth_adding(found, self.costs(current, found)))
             new = Columns.joined(*fresh)
+            search.within((optimum.value - bound) / abs(optimum.value))
             since = since + 1 if optimum.value > reached * (1 - _CLOSE / 4) else 0
             reached = min(reached, optimum.value)
             done = not len(new.scores) or optimum.value - bound <= _CLOSE * optimum.value or since >= _PATIENCE
@@ -158,7 +81,7 @@ class SubsetProblem:
                 kept = np.sort(np.argsort(costs, kind="stable")[: _MOST_COLUMNS // 2])
                 program.master.drop(np.setdiff1d(np.arange(len(costs)), kept))
                 columns, optimum = columns.some(kept), optimum._replace(weights=optimum.weights[kept])
-        used = optimum.weights > _USED
+        used = optimum.weights > USED
         return columns.some(used), optimum.weights[used]
 
     def reached(self, columns: Columns, weights: Vector) -> float:
@@ -182,14 +105,14 @@ class SubsetProblem:
     def best_of(self, columns: Columns) -> tuple[Columns, Vector]:
         """Return the best weights of these columns alone, beside the simplest ones that make a channel possible."""
         everything = Columns.joined(columns, self._simplest())
-        program = _Program(self)
+        program = SubsetProgram(self)
         program.add(everything)
         optimum = program.solve()
         for _ in range(_CUTS):
             if not program.cut(everything, optimum):
                 break
             optimum = program.solve()
-        used = optimum.weights > _USED
+        used = optimum.weights > USED
         return everything.some(used), optimum.weights[used]
 
     def costs(self, prices: Prices, columns: Columns) -> Vector:
@@ -288,138 +211,3 @@ class SubsetProblem:
                 parts += [Columns(one, stretch * score) for stretch in (0.8, 1, 1.3)]
                 parts.append(Columns(np.ones((1, d, 1)) * window, middle * self._asked[None, :]))
         return Columns.joined(*parts)
-
-
-class _Program:
-    """The linear program; where all groups are alike its rows are averages over the groups."""
-
-    def __init__(self, problem: SubsetProblem) -> None:
-        self.problem = problem
-        levels, d = problem.levels, len(problem.shares)
-        m = len(levels)
-        self.classes = np.full((1, d), 1 / d) if problem.alike else np.eye(d)
-        self.n = len(self.classes)
-        self.half = np.flatnonzero(levels >= 0)
-        self.odd = np.flatnonzero(levels > 0)
-        corners = np.eye(m)
-        plain = corners[self.half]
-        between = (corners[:-1] + corners[1:]) / 2
-        # Values that are not negative; the midpoint of an even number of levels is 0.
-        between = between[(between @ levels) >= 0]
-        self.mirrored = np.arange(m)[::-1]
-        self.points = np.vstack([plain, between])
-        values = self.points @ levels
-        slopes = self.classes @ problem.slopes
-        n, h, o, p = self.n, len(self.half), len(self.odd), len(self.points)
-        self.sizes = [n * h, n * o, n * p, n * h]
-        means = (slopes[:, None] * levels[self.odd]).reshape(-1)
-        limits = ((slopes[:, None] * values) ** 2).reshape(-1)
-        peaks = problem.peaks.rows[:1] if problem.alike else problem.peaks.rows
-        combined = peaks.sum(axis=1, keepdims=True) if problem.alike else peaks
-        caps = problem.peaks.caps[: len(peaks)]
-        capped = np.isfinite(caps)
-        equal = np.concatenate([np.ones(n * h), means])
-        free = 2 * n + 2
-        shares = self.classes @ problem.shares
-        above = np.zeros((len(equal), free))
-        own = np.hstack([-np.kron(np.eye(n), np.ones((p, 1))), np.zeros((n * p, n + 2))])
-        others = np.hstack([np.zeros((n * h, n)), -np.kron(np.eye(n), np.ones((h, 1))), np.zeros((n * h, 2))])
-        variance = np.hstack([np.diag(shares), np.eye(n)])
-        tops = np.hstack([combined @ variance, np.tile([-1.0, 0.0], (len(combined), 1))])
-        capping = np.hstack([(combined @ variance)[capped], np.tile([0.0, -1.0], (int(capped.sum()), 1))])
-        cost = np.concatenate([_SPREAD * variance.sum(axis=0) / n, [1.0, _DEAR]])
-        below = np.full(len(own) + len(others) + len(tops) + len(capping), -INFINITY)
-        rows = Rows(
-            lower=np.concatenate([equal, below]),
-            upper=np.concatenate([equal, limits, np.zeros(len(others) + len(tops)), caps[capped]]),
-        )
-        least = np.append(np.full(free - 1, -INFINITY), 0.0)
-        self.master = Master(rows, Variables(np.vstack([above, own, others, tops, capping]).T, cost, least))
-        self.between = len(tops) + len(capping)
-        self.cuts: list[tuple[int, NDArray[np.int_]]] = []  # a group, and the worst level of each group for it
-
-    def add(self, columns: Columns) -> None:
-        """Add columns."""
-        none = np.zeros((len(columns.scores), self.between))
-        self.master.add(np.hstack([self.coefficients(columns), none, self._cut_rows(columns, self.cuts).T]))
-
-    def _cut_rows(self, columns: Columns, cuts: list[tuple[int, NDArray[np.int_]]]) -> Matrix:
-        """Return what a unit of each column adds to each of these rows."""
-        even = (columns.patterns + columns.patterns[:, :, self.mirrored]) / 2
-        places = np.arange(len(self.problem.shares))
-        found = np.zeros((len(cuts), len(even)))
-        for row, (group, worst) in zip(found, cuts, strict=True):
-            weights = np.where(places == group, 0.0, self.problem.shares)
-            row[:] = columns.scores[:, group] ** 2 * (even[:, places, worst] @ weights)
-        return found
-
-    def cut(self, columns: Columns, optimum: Optimum) -> bool:
-        """Add the rows that a solution breaks; tell whether there were any."""
-        if self.problem.alike:
-            return False
-        used = optimum.weights > _USED
-        some, weights = columns.some(used), optimum.weights[used]
-        even = (some.patterns + some.patterns[:, :, self.mirrored]) / 2
-        d, fresh = len(self.problem.shares), []
-        second = ((weights[:, None] * some.scores**2).T @ even.reshape(len(even), -1)).reshape(d, d, -1)
-        for group in range(d):
-            worst = second[group].argmax(axis=1)
-            weighed = np.where(np.arange(d) == group, 0.0, self.problem.shares)
-            top = float(weighed @ second[group].max(axis=1))
-            if top > float(optimum.variables[d + group]) + _CLOSE / 4 * max(top, 1e-12):
-                fresh.append((group, np.maximum(worst, self.mirrored[worst])))
-        if not fresh:
-            return False
-        variables = np.zeros((len(fresh), len(optimum.variables)))
-        variables[np.arange(len(fresh)), [d + group for group, _ in fresh]] = -1.0
-        self.master.limit(np.hstack([variables, self._cut_rows(columns, fresh)]), np.zeros(len(fresh)))
-        self.cuts += fresh
-        return True
-
-    def coefficients(self, columns: Columns) -> Matrix:
-        """Return what a unit of each column adds to each row."""
-        patterns, scores = columns
-        even = (patterns + patterns[:, :, self.mirrored]) / 2
-        odd = (patterns - patterns[:, :, self.mirrored]) / 2
-        squares = (scores**2)[:, :, None]
-        weighed = self.problem.shares[:, None] * even
-        others = weighed.sum(axis=1, keepdims=True) - weighed
-        parts = (
-            even[:, :, self.half],
-            odd[:, :, self.odd] * scores[:, :, None],
-            squares * (even @ self.points.T),
-            squares * others[:, :, self.half],
-        )
-        return np.hstack([(self.classes @ part).reshape(len(patterns), -1) for part in parts])
-
-    def solve(self) -> Optimum:
-        """Return the optimum over the columns so far."""
-        return self.master.solve()
-
-    def prices(self, optimum: Optimum) -> Prices:
-        """Return the duals at each group and level."""
-        problem, n = self.problem, self.n
-        ones, means, own, across = np.split(optimum.duals[: sum(self.sizes)], np.cumsum(self.sizes)[:-1])
-        m = len(problem.levels)
-
-        def unfolded(of_half: Matrix, places: NDArray[np.int_], sign: int) -> Matrix:
-            found = np.zeros((n, m))
-            found[:, places] += of_half / 2
-            found[:, self.mirrored[places]] += sign * of_half / 2
-            return self.classes.T @ found
-
-        others = unfolded(np.maximum(-across.reshape(n, -1), 0), self.half, 1)
-        d = len(problem.shares)
-        crossed = (1 - np.eye(d))[:, :, None] * problem.shares[:, None] * others[:, None, :]
-        for (group, worst), dual in zip(self.cuts, optimum.duals[sum(self.sizes) + self.between :], strict=True):
-            weights = np.where(np.arange(d) == group, 0.0, problem.shares) * max(-float(dual), 0.0) / 2
-            crossed[group, np.arange(d), worst] += weights
-            crossed[group, np.arange(d), self.mirrored[worst]] += weights
-        at_points = np.maximum(-own.reshape(n, -1), 0) @ self.points
-        return Prices(
-            optimum.value,
-            unfolded(ones.reshape(n, -1), self.half, 1),
-            unfolded(means.reshape(n, -1), self.odd, -1),
-            self.classes.T @ ((at_points + at_points[:, self.mirrored]) / 2),
-            crossed,
-        )

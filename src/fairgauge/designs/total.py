@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
 from fairgauge.designs.one_number import Worth, best_columns
 from fairgauge.designs.same_bits import exponential, least_change, weighted_sums
+from fairgauge.designs.watching import Search
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
@@ -114,7 +115,7 @@ class TotalProblem:
         patterns, scores = self._first()
         program.add(patterns, scores)
         best: Worth | None = None
-        bound = -np.inf
+        bound, search = -np.inf, Search(_CLOSE)
         for _ in range(_ROUNDS):
             optimum = program.solve()
             current = program.worth(optimum)
@@ -129,6 +130,7 @@ class TotalProblem:
                 order = order[costs[order] < -1e-9 * abs(current.value)][:_PER_ROUND]
                 fresh.append((found[0][order], found[1][order]))
             more, new = np.vstack([f[0] for f in fresh]), np.concatenate([f[1] for f in fresh])
+            search.within((current.value - bound) / abs(current.value))
             if current.value - bound <= _CLOSE * current.value or not len(new):
                 break
             program.add(more, new)

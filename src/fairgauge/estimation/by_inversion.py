@@ -114,7 +114,7 @@ class TestReader(Reader):
             return
         part = Ratio(ratio.under, np.ones(len(ratio.under)), ratio.part)
         if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:
-            raise CannotEstimate(f"{ratio.part} is not clearly above zero")
+            raise ratio.untold()
 
 
 class PopulationReader(TestReader):

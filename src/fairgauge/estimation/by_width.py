@@ -78,7 +78,7 @@ class WidthReader(Reader):
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
         if float(ratio.under @ self.law) <= self.around(ratio.under, alpha).below:
-            raise CannotEstimate(f"{ratio.part} is not clearly above zero")
+            raise ratio.untold()
 
     def _zero(self, ratio: Ratio, value: float, alpha: float) -> tuple[float, float]:
         """Return the interval of over - value under, which holds zero if the value is believable."""
@@ -98,7 +98,7 @@ class WidthReader(Reader):
         while beyond(far) <= 0:
             far *= 2
             if far > _FAR:
-                raise CannotEstimate(f"{ratio.part} is not clearly above zero")
+                raise ratio.untold()
         return inside + side * crossing(beyond, 0.0, far, close=1e-9)[1]
 
 

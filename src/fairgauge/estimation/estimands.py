@@ -20,6 +20,7 @@ from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.sides import Pair, Side, compared, margin_sides, members
+from fairgauge.languages import Told
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 
@@ -48,6 +49,10 @@ class Ratio:
     def influence(self, law: Vector) -> Vector:
         """Return what each symbol adds to the ratio, to first order, at a law of symbols."""
         return (self.over - self.value(law) * self.under) / float(self.under @ law)
+
+    def untold(self) -> CannotEstimate:
+        """Return why it cannot be told: the denominator may be nothing."""
+        return CannotEstimate(Told.of("caution.zero", part=self.part))
 
 
 @dataclass(frozen=True)
@@ -96,11 +101,11 @@ class Estimands:
             CannotEstimate: If the channel does not tell groups apart.
         """
         if self.means is None:
-            raise CannotEstimate("the study's channel does not tell groups apart well enough")
+            raise CannotEstimate(Told.of("caution.apart"))
         parts = [self.means[group] for group in members(side)]
         if len(parts) == 1:
             return parts[0]
-        part = parts[0].part if self.shares is not None else "the share of groups that are taken together"
+        part = parts[0].part if self.shares is not None else Told.of("caution.part-shares")
         return Ratio(sum_of([one.over for one in parts]), sum_of([one.under for one in parts]), part)
 
     def share_of(self, side: Side) -> float:
@@ -119,7 +124,7 @@ def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
     one = np.ones(question.channel.symbols)
     answered = decoder.score(inputs.answered()) if goal.abstain else one
 
-    those = "the part of people who answered" if goal.abstain else "the part of the answers that is to this question"
+    those: str = Told.of("caution.part-people" if goal.abstain else "caution.part-answers")
 
     def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
         if over is None or under is None:
@@ -134,7 +139,7 @@ def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
         parts = [those for _ in groups]
     else:
         unders = [decoder.score(inputs.share_of(g)) for g in groups]
-        parts = [f"the share of {name}" for name in question.attribute.groups]
+        parts = [Told.of("caution.part-share", group=name) for name in question.attribute.groups]
     gaps, pairs = None, compared(question)
     if shares is not None:
         found = _all([ratio(comparison_score(goal, decoder, pair), answered) for pair in pairs])

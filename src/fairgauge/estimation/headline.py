@@ -37,12 +37,16 @@ class Headline:
         return found if self.p_value is None else found | {"p_value": self.p_value}
 
 
-def headline_of(gaps: Mapping[Pair, Interval], p_values: Mapping[Pair, float], *, answers: int) -> Headline:
+def headline_of(
+    gaps: Mapping[Pair, Interval], p_values: Mapping[Pair, float], *, answers: int, untold: int = 0
+) -> Headline:
     r"""Return the headline: the largest of the gaps that are clear, else the largest.
 
     It is said to be the largest gap only where that is known:
 
     .. math:: \mathrm{low}\,|g_{ab}| > \max_{(c, d) \neq (a, b)} \mathrm{high}\,|g_{cd}|
+
+    A gap that is not told could be any.
 
     Guarantee: the intervals of all gaps hold together, so where ``largest`` is said it is true with their confidence.
     """
@@ -54,4 +58,5 @@ def headline_of(gaps: Mapping[Pair, Interval], p_values: Mapping[Pair, float], *
     others = [other.size.high for pair, other in gaps.items() if pair != main]
     least, most = gap.bounds
     kind: Kind = "early" if gap.high - gap.low >= most - least else "clear" if gap.clear else "open"
-    return Headline(kind, main, gap, all(gap.size.low > other for other in others), p_values.get(main))
+    largest = not untold and all(gap.size.low > other for other in others)
+    return Headline(kind, main, gap, largest, p_values.get(main))

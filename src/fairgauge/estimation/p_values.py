@@ -1,6 +1,6 @@
 """How surprising a gap is, if the true one were within a tolerance."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fairgauge.estimation.reader import Reader
 from fairgauge.goals.sides import Pair
@@ -25,18 +25,34 @@ def p_value(reader: Reader, pair: Pair, tolerance: float) -> float:
     return reader.least_level(excluded)
 
 
-def holm(together: Mapping[Pair, float]) -> dict[Pair, float]:
+def p_values(reader: Reader, pairs: Iterable[Pair], tolerance: float) -> dict[Pair, float]:
+    """Return the p-values of the gaps that are told, of all that are compared.
+
+    Guarantee: as the intervals'; they hold together.  They are Holm's where every gap has its own equal part of alpha.
+    Where gaps are differences of means that hold together, each is the intervals' own.
+    """
+    found = {pair: p_value(reader, pair, tolerance) for pair in pairs}
+    estimands = reader.estimands
+    # A difference of two means, each with its part of alpha, misses more often than one part of all comparisons.
+    if estimands.gaps is None and not reader.one_score:
+        return found
+    return holm(found, len(estimands.compared))
+
+
+def holm(together: Mapping[Pair, float], compared: int) -> dict[Pair, float]:
     r"""Return Holm's p-values from Bonferroni's: those of m comparisons that are each m times their own.
+
+    Whether a gap is told depends on the answers, so those that are not count, too: as if their p-values were 1.
 
     .. math:: p'_{(k)} = \max_{j \le k} \, \min(1, (m - j + 1) \, p_{(j)})
 
     Guarantee: as the intervals'; however the comparisons depend on each other, the chance that any gap within the
     tolerance gets a p-value of alpha or less is at most alpha.  None is larger than Bonferroni's.
 
-    >>> holm({(0, 1): 0.003, (0, 2): 0.015, (1, 2): 1.0})
+    >>> holm({(0, 1): 0.003, (0, 2): 0.015, (1, 2): 1.0}, 3)
     {(0, 1): 0.003, (0, 2): 0.01, (1, 2): 1.0}
     """
-    m, least, found = len(together), 0.0, {}
+    m, least, found = compared, 0.0, {}
     for place, pair in enumerate(sorted(together, key=lambda pair: together[pair])):
         p = together[pair]
         # What is not excluded at 1/2 was not looked for any further: it may be anything up to 1.

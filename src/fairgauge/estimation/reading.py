@@ -6,7 +6,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import read_from
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
-from fairgauge.estimation.p_values import holm, p_value
+from fairgauge.estimation.p_values import p_values
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
@@ -15,6 +15,7 @@ from fairgauge.estimation.sites.reading import check_kind, estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
+from fairgauge.languages import Numeral, Told
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -49,6 +50,8 @@ def estimate(
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
+    if tolerance is not None:
+        _check_within(study, tolerance)
     tally.check(study)
     if isinstance(tally, SiteTally):
         if tolerance is not None:
@@ -62,6 +65,14 @@ def estimate(
     asked = (1 - confidence, kind, tolerance)
     questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+
+
+def _check_within(study: Study, tolerance: float) -> None:
+    """Refuse a tolerance that no gap of the study can exceed, such as 20 (per cent?) for a metric from 0 to 1."""
+    if study.questions and all(tolerance >= 2 * question.metric.scale for question in study.questions):
+        widest = max((question.metric for question in study.questions), key=lambda metric: metric.scale)
+        rule = f"must be below {2 * widest.scale:g}, in the units of {widest.name}: no gap can be larger"
+        raise InvalidInput("tolerance", tolerance, rule)
 
 
 def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
@@ -81,7 +92,7 @@ def _question(
     if sum(own) == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            ("There are no answers yet.",),
+            (Told.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
     estimands, counts = read_from(study, tally, index, kind)
@@ -94,9 +105,7 @@ def _question(
     pairs = pair_names(question)
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
-    p_values = (
-        {} if tolerance is None else holm({pair: p_value(reader, pair, tolerance / metric.scale) for pair in gaps})
-    )
+    told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
     fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,
@@ -108,11 +117,12 @@ def _question(
         overall=None if overall is None else _level(metric, overall),
         shares={group: share.within(0, 1) for group, share in shares.items()},
         answered=None if answered is None else answered.within(0, 1),
-        p_values={pairs[pair]: p for pair, p in p_values.items()},
+        p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
         sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
         warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
         margins=margins,
+        untold_gaps=tuple(name for pair, name in pairs.items() if pair not in gaps),
         impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
     )
 
@@ -140,21 +150,16 @@ def _cautions(
     question: Question, answers: int, kind: IntervalKind, fit: float, means: dict[str, Interval]
 ) -> list[str]:
     """Return sentences about numbers that are there, but not to be trusted without a thought."""
-    said = []
+    said: list[str] = []
     if fit < SUSPICIOUS:
-        said.append(
-            f"Honest answers to this study seldom give such counts (p = {fit:.2g}): "
-            "some may be forged, miscounted or made with another table."
-        )
+        said.append(Told.of("caution.forged", p=Numeral(f"{fit:.2g}")))
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
-    low, high = question.metric.low, question.metric.high
-    why = "there are too few answers to place it better"
-    if question.attribute.shares is not None:
-        # A sum over a share that is stated too small leaves the range however many answer.
-        why += ", or its share is larger than stated"
+    low, high = Numeral(question.metric.low), Numeral(question.metric.high)
+    # A sum over a share that is stated too small leaves the range however many answer.
+    key = "caution.outside" if question.attribute.shares is None else "caution.outside-share"
     return said + [
-        f"The estimate for {group} is outside {low} to {high}: {why}."
+        Told.of(key, group=group, low=low, high=high)
         for group, mean in means.items()
         if mean.estimate != mean.shown.estimate
     ]

@@ -71,6 +71,7 @@ class QuestionEstimate:
         warnings: Sentences for people.
         impact_ratio: The smallest mean over the largest, where all means are told and none is near zero.
         margins: The mean of each group of the attributes that cross, over all groups of the others.
+        untold_gaps: What the study compares and these answers do not tell.
     """
 
     metric: str
@@ -88,6 +89,7 @@ class QuestionEstimate:
     warnings: tuple[str, ...]
     impact_ratio: Interval | None = None
     margins: dict[str, Interval] = field(default_factory=dict)
+    untold_gaps: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
@@ -98,7 +100,7 @@ class QuestionEstimate:
     @cached_property
     def headline(self) -> Headline:
         """The gap to speak of, and what can be said of it."""
-        return headline_of(self.gaps, self.p_values, answers=self.answers)
+        return headline_of(self.gaps, self.p_values, answers=self.answers, untold=len(self.untold_gaps))
 
     def gap(self, first: str, second: str) -> Interval:
         """Return how much higher the first group's mean is than the second's; a margin is a group too.

@@ -8,6 +8,7 @@ from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import Pair, Side
+from fairgauge.languages import Told
 
 
 class Teller:
@@ -27,8 +28,7 @@ class Teller:
         """Return the groups' means."""
         estimands = self._reader.estimands
         if estimands.means is None:
-            gap = "neither the gap nor" if estimands.gaps is None else "the gap, not"
-            self.warnings.append(f"This study can estimate {gap} the means of the groups.")
+            self.warnings.append(Told.of("caution.neither" if estimands.gaps is None else "caution.gap-only"))
             return {}
         return self._means_of(dict(zip(self._names, range(len(self._names)), strict=True)))
 
@@ -38,7 +38,8 @@ class Teller:
 
     def _means_of(self, sides: Mapping[str, Side]) -> dict[str, Interval]:
         found = {
-            name: self._told(f"The mean of {name}", partial(self._reader.mean, side)) for name, side in sides.items()
+            name: self._told(Told.of("caution.mean", group=name), partial(self._reader.mean, side))
+            for name, side in sides.items()
         }
         return {name: mean for name, mean in found.items() if mean is not None}
 
@@ -49,25 +50,26 @@ class Teller:
             try:
                 gaps[pair] = self._reader.gap(pair, self._alpha)
             except CannotEstimate as reason:
-                between = " and ".join(names[pair])
-                self.warnings.append(f"The gap between {between} cannot be estimated: {reason}.")
+                first, second = names[pair]
+                self.warnings.append(_untold(Told.of("caution.gap", first=first, second=second), reason))
         return gaps
 
     def overall(self) -> Interval | None:
         """Return the mean over everyone who answered."""
-        return self._one("The overall mean", self._reader.estimands.overall)
+        return self._one(Told.of("caution.overall"), self._reader.estimands.overall)
 
     def shares(self) -> dict[str, Interval]:
         """Return the groups' shares, where they are estimated."""
         ratios = self._reader.estimands.group_shares
-        return {} if ratios is None else self._named("The share", ratios)
+        return {} if ratios is None else self._shares(ratios)
 
     def answered(self) -> Interval | None:
         """Return the part of people who did not abstain, where they may."""
-        return self._one("The part of people who answered", self._reader.estimands.answered)
+        return self._one(Told.of("caution.answered"), self._reader.estimands.answered)
 
-    def _named(self, what: str, ratios: Sequence[Ratio]) -> dict[str, Interval]:
-        found = {n: self._one(f"{what} of {n}", ratio) for n, ratio in zip(self._names, ratios, strict=True)}
+    def _shares(self, ratios: Sequence[Ratio]) -> dict[str, Interval]:
+        named = zip(self._names, ratios, strict=True)
+        found = {name: self._one(Told.of("caution.share", group=name), ratio) for name, ratio in named}
         return {name: interval for name, interval in found.items() if interval is not None}
 
     def _one(self, what: str, ratio: Ratio | None) -> Interval | None:
@@ -77,5 +79,9 @@ class Teller:
         try:
             return ask(self._alpha)
         except CannotEstimate as reason:
-            self.warnings.append(f"{what} cannot be estimated: {reason}.")
+            self.warnings.append(_untold(what, reason))
             return None
+
+
+def _untold(what: str, reason: CannotEstimate) -> str:
+    return Told.of("caution.untold", what=what, reason=reason.args[0])

@@ -6,12 +6,14 @@ from pathlib import Path
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.client.disk import make_folder
+from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.federation.nodes import NodeList
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 
 
 class NodeCounter:
@@ -38,35 +40,37 @@ class NodeCounter:
         self.study = study
         self.confidence = confidence
         self.path = None if path is None else Path(path).absolute()
-        self._symbols: dict[str, int] = {}
+        self._answers: dict[str, Answer | SiteAnswer] = {}
         self._read: tuple[int, list[tuple[str, Interval | None]]] | None = None
         self._nodes = NodeList(None if self.path is None else self.path.with_name(f"{self.path.name}.nodes"))
         if self.path is not None and self.path.exists():
             self._go_on(self.path)
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[Answer | SiteAnswer, ...]:
         """Every answer, in the order in which they came."""
-        return tuple(Answer(self.study.digest, name, symbol) for name, symbol in self._symbols.items())
+        return tuple(self._answers.values())
 
     @property
-    def tally(self) -> Tally:
-        """The count of every symbol."""
-        return Tally.of(self.study, self.answers)
+    def tally(self) -> Tally | SiteTally:
+        """The count of every symbol, or the sums of what sites counted."""
+        if self.study.site is not None:
+            return SiteTally.of(self.study, (one for one in self.answers if isinstance(one, SiteAnswer)))
+        return Tally.of(self.study, (one for one in self.answers if isinstance(one, Answer)))
 
-    def add(self, answers: Iterable[tuple[str | None, Answer]]) -> int:
+    def add(self, answers: "Iterable[tuple[str | None, Answer | SiteAnswer]]") -> int:
         """Count answers, each with the node that it came from or None, and return how many are new.
 
         What is no answer to this study is left out, and so is a second answer with the same id or of the same node.
         """
         new, seen = [], False
         for node, answer in answers:
-            if answer.study != self.study.digest or answer.symbol >= self.study.symbols:
+            if not self._fits(answer):
                 continue
-            if answer.id not in self._symbols:
+            if answer.id not in self._answers:
                 if node is not None and node in self._nodes:
                     continue
-                self._symbols[answer.id] = answer.symbol
+                self._answers[answer.id] = answer
                 new.append(answer)
             if node is not None and self._nodes.add(node):
                 seen = True
@@ -81,9 +85,10 @@ class NodeCounter:
     def estimate(self) -> Estimate:
         """Return what the answers say so far, with intervals that hold at every look together.
 
-        Where answers come in waves (``study.order``) no interval does: they hold when all have come, at one look.
+        Where answers come in waves (``study.order``), or from sites that hold many people, no interval does: they hold
+        when all have come, at one look.
         """
-        kind = LIVE if self.study.order is None else DEFAULT
+        kind = LIVE if self.study.order is None and self.study.site is None else DEFAULT
         return estimate(self.study, self.tally, confidence=self.confidence, interval=kind)
 
     def numbers(self) -> dict[str, float]:
@@ -92,7 +97,7 @@ class NodeCounter:
         ``answers`` is how many there are.  For each metric and pair of groups, ``recall female - male`` is the gap,
         with ``... low`` and ``... high`` around it.  Where the answers do not tell yet, these three are missing.
         """
-        found: dict[str, float] = {"answers": len(self._symbols)}
+        found: dict[str, float] = {"answers": len(self._answers)}
         for name, gap in self._gaps():
             if gap is not None:
                 found[name], found[f"{name} low"], found[f"{name} high"] = _numbers(gap)
@@ -104,7 +109,7 @@ class NodeCounter:
         for name, gap in self._gaps():
             known = "not yet" if gap is None else "{:.4f} [{:.4f}, {:.4f}]".format(*_numbers(gap))
             lines.append(f"{name}: {known}")
-        return "\n".join([f"{len(self._symbols):,} answers", *lines])
+        return "\n".join([f"{len(self._answers):,} answers", *lines])
 
     def forward(self, url: str) -> None:
         """Send every answer to a collector, which counts each once, however often it is sent."""
@@ -116,24 +121,33 @@ class NodeCounter:
             for line in file:
                 if not line.endswith(b"\n"):
                     break  # cut off by a crash
-                answer = Answer.from_bytes(line)
+                answer = (Answer if self.study.site is None else SiteAnswer).from_bytes(line)
                 if answer.study != self.study.digest:
                     rule = f"holds answers to another study, {answer.study[:16]}...; give each study a file of its own"
                     raise InvalidInput("path", path, rule)
-                self._symbols.setdefault(answer.id, answer.symbol)
+                if self._fits(answer):
+                    self._answers.setdefault(answer.id, answer)
+
+    def _fits(self, answer: Answer | SiteAnswer) -> bool:
+        """Tell whether it is an answer to this study, whoever sent it."""
+        if answer.study != self.study.digest:
+            return False
+        if isinstance(answer, SiteAnswer):
+            return self.study.site is not None and len(answer.counts) == self.study.symbols
+        return self.study.site is None and answer.symbol < self.study.symbols
 
     def _gaps(self) -> list[tuple[str, Interval | None]]:
         """Return every gap's name with the gap, or with None where the answers do not tell yet.
 
         Reading them is what takes time, so a round without new answers does not do it again.
         """
-        if self._read is None or self._read[0] != len(self._symbols):
-            self._read = len(self._symbols), list(self._read_gaps())
+        if self._read is None or self._read[0] != len(self._answers):
+            self._read = len(self._answers), list(self._read_gaps())
         return self._read[1]
 
     def _read_gaps(self) -> Iterable[tuple[str, Interval | None]]:
-        metrics = [question.metric.name for question in self.study.questions]
-        for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
+        metrics = [question.metric.name for question in self.study.asked]
+        for question, found in zip(self.study.asked, self.estimate().questions, strict=True):
             name = question.metric.name
             if metrics.count(name) > 1:
                 name = f"{name} by {question.attribute.name}"

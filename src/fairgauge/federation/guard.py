@@ -10,13 +10,16 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.disk import make_folder
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
+
+if TYPE_CHECKING:
+    from fairgauge.client.site import SiteAnswer
 
 _logger = logging.getLogger(__name__)
 
@@ -57,7 +60,7 @@ class Guard:
             return Refusal(UNTOLD, str(problem))
 
 
-def guarded(code: Callable[[], Answer | Refusal]) -> Answer | Refusal:
+def guarded(code: Callable[[], "Answer | SiteAnswer | Refusal"]) -> "Answer | SiteAnswer | Refusal":
     """Run the guard itself, whatever happens in it, and write the device's own log.
 
     ``KeyboardInterrupt`` and a framework's own are caught as well: a device that says nothing for a round, or an

@@ -12,6 +12,8 @@ from fairgauge.client import Answer, Limits
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
+from fairgauge.client.site import SiteAnswer
+from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, guarded, of_app
 from fairgauge.flower.paths import app_folder, state_of, study_of
@@ -28,6 +30,7 @@ Setting: TypeAlias = T | Callable[[Context], T]
 LIMIT = "fairgauge-limit"
 STUDY_LIMIT_KEY = "fairgauge-study-limit"
 AGENT = "fairgauge-agent"
+SITE = "fairgauge-site"
 
 # Flower's MOD_FAILED_PRECONDITION; older versions have no name for it.
 REFUSED = 6
@@ -38,8 +41,8 @@ _logger = logging.getLogger(__name__)
 def private_metrics(
     *,
     study: Setting[Study | str | Path | bytes],
-    group: Setting[Mapping[str, Any]],
-    ledger: Setting[str | Path],
+    group: Setting[Mapping[str, Any]] | None = None,
+    ledger: Setting[str | Path] | None = None,
 ) -> "Mod":
     """Return a mod for ``@app.evaluate(mods=[...])`` that lets one private answer out, and nothing else.
 
@@ -55,18 +58,22 @@ def private_metrics(
     configuration names a ``fairgauge-agent``, the agent at that socket answers from a profile of its own, within limits
     of its own; ``group`` and ``ledger`` are not read then.
 
+    A study for sites that hold many people is answered from the records that the node's own configuration names: the
+    file at ``fairgauge-site`` says where they are, how they are read, and how far the site goes.  The app's evaluation
+    does not run then, for code that sees all records could put any one of them into every count.
+
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
     private for the study's exact epsilon, but for whether there is an answer at all.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
         group: The device's group for each attribute's name, each a value or a function of the context as well.  None
-            abstains.
-        ledger: The device's ledger: one file for each device, which outlives runs.
+            abstains.  A site has none.
+        ledger: The device's ledger: one file for each device, which outlives runs.  A site's own file names its own.
     """
     app = app_folder()
 
-    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | Refusal:
+    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | SiteAnswer | Refusal:
         try:
             limits = _limits(context)
         except InvalidInput as problem:
@@ -76,6 +83,10 @@ def private_metrics(
             found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
+        if found.site is not None:
+            return _for_site(found, context)
+        if group is None or ledger is None:
+            return Refusal("settings", "a device needs a group and a ledger")
         measured = partial(_measure, call_next, message, context)
         if AGENT in context.node_config:
             return ask_agent(str(context.node_config[AGENT]), found, measured)
@@ -125,6 +136,13 @@ def _limits(context: Context) -> Limits:
         if key in context.node_config:
             limits[key] = read_limit(key, str(context.node_config[key]))
     return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
+
+
+def _for_site(study: Study, context: Context) -> SiteAnswer | Refusal:
+    """Answer for a site, from what its own configuration names."""
+    if SITE not in context.node_config:
+        return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
+    return answer_asked(str(context.node_config[SITE]), study)
 
 
 def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> dict[str, Any]:

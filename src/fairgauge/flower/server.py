@@ -11,6 +11,7 @@ from flwr.serverapp.strategy import Strategy
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import summarise
+from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.flower.paths import app_folder, state_of, study_of
@@ -62,7 +63,7 @@ class AnswerCounter(NodeCounter):
         return MetricRecord(self.numbers())
 
 
-def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tuple[str | None, Answer]]:
+def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tuple[str | None, Answer | SiteAnswer]]:
     for node, content in contents:
         try:
             yield node, from_content(content)

@@ -340,16 +340,17 @@ def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = N
     for second moments a, b and means f0, f1 at the two levels.  With a centre, only values that average to it
     count: the result is then the concave envelope of the variance there.
     """
-    mean, second = decoder.rows @ score, decoder.rows @ score**2
     inputs = decoder.inputs
-
-    def largest(block: slice) -> float:
-        runs = inputs.runs(block)
-        if centre is None or block.stop - block.start == 1:
-            return max(_top(mean[run], second[run]) for run in runs)
-        return _envelope(inputs.levels, mean[runs[0]], np.max([second[run] for run in runs], axis=0), centre)
-
-    return np.array([largest(block) for block in inputs.blocks])
+    # Of every group, of every run of the question's own levels; then of those who abstain.
+    mean, second = decoder.rows @ score, decoder.rows @ score**2
+    shape = inputs.groups, inputs.others, len(inputs.levels)
+    means, seconds = (of[: len(of) - inputs.abstain].reshape(shape) for of in (mean, second))
+    if centre is None:
+        found = _tops(means.reshape(-1, shape[2]), seconds.reshape(-1, shape[2])).reshape(shape[:2]).max(axis=1)
+    else:
+        each = zip(means[:, 0], seconds.max(axis=1), strict=True)
+        found = np.array([_envelope(inputs.levels, *of, centre) for of in each])
+    return np.append(found, second[-1] - mean[-1] ** 2) if inputs.abstain else found
 
 
 def least_variances(decoder: Decoder, score: Vector) -> Vector:
@@ -358,15 +359,14 @@ def least_variances(decoder: Decoder, score: Vector) -> Vector:
     return np.array([variance[block].min() for block in decoder.inputs.blocks])
 
 
-def _top(mean: Vector, second: Vector) -> float:
-    if len(mean) == 1:
-        return float(second[0] - mean[0] ** 2)
-    rise, step = np.diff(second), np.diff(mean)
+def _tops(mean: Matrix, second: Matrix) -> Vector:
+    """Return the largest variance in each row of means and second moments at levels."""
+    rise, step = np.diff(second, axis=1), np.diff(mean, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = (rise / (2 * step) - mean[:-1]) / step
+        t = (rise / (2 * step) - mean[:, :-1]) / step
     t = np.clip(np.where(step == 0, rise > 0, np.nan_to_num(t)), 0, 1)
-    inside = second[:-1] + t * rise - (mean[:-1] + t * step) ** 2
-    return float(max(inside.max(), (second - mean**2).max()))
+    inside = second[:, :-1] + t * rise - (mean[:, :-1] + t * step) ** 2
+    return np.asarray(np.maximum(inside.max(axis=1), (second - mean**2).max(axis=1)))
 
 
 def _envelope(levels: Vector, mean: Vector, second: Vector, centre: float) -> float:

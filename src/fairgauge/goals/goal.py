@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector, at_constant_value
+from fairgauge.goals.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
 from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
@@ -251,7 +251,16 @@ class Goal:
         wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
             return [float("inf")] * len(wanted)
-        return [self.total(decoder, each) for each in wanted]
+        if self.other is not None or any(each.centre is not None for each in wanted):
+            return [self.total(decoder, each) for each in wanted]
+        # All at once: of 190 gaps one by one takes a minute.
+        scores = [self.score(decoder, each) for each in wanted]
+        known = [score for score in scores if score is not None]
+        if not known:
+            return [float("inf")] * len(wanted)
+        moments = iter(largest_second_moments_of(decoder, known, self.reckonings, self.abstaining))
+        squares = self._squares(self.reckonings, None)
+        return [float("inf") if score is None else float((next(moments) - squares).max()) for score in scores]
 
     def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
         """Return the total that the gap of two groups with known shares has if a reckoning is true."""
@@ -290,10 +299,14 @@ class Goal:
         reckonings = self.reckonings
         if wanted.centre is not None:
             reckonings = tuple(r for r in reckonings if r.mean == wanted.centre)
-        # A gap of groups that have one mean is 0, and so is a mean less its centre.
-        own = wanted.centre is None and self.target == "means"
-        squares = np.array([reckoning.mean**2 * own for reckoning in reckonings])
+        squares = self._squares(reckonings, wanted.centre)
         return float((self._second_moments(decoder, score, reckonings) - squares).max())
+
+    def _squares(self, reckonings: Sequence[Reckoning], centre: float | None) -> Vector:
+        """Return the square of the wanted number under each reckoning."""
+        # A gap of groups that have one mean is 0, and so is a mean less its centre.
+        own = centre is None and self.target == "means"
+        return np.array([reckoning.mean**2 * own for reckoning in reckonings])
 
     def _second_moments(self, decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
         """Return the most that the squared score can average to under each reckoning."""
@@ -360,13 +373,21 @@ def largest_second_moments(
     decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
 ) -> Vector:
     """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
-    second, inputs = decoder.rows @ score**2, decoder.inputs
+    return np.asarray(largest_second_moments_of(decoder, [score], reckonings, abstaining)[0])
+
+
+def largest_second_moments_of(
+    decoder: Decoder, scores: Sequence[Vector], reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
+) -> Matrix:
+    """Return the same for several scores, a row for each."""
+    second, inputs = decoder.rows @ np.array(scores).T ** 2, decoder.inputs
     weights = inputs.weights(decoder.shares, abstaining)
-    blocks = inputs.blocks[: inputs.groups]
+    shape = inputs.groups, inputs.others, len(inputs.levels), len(scores)
     # Whatever the other values are: at each level the one that is worst.
-    of_groups = np.array([np.max([second[run] for run in inputs.runs(block)], axis=0) for block in blocks])
-    found = largest_averages(inputs.levels, of_groups, reckonings) @ weights[: inputs.groups]
-    return found + weights[-1] * second[-1] if inputs.abstain else found
+    of_groups = second[: len(second) - inputs.abstain].reshape(shape).max(axis=1).transpose(2, 0, 1)
+    averages = largest_averages(inputs.levels, of_groups.reshape(-1, shape[2]), reckonings)
+    found = averages.reshape(len(reckonings), len(scores), -1) @ weights[: inputs.groups]
+    return np.asarray((found + weights[-1] * second[-1] if inputs.abstain else found).T)
 
 
 class Wanted(NamedTuple):

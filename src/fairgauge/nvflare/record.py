@@ -9,6 +9,7 @@ from nvflare.apis.shareable import Shareable, make_reply
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import UNTOLD, Refusal, refusal_code
+from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import CannotAnswer, InvalidInput
 
 STUDY = "fairgauge.study"
@@ -19,7 +20,7 @@ REFUSAL = "fairgauge.refusal"
 _WEIGHTS = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
 
 
-def to_result(found: Answer | Refusal) -> Shareable:
+def to_result(found: Answer | SiteAnswer | Refusal) -> Shareable:
     """Return the whole result of a task: the answer or the refusal, and nothing else.
 
     A refusal is a result like any other: an error would end some workflows.
@@ -32,7 +33,7 @@ def to_result(found: Answer | Refusal) -> Shareable:
     return result
 
 
-def from_result(result: Shareable) -> Answer | str:
+def from_result(result: Shareable) -> Answer | SiteAnswer | str:
     """Read an answer, or the text of a refusal that is one of ours, from what may come from anyone.
 
     Raises:
@@ -44,7 +45,8 @@ def from_result(result: Shareable) -> Answer | str:
     answer = result.get(ANSWER)
     if not isinstance(answer, str):
         raise InvalidInput(ANSWER, type(answer).__name__, "must be text")
-    return Answer.from_bytes(answer.encode())
+    data = answer.encode()
+    return SiteAnswer.from_bytes(data) if '"counts"' in answer else Answer.from_bytes(data)
 
 
 def is_ours(result: Shareable) -> bool:
@@ -59,7 +61,7 @@ def is_ours(result: Shareable) -> bool:
 def clean(result: Shareable) -> Shareable:
     """Return a result of ours without whatever else was put into it."""
     found = from_result(result)
-    return to_result(found if isinstance(found, Answer) else Refusal(refusal_code(found) or UNTOLD))
+    return to_result(Refusal(refusal_code(found) or UNTOLD) if isinstance(found, str) else found)
 
 
 def measured(result: Shareable) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.abstract.response_processor import ResponseProcessor
 from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 
-from fairgauge.client import Answer, load_study
+from fairgauge.client import load_study
 from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
@@ -78,10 +78,10 @@ class AnswerCollector(ResponseProcessor):
         except InvalidInput:
             self._refused.append("")
             return True
-        if isinstance(found, Answer):
-            self.counter.add([(client.name, found)])
-        else:
+        if isinstance(found, str):
             self._refused.append(found)
+        else:
+            self.counter.add([(client.name, found)])
         return True
 
     def final_process(self, fl_ctx: FLContext) -> bool:

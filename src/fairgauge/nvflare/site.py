@@ -20,6 +20,8 @@ from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.refusals import Refusal
+from fairgauge.client.site import SiteAnswer
+from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import guarded
 from fairgauge.nvflare.record import STUDY, clean, is_ours, measured, only_weights, to_result
@@ -47,12 +49,14 @@ class AnswerFilter(Filter):
     Args:
         agent: The socket of the site's agent.
         settings: Or an agent's settings, for an agent within this process: then code of a job runs beside the profile.
-            In either path, ``{site}`` stands for the site's name: the simulator has one ``privacy.json`` for all.
+        records: For studies of sites that hold many people: the file that says where the site's records are, how they
+            are read and how far the site goes.  It may stand beside one of the others.
+            In each path, ``{site}`` stands for the site's name: the simulator has one ``privacy.json`` for all.
     """
 
-    def __init__(self, agent: str | None = None, settings: str | None = None) -> None:
+    def __init__(self, agent: str | None = None, settings: str | None = None, records: str | None = None) -> None:
         super().__init__()
-        self._source = Source(agent, settings)
+        self._source = Source(agent, settings, records)
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Return what may leave."""
@@ -69,9 +73,9 @@ class SiteGuard(FLComponent):
     their work as well, so it has the same arguments.
     """
 
-    def __init__(self, agent: str | None = None, settings: str | None = None) -> None:
+    def __init__(self, agent: str | None = None, settings: str | None = None, records: str | None = None) -> None:
         super().__init__()
-        self._source = Source(agent, settings)
+        self._source = Source(agent, settings, records)
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
         """Look at what comes and at what is about to leave."""
@@ -96,11 +100,12 @@ class SiteGuard(FLComponent):
 class Source:
     """Where a site's answers come from."""
 
-    def __init__(self, agent: str | None, settings: str | None) -> None:
-        if (agent is None) == (settings is None):
+    def __init__(self, agent: str | None, settings: str | None, records: str | None = None) -> None:
+        if (agent is None) == (settings is None) and (agent is not None or records is None):
             raise InvalidInput("agent", agent, "or settings must be given, and not both")
         self._agent = agent
         self._settings = settings
+        self._records = records
 
     def leaving(self, result: Shareable, fl_ctx: FLContext) -> Shareable:
         """Return what may leave of a task's result: an answer, a refusal, or a model's arrays."""
@@ -110,13 +115,21 @@ class Source:
         site, values = str(fl_ctx.get_identity_name()), partial(measured, result)
         return to_result(guarded(lambda: self._answer(document.encode(), site, values)))
 
-    def _answer(self, document: bytes, site: str, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
-        if self._settings is not None:
-            return _answer_within(self._settings.replace(SITE, site), document, values)
+    def _answer(
+        self, document: bytes, site: str, values: Callable[[], dict[str, Any]]
+    ) -> Answer | SiteAnswer | Refusal:
         try:
             study = load_study(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
+        if study.site is not None:
+            if self._records is None:
+                return Refusal("settings", "the study is for sites, and privacy.json names no records")
+            return answer_asked(self._records.replace(SITE, site), study)
+        if self._settings is not None:
+            return _answer_within(self._settings.replace(SITE, site), document, values)
+        if self._agent is None:
+            return Refusal("settings", "the study is for devices of one person each, and privacy.json names records")
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
 
 

@@ -203,18 +203,32 @@ def person_sentence(epsilon: float) -> str:
     )
 
 
-def no_study_sentence(clients: int, error: float, metric: Metric, parts: Sequence[PlanPart] = ()) -> str | None:
+def no_study_sentence(
+    clients: int,
+    error: float,
+    metric: Metric,
+    parts: Sequence[PlanPart] = (),
+    needed: Callable[[], int] | None = None,
+) -> str | None:
     """Return what to change where so few clients tell next to nothing; None where they tell something.
 
     Of several comparisons or means some may be told well and others not at all: then it names the worst.
+
+    Args:
+        clients: How many there are.
+        error: What they give.
+        metric: The metric, whose units the error is in.
+        parts: What they give of each comparison or mean, the worst first.
+        needed: Gives how many clients a good error takes, as :func:`choices` does; by the square root unless given.
     """
     reach = 2 * metric.scale
     if error < NO_STUDY * reach:
         return None
     good = GOOD * reach
+    takes = enough(clients, error, good) if needed is None else needed()
     best = min((part.error for part in parts if part.error is not None), default=error)
     if best < NO_STUDY * reach:
-        needs = f"For ±{good:.3g} there it takes about {enough(clients, error, good):,} clients, or a larger epsilon."
+        needs = f"For ±{good:.3g} there it takes about {takes:,} clients, or a larger epsilon."
         groups = parts[0].groups
         whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
         return f"{whom} so few clients tell next to nothing. {needs}"
@@ -222,4 +236,4 @@ def no_study_sentence(clients: int, error: float, metric: Metric, parts: Sequenc
         tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
     else:
         tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
-    return f"{tells} For ±{good:.3g} it takes about {enough(clients, error, good):,} clients, or a larger epsilon."
+    return f"{tells} For ±{good:.3g} it takes about {takes:,} clients, or a larger epsilon."

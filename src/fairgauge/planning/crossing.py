@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import read_decimal, read_groups
+from fairgauge.planning.typed import check_comparisons, read_decimal, read_groups
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.sides import named_side, usual_comparisons
 
@@ -45,12 +45,14 @@ def read_attribute(typed: Grouping, *, share_error: str | None = None, share_sou
         found = read_crossed(typed.crosses, typed.shares)
     else:
         found = read_groups(list(typed.groups), typed.attribute)
-    return replace(
+    attribute = replace(
         found,
         share_error=share_error,
         share_source=share_source or found.share_source,
         comparisons=_weighed(found, _planned(found, typed), typed.weigh),
     )
+    check_comparisons(attribute)
+    return attribute
 
 
 def _planned(attribute: Attribute, typed: Grouping) -> tuple[Comparison, ...] | None:
@@ -70,7 +72,7 @@ def _weighed(
     """Read ``women:nonbinary=3``: that comparison matters three times as much as one that has no weight."""
     if not typed:
         return planned
-    found = list(planned or read_comparisons(attribute, [CELLS]) or ())
+    found, done = list(planned or read_comparisons(attribute, [CELLS]) or ()), set[int]()
     for text in typed:
         pair, equals, number = text.rpartition("=")
         if not equals:
@@ -83,6 +85,9 @@ def _weighed(
         places = [place for place, other in enumerate(found) if {other.of, other.against} == sides]
         if not places:
             raise InvalidInput("weigh", text, "must be one of the comparisons that are planned")
+        if places[0] in done:
+            raise InvalidInput("weigh", text, "must be weighed once")
+        done.add(places[0])
         kept = found[places[0]]
         found[places[0]] = Comparison(kept.of, kept.against, weight)
     return tuple(found)
@@ -138,7 +143,9 @@ def read_comparisons(attribute: Attribute, typed: Sequence[str]) -> tuple[Compar
             more = tuple(Comparison(a, b) for n, a in enumerate(attribute.groups) for b in attribute.groups[n + 1 :])
         else:
             more = (_read_comparison(attribute, text),)
-        found.update({(one.of, one.against): one for one in more})
+            if (more[0].against, more[0].of) in found:
+                raise InvalidInput("compare", text, "must be there once: it is there in the other order")
+        found.update({(one.of, one.against): one for one in more if (one.against, one.of) not in found})
     return tuple(found.values())
 
 

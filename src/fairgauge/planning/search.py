@@ -104,7 +104,8 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
         names = ", ".join(name for name, value in given.items() if value is not None) or "none"
-        raise InvalidInput("given", names, "give exactly two of epsilon, clients and error: the plan finds the third")
+        rule = "give exactly two of epsilon, clients and error: the plan finds the third"
+        raise InvalidInput("given", names, rule)
     if clients is not None and not 1 <= clients <= _MOST_CLIENTS:
         raise InvalidInput("clients", clients, "must be from 1 to 10^15")
     if error is not None and not 0 < error < math.inf:

@@ -6,9 +6,11 @@ from decimal import Decimal, InvalidOperation
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Model, Number
 from fairgauge.study.numbers import decimal_text
+from fairgauge.study.sides import side_name
 
 MOST_CLIENTS = 10**15
 _MOST_DIGITS = 30
+_MOST_WEIGHT = 100
 
 
 def read_groups(typed: list[str], attribute: str) -> Attribute:
@@ -74,6 +76,28 @@ def read_weights(metrics: Sequence[Metric], typed: Sequence[str]) -> dict[str, D
         if found[name] <= 0:
             raise InvalidInput("metric-weight", text, "must be above 0")
     return found
+
+
+def check_comparisons(attribute: Attribute) -> None:
+    """Refuse comparisons that no table can be made for: one that is there twice, or weights that are too far apart.
+
+    Raises:
+        InvalidInput: If there are such.
+    """
+    planned = attribute.comparisons or ()
+    seen = set[frozenset[tuple[str, ...]]]()
+    for one in planned:
+        sides = frozenset([tuple(one.of), tuple(one.against)])
+        if sides in seen:
+            name = " and ".join(side_name(attribute, side) for side in (one.of, one.against))
+            raise InvalidInput("comparisons", name, "must be there once, in one order")
+        seen.add(sides)
+    weights = [Decimal(1 if one.weight is None else one.weight) for one in planned]
+    if weights and max(weights) > _MOST_WEIGHT * min(weights):
+        rule = (
+            f"must be at most {_MOST_WEIGHT:,} times the smallest: of what matters less nothing would be left to weigh"
+        )
+        raise InvalidInput("weigh", max(weights), rule)
 
 
 def read_decimal(field: str, typed: str) -> Decimal:

@@ -15,7 +15,7 @@ from fairgauge.planning.crowd import plan_in_crowd, read_aim
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.several import Plans, plan_several
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_weights
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, check_comparisons, read_weights
 from fairgauge.study import Attribute, Metric, Number, Question
 
 
@@ -129,6 +129,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     part = None if abstaining is None else as_number("abstaining", abstaining)
     known = (attribute, target, abstain or part is not None, expect, spread)
     wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    check_comparisons(attribute)
     asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
         "confidence": confidence,
@@ -228,6 +229,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     part = None if abstaining is None else as_number("abstaining", abstaining)
     known = (attribute, target, abstain or part is not None, expect, spread)
     wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    check_comparisons(attribute)
     made = make_questions(wishes, loss, design=design)
     return made if isinstance(metric, list | tuple) else made[0]
 

@@ -11,7 +11,7 @@ from fairgauge.estimation import Estimate
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.particulars import NAME, Particulars, stated
-from fairgauge.reports.sites import asks_sentence, noise_sentence, outcome_sentence
+from fairgauge.reports.sites import about_sentence, asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import site_privacy_view, views
@@ -53,7 +53,7 @@ def render_report(
             tally_digest=digest,
             counts=tally.to_bytes().decode() if _numbers(tally) <= _MOST_COUNTS else None,
             counted=counted(study),
-            site=None if study.site is None else _site(study.site),
+            site=None if study.site is None else _site(study.site, estimate),
             estimate=estimate,
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
@@ -76,9 +76,10 @@ def _numbers(tally: Tally | SiteTally) -> int:
     return len(tally.counts) + (len(tally.products) if isinstance(tally, SiteTally) else 0)
 
 
-def _site(site: Site) -> dict[str, object]:
+def _site(site: Site, estimate: Estimate) -> dict[str, object]:
     """Return what a report tells of what sites count."""
     return {
+        "about": about_sentence(estimate),
         "asks": asks_sentence(site),
         "outcome": site.outcome,
         "records": site.records,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fairgauge.estimation import Interval
+from fairgauge.languages import MINUS, PLAIN, Numeral, Told, Voice
 from fairgauge.reports.svg import NARROW, SIZE, WIDE, Axis, Drawing, fitted
-from fairgauge.reports.units import MINUS
 
 _ROW, _FOOT, _EDGE = 34, 30, 14
 _PLOT = 230
@@ -28,6 +28,21 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What is drawn behind intervals: the ends of the axis, a line at zero, and what is acceptable, shaded.
+
+    Args:
+        within: The ends of the axis; else it is as long as the intervals need.
+        zero: Whether to mark zero, for differences.
+        tolerance: Differences up to this are acceptable.
+    """
+
+    within: tuple[float, float] | None = None
+    zero: bool = False
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
 class Look:
     """The gap as it was known after so many answers."""
 
@@ -36,36 +51,31 @@ class Look:
 
 
 def interval_figure(
-    bars: Sequence[Bar],
-    *,
-    within: tuple[float, float] | None = None,
-    zero: bool = False,
-    tolerance: float | None = None,
-    description: str,
+    bars: Sequence[Bar], *, marks: Marks | None = None, description: str, voice: Voice = PLAIN
 ) -> Markup:
     """Draw intervals, one a row, against one axis.
 
     Args:
         bars: The rows.
-        within: The ends of the axis; else it is as long as the intervals need.
-        zero: Whether to mark zero, for differences.
-        tolerance: Differences up to this are acceptable, and shaded.
+        marks: What is drawn behind them.
         description: For people who do not see the picture.
+        voice: Who writes the numbers of the axis.
     """
+    marks = marks or Marks()
     placed = [bar.interval for bar in bars if bar.interval is not None]
     edges = [edge for interval in placed for edge in (interval.low, interval.high)]
-    edges += ([0.0] if zero else []) + ([-tolerance, tolerance] if tolerance is not None else [])
-    low, high = within or _padded(min(edges), max(edges), _possible(placed))
-    shade = None if tolerance is None else (-tolerance, tolerance)
-    return _both(lambda width: _intervals(bars, (low, high), 0.0 if zero else None, shade, width), description)
+    edges += [0.0] if marks.zero else []
+    edges += [] if marks.tolerance is None else [-marks.tolerance, marks.tolerance]
+    ends = marks.within or _padded(min(edges), max(edges), _possible(placed))
+    return _both(lambda width: _intervals(bars, ends, marks, width, voice), voice.tell(description))
 
 
 def _intervals(
     bars: Sequence[Bar],
     ends: tuple[float, float],
-    line: float | None,
-    shade: tuple[float, float] | None,
+    marks: Marks,
     width: int,
+    voice: Voice,
 ) -> Drawing:
     wide = width >= WIDE
     row = _ROW if wide else _ROW + SIZE + 4
@@ -77,30 +87,35 @@ def _intervals(
     height = _EDGE + row * len(bars) + _FOOT
     drawing, axis = Drawing(width, height), Axis(*ends, left, width - right)
     floor = height - _FOOT
-    if shade is not None:
-        start, end = map(axis.at, shade)
+    if marks.tolerance is not None:
+        start, end = map(axis.at, (-marks.tolerance, marks.tolerance))
         drawing.box((start, 4), (end - start, floor - 4), "tolerance")
-    _ticks(drawing, axis, floor, most=6 if wide else 4)
-    if line is not None:
-        drawing.line((axis.at(line), 4), (axis.at(line), floor), "zero")
-    for number, bar in enumerate(bars):
-        y = _EDGE + row * number + (row / 2 if wide else row - 10)
+    places = [_EDGE + row * number + (row / 2 if wide else row - 10) for number in range(len(bars))]
+    # On a phone words stand above their bar, and no line may run through them.
+    beside = [(y - 7, min(y + 14, floor)) for y, bar in zip(places, bars, strict=True) if bar.interval is not None]
+    spans = [(4.0, floor)] if wide else beside
+    _ticks(drawing, axis, spans, 6 if wide else 4, voice)
+    for top, bottom in spans if marks.zero else []:
+        drawing.line((axis.at(0.0), top), (axis.at(0.0), bottom), "zero")
+    for y, bar in zip(places, bars, strict=True):
         if bar.interval is None:
-            drawing.text(0, y + SIZE / 3, fitted(bar.label, width), "heading")
+            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, width)), "heading")
             continue
         if wide:
-            drawing.text(0, y + SIZE / 3, fitted(bar.label, left - 16), "label")
-            drawing.text(width, y + SIZE / 3, bar.said, "number", "end")
+            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, left - 16)), "label")
+            drawing.text(width, y + SIZE / 3, voice.alone(bar.said), "number", "end")
         else:
-            drawing.text(0, y - SIZE, fitted(bar.label, width / 2), "label")
-            drawing.text(width, y - SIZE, bar.said, "number", "end")
+            drawing.text(0, y - SIZE, voice.alone(fitted(bar.label, width / 2)), "label")
+            drawing.text(width, y - SIZE, voice.alone(bar.said), "number", "end")
         start, end = axis.at(bar.interval.low), axis.at(bar.interval.high)
         drawing.box((start, y - 4), (max(end - start, 1.0), 8), f"interval {bar.kind}")
         drawing.dot(axis.at(bar.interval.estimate), y, f"mark {bar.kind}")
     return drawing
 
 
-def shrinking_figure(looks: Sequence[Look], *, needed: int | None, error: float, description: str) -> Markup:
+def shrinking_figure(
+    looks: Sequence[Look], *, needed: int | None, error: float, description: str, voice: Voice = PLAIN
+) -> Markup:
     """Draw how the gap's interval shrinks as answers arrive; numbers of answers grow by factors.
 
     Args:
@@ -108,6 +123,7 @@ def shrinking_figure(looks: Sequence[Look], *, needed: int | None, error: float,
         needed: How many answers the aim takes, if any number does.
         error: The aim: a half-width.
         description: For people who do not see the picture.
+        voice: Who writes what is in it.
     """
     looks = [Look(look.answers, look.interval.shown) for look in looks]
     last = looks[-1].interval
@@ -117,68 +133,80 @@ def shrinking_figure(looks: Sequence[Look], *, needed: int | None, error: float,
     ends = _padded(min(low, 0.0), max(high, 0.0), last.bounds)
     most = max(looks[-1].answers, min(needed or 0, 100 * looks[-1].answers))
     answers = (looks[0].answers, max(most, 2 * looks[0].answers))
-    return _both(lambda width: _shrinking(looks, ends, answers, needed, width), description)
+    aim = needed if needed is not None and looks[-1].answers < needed <= answers[1] else None
+
+    def draw(width: int) -> Drawing:
+        left, right, floor = 52, 16, _PLOT - _FOOT
+        up, along = Axis(*ends, floor, 10), Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
+        drawing = Drawing(width, _PLOT + 14)
+        _grid(drawing, up, along, answers, voice)
+        _band(drawing, up, along, looks)
+        if aim is not None:
+            x = along.at(math.log10(aim))
+            drawing.line((x, 10), (x, floor), "aim")
+            drawing.text(x - 6, 20, voice.say("picture.aim"), "tick", "end")
+        x, now = along.at(math.log10(looks[-1].answers)), looks[-1].interval
+        drawing.line((x, up.at(now.low)), (x, up.at(now.high)), "now")
+        drawing.dot(x, up.at(now.estimate), "mark estimate")
+        return drawing
+
+    return _both(draw, voice.tell(description))
 
 
-def _shrinking(
-    looks: Sequence[Look], ends: tuple[float, float], answers: tuple[int, int], needed: int | None, width: int
-) -> Drawing:
-    left, right, floor = 52, 16, _PLOT - _FOOT
-    drawing = Drawing(width, _PLOT + 14)
-    up, along = Axis(*ends, floor, 10), Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
+def _grid(drawing: Drawing, up: Axis, along: Axis, answers: tuple[int, int], voice: Voice) -> None:
+    floor, left, end, width = up.start, along.start, along.end, drawing.width
     for value in up.ticks(5):
         y = up.at(value)
-        drawing.line((left, y), (width - right, y), "grid")
-        drawing.text(left - 8, y + SIZE / 3, _tick(value), "tick", "end")
+        drawing.line((left, y), (end, y), "grid")
+        drawing.text(left - 8, y + SIZE / 3, _tick(value, voice), "tick", "end")
     for count in _counts(*answers, most=7 if width >= WIDE else 4):
         x = along.at(math.log10(count))
         drawing.line((x, floor), (x, floor + 4), "tickmark")
-        drawing.text(x, floor + 18, _compact(count), "tick", "middle")
-    drawing.text((left + width - right) / 2, _PLOT + 10, "answers", "tick", "middle")
+        drawing.text(x, floor + 18, voice.alone(voice.tell(_compact(count))), "tick", "middle")
+    drawing.text((left + end) / 2, _PLOT + 10, voice.say("picture.answers"), "tick", "middle")
+
+
+def _band(drawing: Drawing, up: Axis, along: Axis, looks: Sequence[Look]) -> None:
     at = [(along.at(math.log10(look.answers)), look.interval) for look in looks]
     if len(at) > 1:
         band = [(x, up.at(i.high)) for x, i in at] + [(x, up.at(i.low)) for x, i in reversed(at)]
         drawing.path(band, "band", end="Z")
-        drawing.line((left, up.at(0)), (width - right, up.at(0)), "zero")
+        drawing.line((along.start, up.at(0)), (along.end, up.at(0)), "zero")
         drawing.path([(x, up.at(i.estimate)) for x, i in at], "course")
-    if needed is not None and looks[-1].answers < needed <= answers[1]:
-        x = along.at(math.log10(needed))
-        drawing.line((x, 10), (x, floor), "aim")
-        drawing.text(x - 6, 20, "aim", "tick", "end")
-    x, now = at[-1]
-    drawing.line((x, up.at(now.low)), (x, up.at(now.high)), "now")
-    drawing.dot(x, up.at(now.estimate), "mark estimate")
-    return drawing
 
 
-def odds_figure(rows: Sequence[tuple[str, float, float, float]], *, description: str) -> Markup:
+def odds_figure(rows: Sequence[tuple[str, float, float, float]], *, description: str, voice: Voice = PLAIN) -> Markup:
     """Draw what somebody can believe after an answer, for what they believed before: label, before, least, most."""
     bars = [
-        Bar(label, Interval(100 * before, 100 * low, 100 * high), f"{math.floor(100 * low)} to {math.ceil(100 * high)}",
-            "before")
+        Bar(label, Interval(100 * before, 100 * low, 100 * high), voice.tell(_believed(low, high)), "before")
         for label, before, low, high in rows
-    ]  # fmt: skip
-    return interval_figure(bars, within=(0, 100), description=description)
+    ]
+    return interval_figure(bars, marks=Marks(within=(0, 100)), description=description, voice=voice)
 
 
-def progress_figure(part: float, *, description: str) -> Markup:
+def _believed(low: float, high: float) -> str:
+    return Told.of("picture.range", low=math.floor(100 * low), high=math.ceil(100 * high))
+
+
+def progress_figure(part: float, *, description: str, voice: Voice = PLAIN) -> Markup:
     """Draw how much of what is needed is there."""
 
     def draw(width: int) -> Drawing:
         drawing = Drawing(width, 14)
         drawing.box((0, 1), (width, 12), "track")
         if part > 0:
-            drawing.box((0, 1), (max(4.0, min(part, 1.0) * width), 12), "done")
+            full = max(4.0, min(part, 1.0) * width)
+            drawing.box((width - full if voice.direction == "rtl" else 0, 1), (full, 12), "done")
         return drawing
 
-    return _both(draw, description)
+    return _both(draw, voice.tell(description))
 
 
 def moves_figure(bars: Sequence[tuple[str, float, str]], *, description: str) -> Markup:
     """Draw sizes as bars from zero: label, size, and the size in words."""
     rows = [Bar(label, Interval(size, 0.0, size), said, "size") for label, size, said in bars]
     longest = max((size for _, size, _ in bars), default=0.0)
-    return interval_figure(rows, within=(0.0, 1.08 * longest or 1.0), description=description)
+    return interval_figure(rows, marks=Marks(within=(0.0, 1.08 * longest or 1.0)), description=description)
 
 
 def trade_figure(points: Sequence[tuple[float, float]], chosen: float, *, description: str) -> Markup:
@@ -232,15 +260,16 @@ def _possible(intervals: Sequence[Interval]) -> tuple[float, float]:
     return min(least for least, _ in bounds), max(most for _, most in bounds)
 
 
-def _ticks(drawing: Drawing, axis: Axis, floor: float, *, most: int) -> None:
+def _ticks(drawing: Drawing, axis: Axis, spans: Sequence[tuple[float, float]], most: int, voice: Voice) -> None:
     for value in axis.ticks(most):
         x = axis.at(value)
-        drawing.line((x, 4), (x, floor), "grid")
-        drawing.text(x, floor + 18, _tick(value), "tick", "middle")
+        for top, bottom in spans:
+            drawing.line((x, top), (x, bottom), "grid")
+        drawing.text(x, drawing.height - _FOOT + 18, _tick(value, voice), "tick", "middle")
 
 
-def _tick(value: float) -> str:
-    return f"{value:,.6g}".replace("-", MINUS)
+def _tick(value: float, voice: Voice) -> str:
+    return voice.numeral(f"{value:,.6g}".replace("-", MINUS))
 
 
 def _counts(low: float, high: float, *, most: int) -> list[int]:
@@ -263,7 +292,7 @@ def _compact(count: float) -> str:
     >>> [_compact(n) for n in (500, 20_000, 1_000_000, 3_000_000_000)]
     ['500', '20 k', '1 M', '3 bn']
     """
-    for size, letter in ((10**9, "bn"), (10**6, "M"), (10**3, "k")):
+    for size, word in ((10**9, "billion"), (10**6, "million"), (10**3, "thousand")):
         if count >= size:
-            return f"{count / size:g} {letter}"
-    return f"{count:g}"
+            return Told.of(f"picture.count-{word}", number=Numeral(f"{count / size:g}"))
+    return Numeral(f"{count:g}")

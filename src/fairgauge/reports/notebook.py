@@ -13,9 +13,10 @@ from markupsafe import Markup
 from fairgauge.reports.about import facts
 from fairgauge.reports.figures import moves_figure
 from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.sites import asks_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
-from fairgauge.reports.views import privacy_view, question_view, title_of
+from fairgauge.reports.views import privacy_view, question_view, site_privacy_view, title_of
 from fairgauge.reports.words import question_sentence
 from fairgauge.study import Question
 from fairgauge.study.site import SiteMetric
@@ -38,11 +39,13 @@ _RULE = re.compile(r"^([^@{}\s][^{}\n]*)\{([^{}\n]*)\}$", re.MULTILINE)
 
 def study_html(study: "Study") -> str:
     """Return what a study asks, on which terms, and what answering means for one person."""
+    site = study.site
     return _render(
         "study",
         study=study,
         facts=[fact for fact in facts(study, 0, Particulars()) if fact.name != "Response"],
-        asks=[question_sentence(question) for question in study.questions],
+        asks=[question_sentence(question) for question in study.questions] if site is None else [asks_sentence(site)],
+        site=None if site is None else site_privacy_view(site),
         privacy=[{"title": title_of(question), "privacy": privacy_view(question)} for question in study.questions],
     )
 

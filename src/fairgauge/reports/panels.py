@@ -6,14 +6,16 @@ in each age.  Else the largest gaps come first, and what is left out is said.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from fairgauge.estimation import Interval, QuestionEstimate
+from fairgauge.languages import Told
 from fairgauge.study import Attribute, Question
 from fairgauge.study.sides import margins, planned, side_name
 from fairgauge.study.site import SiteMetric
 
 MOST_GAPS = 24
-OVER_ALL = "over all"
+OVER_ALL = Told.of("picture.over-all")
 Pair = tuple[str, str]
 Sets = tuple[frozenset[str], ...]
 
@@ -40,10 +42,17 @@ def left_out_sentence(found: QuestionEstimate) -> str | None:
     if not rest:
         return None
     clear = sum(gap.clear for gap in rest)
-    told = "none of them clear" if not clear else f"{clear} of them clear"
-    return (
-        f"The {len(shown)} largest of {len(found.gaps)} gaps are shown. The other {len(rest)}, {told}, are in the JSON."
-    )
+    told = Told.of("verdict.some-clear", count=clear) if clear else Told.of("verdict.none-clear")
+    return Told.of("verdict.left-out", shown=len(shown), all=len(found.gaps), rest=len(rest), told=told)
+
+
+def minus(first: str, second: str) -> str:
+    """Return what a comparison is called.
+
+    >>> print(minus("female", "male"))
+    female − male
+    """
+    return Told.of("table.minus", first=first, second=second)
 
 
 def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
@@ -51,7 +60,7 @@ def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> li
     attribute = question.attribute
     if not attribute.cross:
         largest = sorted(shown_gaps(found), key=lambda named: -abs(named[1].estimate))
-        return [Panel(None, tuple((f"{a} − {b}", gap) for (a, b), gap in largest))]
+        return [Panel(None, tuple((minus(a, b), gap) for (a, b), gap in largest))]
     several: dict[tuple[int, str, str], list[tuple[str, Interval]]] = {}
     others: list[tuple[str, Interval]] = []
     for one in planned(attribute):
@@ -60,21 +69,21 @@ def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> li
             continue
         place = _differ(attribute, one.of, one.against)
         if place is None:
-            others.append((" − ".join(names), found.gaps[names]))
+            others.append((minus(*names), found.gaps[names]))
         else:
             axis, a, b, rest = place
             several.setdefault((axis, a, b), []).append((rest, found.gaps[names]))
-    panels = [Panel(f"{a} − {b}", tuple(rows)) for (_, a, b), rows in several.items() if len(rows) > 1]
+    panels = [Panel(minus(a, b), tuple(rows)) for (_, a, b), rows in several.items() if len(rows) > 1]
     for axis, factor in enumerate(attribute.cross):
         alone = [
-            (f"{a} − {b}" if rest == OVER_ALL else f"{a} − {b}, {rest}", gap)
+            (minus(a, b) if rest is OVER_ALL else _joined("list.within", [minus(a, b), rest]), gap)
             for (at, a, b), rows in several.items()
             if at == axis and len(rows) == 1
             for rest, gap in rows
         ]
         if alone:
             panels.append(Panel(factor.name, tuple(_largest(alone))))
-    return [*panels, *([Panel("other comparisons", tuple(_largest(others)))] if others else [])]
+    return [*panels, *([Panel(Told.of("picture.others"), tuple(_largest(others)))] if others else [])]
 
 
 def mean_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
@@ -106,12 +115,17 @@ def _differ(attribute: Attribute, of: Sequence[str], against: Sequence[str]) -> 
         return None
     (place,) = apart
     same = [
-        " or ".join(group for group in factor.groups if group in groups)
+        _joined("list.or", [group for group in factor.groups if group in groups])
         for at, (factor, groups) in enumerate(zip(attribute.cross, first, strict=True))
         if at != place and len(groups) < len(factor.groups)
     ]
     (a,), (b,) = first[place], second[place]
-    return place, a, b, ", ".join(same) or OVER_ALL
+    return place, a, b, _joined("list.within", same) if same else OVER_ALL
+
+
+def _joined(key: str, names: Sequence[str]) -> str:
+    first, *others = names
+    return reduce(lambda said, name: Told.of(key, first=said, second=name), others, first)
 
 
 def _sets(attribute: Attribute, side: Sequence[str]) -> Sets:

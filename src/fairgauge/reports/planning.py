@@ -8,13 +8,14 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from fairgauge.goals.goal import Goal
+from fairgauge.languages import MINUS
 from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.parts import PlanPart
 from fairgauge.planning.trade import errors_for, errors_together, parts_of_study, parts_together
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
-from fairgauge.reports.units import MINUS, Unit, level_of, unit_of
+from fairgauge.reports.units import Unit, level_of, unit_of
 from fairgauge.study import Metric, Study
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]

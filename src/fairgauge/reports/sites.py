@@ -2,20 +2,23 @@
 
 import math
 
+from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.languages import Numeral, Told
 from fairgauge.reports.particulars import Particulars
 from fairgauge.study import Site
 
 
 def protection_sentence(site: Site) -> str:
+    """Return what a site's noise means to one of its people, and what it does not hide, for a command."""
+    said = protected_sentence(site)
+    return f"Privacy: {said[0].lower()}{said[1:]}"
+
+
+def protected_sentence(site: Site) -> str:
     """Return what a site's noise means to one of its people, and what it does not hide."""
-    factor = math.ceil(math.exp(float(site.epsilon)) * 100) / 100
-    per = "one record" if site.records == 1 else f"up to {site.records} records"
-    return (
-        f"Privacy: whoever sees a site's counts can change their odds about any one person there, with {per} each, by "
-        f"at most a factor {factor:.2f} (epsilon {site.epsilon}). The site itself sees its own records; that it takes "
-        "part, and how large it is to within the noise, is not hidden."
-    )
+    factor = Numeral(f"{math.ceil(math.exp(float(site.epsilon)) * 100) / 100:.2f}")
+    return Told.of("sites.protection", count=site.records, factor=factor, epsilon=Numeral(site.epsilon))
 
 
 def noise_sentence(site: Site) -> str:
@@ -25,10 +28,13 @@ def noise_sentence(site: Site) -> str:
     >>> noise_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1.5", records=2)).partition(", and ")[2]
     'one person moves the counts by 4 in sum: 4 × 3/8 = 3/2.'
     """
-    return (
-        f"Noise that is larger by 1 is exp(-{site.decay}) times as likely, and one person moves the counts by "
-        f"{site.moved} in sum: {site.moved} × {site.decay} = {site.loss}."
-    )
+    decay, loss = Numeral(site.decay), Numeral(site.loss)
+    return Told.of("sites.noise", decay=decay, moved=Numeral(site.moved), loss=loss)
+
+
+def about_sentence(estimate: Estimate) -> str:
+    """Return what the numbers are about, to stand next to them."""
+    return Told.of(f"sites.about-{estimate.interval}")
 
 
 def asks_sentence(site: Site) -> str:
@@ -38,13 +44,15 @@ def asks_sentence(site: Site) -> str:
     >>> asks_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1")).partition("rate or ")[2]
     'precision differ between female and male?'
     """
-    *names, last = [asked.metric.name for asked in site.asked]
-    told = " or ".join(filter(None, [", ".join(names), last]))
-    if site.attribute.cross:
-        by = " and ".join(factor.name for factor in site.attribute.cross)
-        return f"Does the model's {told} differ by {by} ({len(site.attribute.groups)} cells)?"
-    *groups, rest = site.attribute.groups
-    return f"Does the model's {told} differ between {', '.join(groups)} and {rest}?"
+    first, *others = [asked.metric.name for asked in site.asked]
+    told: str = first
+    for number, name in enumerate(others, start=1):
+        told = Told.of("list.or" if number == len(others) else "list.within", first=told, second=name)
+    attribute = site.attribute
+    if attribute.cross:
+        by = tuple(factor.name for factor in attribute.cross)
+        return Told.of("question.cross", count=len(attribute.groups), metric=told, attributes=by)
+    return Told.of("question.differ", metric=told, groups=tuple(attribute.groups))
 
 
 def outcome_sentence(site: Site) -> str:
@@ -67,7 +75,8 @@ def site_assumptions(site: Site, kind: IntervalKind, particulars: Particulars) -
     missing = "No number in this report can show whether sites that did not answer differ."
     if particulars.asked is not None:
         missing = f"{particulars.asked:,} sites were asked. If those that did not answer differ, it is not about them."
-    people = "Each record is taken for one person." if site.records == 1 else "People are told apart within a site."
+    most = "One record of each person counts" if site.records == 1 else f"{site.records} records of each person count"
+    people = f"{most} at most, as far as sites tell people apart."
     once = "Tickets saw to the first. " if particulars.seal is not None else ""
     return [
         f"The intervals are about {kind.about}, at one look. {missing}",

@@ -6,6 +6,7 @@ and paper, and needs no inline style, which a strict content-security policy wou
 
 import math
 from collections.abc import Sequence
+from unicodedata import category
 
 from markupsafe import Markup, escape
 
@@ -91,7 +92,8 @@ class Axis:
 def fitted(words: str, width: float) -> str:
     """Return words cut to a width; in full they stand in the table beside the picture."""
     most = max(4, int(width / _WIDTH_OF_A_LETTER))
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+    unseen = sum(category(letter) == "Cf" for letter in words)  # marks of direction take no room
+    return words if len(words) - unseen <= most else words[: most + unseen - 1].rstrip() + "…"
 
 
 def _short(number: float) -> str:

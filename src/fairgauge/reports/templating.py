@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from fairgauge.languages import PLAIN
 from fairgauge.reports.units import steady
 
 
@@ -18,6 +19,7 @@ def environment(*packages: str) -> Environment:
     # Where a number ends a line, its sign goes with it.
     found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     found.filters["steady"] = steady
+    found.globals["voice"] = PLAIN  # pages bring another one
     return found
 
 

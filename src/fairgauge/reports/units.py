@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from fairgauge.estimation.values import Interval
+from fairgauge.languages import MINUS, Numeral, Told
 from fairgauge.study import Metric
 
 MOST_PLACES = 6
-MINUS = "\N{MINUS SIGN}"
 # Behind a number that was cut to what is possible, and what it means.
 CUT = "*"
-CUT_NOTE = f"{CUT} Cut to what this number can be at all."
+CUT_NOTE = Told.of("table.cut")
 # Digits after which a float's own rounding shows: 3.7000000000000004 is meant to be 3.7.
 _MEANT = 12
 
@@ -35,9 +35,7 @@ class Unit:
 
     def after(self, text: str) -> str:
         """Return a number as written, with the unit behind it."""
-        if not self.word:
-            return text
-        return f"{text} {self.word}" if text == "1" else f"{text} {self.word}s"
+        return Told.of(f"unit.{self.word}", count=text) if self.word else Numeral(text)
 
     def places(self, interval: Interval) -> int:
         """Return how many decimal places show an interval's width to two digits."""
@@ -84,7 +82,7 @@ def part_of_hundred(confidence: float) -> str:
     >>> part_of_hundred(0.99), part_of_hundred(0.9995)
     ('99 %', '99.95 %')
     """
-    return f"{100 * confidence:.6g} %"
+    return Told.of("number.percent", number=Numeral(f"{100 * confidence:.6g}"))
 
 
 def steady(number: float) -> str:
@@ -105,4 +103,4 @@ def _written(value: float, places: int, rounding: str) -> str:
     meant = Decimal(f"{value:.{_MEANT}g}")
     number = meant.quantize(Decimal(1).scaleb(-places), rounding=rounding)
     text = f"{abs(number):,.{places}f}"
-    return f"{MINUS}{text}" if number < 0 else text
+    return Numeral(f"{MINUS}{text}" if number < 0 else text)

@@ -8,17 +8,20 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
+from fairgauge.languages import PLAIN, Numeral, Told, Voice
 from fairgauge.reports.figures import (
     Bar,
     Look,
+    Marks,
     interval_figure,
     moves_figure,
     odds_figure,
     progress_figure,
     shrinking_figure,
 )
-from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, shown_gaps
-from fairgauge.reports.sites import protection_sentence
+from fairgauge.reports.naming import speaking_of
+from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, minus, shown_gaps
+from fairgauge.reports.sites import protected_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
@@ -29,7 +32,7 @@ from fairgauge.reports.words import (
     fit_sentence,
     forging_sentence,
     odds_after,
-    privacy_sentence,
+    odds_sentence,
     progress_sentence,
     question_sentence,
     ratio_sentence,
@@ -39,6 +42,7 @@ from fairgauge.reports.words import (
     verdict,
 )
 from fairgauge.study import Question, Site, Study
+from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
 
@@ -96,6 +100,23 @@ class QuestionView:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far a question has come toward its aim.
+
+    Args:
+        answers: How many answers there are.
+        error: The aim: a half-width of the gap's interval, in the metric's units.
+        needed: How many answers that takes, if any number does.
+        looks: The gap's interval at numbers of answers that grew.
+    """
+
+    answers: int
+    error: float
+    needed: int | None
+    looks: Sequence[Look]
+
+
+@dataclass(frozen=True)
 class ProgressView:
     """How far a question has come toward its aim, and how its interval shrank on the way."""
 
@@ -105,180 +126,184 @@ class ProgressView:
     shrinking: Markup | None
 
 
-def question_view(question: Asked, found: QuestionEstimate, estimate: Estimate, *, over: bool = False) -> QuestionView:
-    """Return what to show of a question; what sites tell has no design, and no privacy, of its own."""
+def question_view(
+    question: Asked, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
+) -> QuestionView:
+    """Return what to show of a question, in a language; what sites tell has no design, and no privacy, of its own."""
     own = question if isinstance(question, Question) else None
-    confidence, tolerance = estimate.confidence, estimate.tolerance
-    sure = f"{part_of_hundred(confidence)} confidence"
+    confidence, tolerance, tell = estimate.confidence, estimate.tolerance, voice.tell
+    said = verdict(question, found, confidence=confidence, over=over)
+    sure = Told.of("picture.sure", sure=part_of_hundred(confidence))
     return QuestionView(
-        title=title_of(question),
-        asks=question_sentence(question),
-        metric=question.metric.name,
-        attribute=question.attribute.name,
-        groups=question.attribute.groups,
+        title=tell(title_of(question)),
+        asks=tell(question_sentence(question)),
+        metric=tell(question.metric.name),
+        attribute=tell(question.attribute.name),
+        groups=tuple(map(tell, question.attribute.groups)),
         shares=None if own is None else own.attribute.shares,
         design=None if own is None else own.design,
         abstain=own is not None and own.channel.abstain,
         answers=found.answers,
-        verdict=verdict(question, found, confidence=confidence, over=over),
+        verdict=Verdict(said.kind, tell(said.text)),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
-        numbers=tuple(_numbers(question, found)),
-        cut=CUT_NOTE if any(interval.cut for _, interval in found.rows()) else None,
-        gaps=_gaps(question, found, tolerance, sure),
-        means=_means(question, found, sure),
-        ratio=ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO),
-        stated=tuple(share_sentences(question, found)),
-        forging=forging_sentence(question, found),
+        numbers=tuple(_numbers(question, found, voice)),
+        cut=tell(CUT_NOTE) if any(interval.cut for _, interval in found.rows()) else None,
+        gaps=_gaps(question, found, tolerance, sure, voice),
+        means=_means(question, found, sure, voice),
+        ratio=tell(ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO)),
+        stated=tuple(map(tell, share_sentences(question, found))),
+        forging=_told(forging_sentence(question, found), voice),
         moves=_moves(question, found),
-        fit=fit_sentence(found),
-        notes=(*_held(found, confidence), *found.warnings),
-        privacy=None if own is None else privacy_view(own),
+        fit=tell(fit_sentence(found)),
+        notes=tuple(map(tell, (*_held(found, confidence), *found.warnings))),
+        privacy=None if own is None else privacy_view(own, voice),
     )
 
 
 def title_of(question: Asked) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
-    name = f"{question.metric.name} by {question.attribute.name}"
-    return name[0].upper() + name[1:] if name[:2].islower() else name
+    return Told.as_title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
 
-def privacy_view(question: Question) -> PrivacyView:
+def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
     """Return what answering a question means for one person."""
     epsilon = question.channel.epsilon
-    said = "that you are in a certain group can, after seeing your answer"
-    sentence = privacy_sentence(question)
     return PrivacyView(
-        sentence=sentence[0].upper() + sentence[1:] + ".",
-        epsilon=_exact_epsilon(epsilon),
-        declared=question.epsilon,
+        sentence=voice.tell(odds_sentence(question)),
+        epsilon=voice.tell(_exact_epsilon(epsilon)),
+        declared=voice.numeral(question.epsilon),
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=_odds(question.channel.loss, said),
+        odds=_odds(question.channel.loss, "odds.picture", voice),
         symbols=question.channel.symbols,
     )
 
 
-def site_privacy_view(site: Site) -> PrivacyView:
+def site_privacy_view(site: Site, voice: Voice = PLAIN) -> PrivacyView:
     """Return what a site's answer means for one of its people."""
     return PrivacyView(
-        sentence=protection_sentence(site),
-        epsilon=str(site.loss),
-        declared=site.epsilon,
+        sentence=voice.tell(protected_sentence(site)),
+        epsilon=voice.numeral(str(site.loss)),
+        declared=voice.numeral(site.epsilon),
         factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",
-        odds=_odds(math.exp(float(site.loss)), "of a person's record at a site can, after seeing the site's counts"),
+        odds=_odds(math.exp(float(site.loss)), "sites.odds-picture", voice),
         symbols=site.cells,
     )
 
 
-def _odds(loss: float | Fraction | None, said: str) -> Markup:
-    rows = [(f"{round(100 * before)} before", before, *odds_after(loss, before)) for before in _BELIEFS]
+def _odds(loss: float | Fraction | None, key: str, voice: Voice) -> Markup:
+    rows = [
+        (voice.tell(Told.of("odds.before", number=round(100 * before))), before, *odds_after(loss, before))
+        for before in _BELIEFS
+    ]
     low, high = odds_after(loss, 0.5)
-    return odds_figure(
-        rows,
-        description=(
-            f"Somebody who held it for 50 in 100 {said}, "
-            f"hold it for {math.floor(100 * low)} in 100 at the least and {math.ceil(100 * high)} in 100 at the most."
-        ),
-    )
+    said = Told.of(key, low=math.floor(100 * low), high=math.ceil(100 * high))
+    return odds_figure(rows, description=said, voice=voice)
 
 
-def progress_view(
-    question: Question, answers: int, *, error: float, needed: int | None, looks: Sequence[Look]
-) -> ProgressView:
-    """Return how far a question has come.
-
-    Args:
-        question: What was asked.
-        answers: How many answers there are.
-        error: The aim: a half-width of the gap's interval, in the metric's units.
-        needed: How many answers that takes, if any number does.
-        looks: The gap's interval at numbers of answers that grew.
-    """
-    unit = unit_of(question.metric)
-    million = None if needed is None else unit.of(error * math.sqrt(needed / MILLION))
-    sentence = progress_sentence(answers, needed, unit.of(error), million)
-    bar = None if needed is None else progress_figure(answers / needed, description=sentence)
+def progress_view(question: Question, far: Progress, voice: Voice = PLAIN) -> ProgressView:
+    """Return how far a question has come."""
+    unit, looks = unit_of(question.metric), far.looks
+    million = None if far.needed is None else unit.of(far.error * math.sqrt(far.needed / MILLION))
+    error = unit.of(far.error)
+    if len(planned(question.attribute)) > 1:  # the aim is for the worst of several comparisons
+        error = Told.of("progress.every", error=error)
+    sentence = progress_sentence(far.answers, far.needed, error, million)
+    bar = None
+    if far.needed is not None:
+        bar = progress_figure(far.answers / far.needed, description=sentence, voice=voice)
     shrinking = None
     if len(looks) > 1:
         drawn = [Look(look.answers, look.interval.shown.scaled(unit.factor)) for look in looks]
         first, last = (_width(look.interval.shown, unit) for look in (looks[0], looks[-1]))
         shrinking = shrinking_figure(
             drawn,
-            needed=needed,
-            error=error * unit.factor,
-            description=(
-                f"The interval of the gap was ±{first} after {looks[0].answers:,} answers, "
-                f"and is ±{last} after {looks[-1].answers:,}."
+            needed=far.needed,
+            error=far.error * unit.factor,
+            description=Told.of(
+                "progress.shrank", first=first, before=looks[0].answers, last=last, answers=looks[-1].answers
             ),
+            voice=voice,
         )
-    return ProgressView(title_of(question), sentence, bar, shrinking)
+    return ProgressView(voice.tell(title_of(question)), voice.tell(sentence), bar, shrinking)
 
 
-def views(study: Study, estimate: Estimate, *, over: bool = False) -> list[QuestionView]:
-    """Return what to show of every question of a study."""
+def views(study: Study, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN) -> list[QuestionView]:
+    """Return what to show of every question of a study, in a language.
+
+    A report is in English with the study's own names; a page calls things what the study calls them in its language.
+    """
     return [
-        question_view(question, found, estimate, over=over)
+        question_view(question, found, estimate, over=over, voice=naming(study, question, voice))
         for question, found in zip(study.asked, estimate.questions, strict=True)
     ]
+
+
+def naming(study: Study, question: Asked, voice: Voice) -> Voice:
+    """Return a voice that calls what a question is about what the study calls it; a plain one keeps to its words."""
+    return voice if voice is PLAIN else speaking_of(study, question.attribute, voice)
 
 
 def _exact_epsilon(epsilon: float) -> str:
     """Return an epsilon rounded up to six digits, so that what is shown is never too good."""
     if math.isinf(epsilon):
-        return "infinite"
+        return Told.of("odds.infinite")
     scaled = 10.0 ** (5 - math.floor(math.log10(epsilon))) if epsilon > 0 else 1.0
-    return f"{math.ceil(round(epsilon * scaled, 6)) / scaled:.6g}"
+    return Numeral(f"{math.ceil(round(epsilon * scaled, 6)) / scaled:.6g}")
 
 
-def _numbers(question: Asked, found: QuestionEstimate) -> list[Number]:
-    gaps, level = unit_of(question.metric), level_of(question.metric)
-    rows = [_number(f"{a} − {b}", gap, gaps) for (a, b), gap in shown_gaps(found)]
-    rows += [_number(group, mean, level) for group, mean in (found.margins | found.means).items()]
+def _told(said: str | None, voice: Voice) -> str | None:
+    return None if said is None else voice.tell(said)
+
+
+def _numbers(question: Asked, found: QuestionEstimate, voice: Voice) -> list[Number]:
+    gaps, level, alone = unit_of(question.metric), level_of(question.metric), Unit(1, "")
+    rows = [(minus(a, b), gap, gaps) for (a, b), gap in shown_gaps(found)]
+    rows += [(group, mean, level) for group, mean in (found.margins | found.means).items()]
     if found.overall is not None:
-        rows.append(_number("everyone", found.overall, level))
+        rows.append((Told.of("table.everyone"), found.overall, level))
     if found.impact_ratio is not None:
-        rows.append(_number("impact ratio", found.impact_ratio, Unit(1, "")))
-    rows += [_number(f"share of {group}", share, Unit(1, "")) for group, share in found.shares.items()]
+        rows.append((Told.of("table.ratio"), found.impact_ratio, alone))
+    rows += [(Told.of("table.share", group=group), share, alone) for group, share in found.shares.items()]
     if found.answered is not None:
-        rows.append(_number("part that did not abstain", found.answered, Unit(1, "")))
-    return rows
+        rows.append((Told.of("table.answered"), found.answered, alone))
+    return [_number(*row, voice) for row in rows]
 
 
-def _number(name: str, interval: Interval, unit: Unit) -> Number:
-    places, shown = unit.places(interval), interval.shown
-    word = f"{unit.word}s" if unit.word else ""
+def _number(name: str, interval: Interval, unit: Unit, voice: Voice) -> Number:
+    places, shown, numeral = unit.places(interval), interval.shown, voice.numeral
     return Number(
-        name,
-        unit.near(shown.estimate, places) + mark(shown.estimate, interval.estimate),
-        unit.down(shown.low, places) + mark(shown.low, interval.low),
-        unit.up(shown.high, places) + mark(shown.high, interval.high),
-        word,
+        voice.tell(name),
+        numeral(unit.near(shown.estimate, places)) + mark(shown.estimate, interval.estimate),
+        numeral(unit.down(shown.low, places)) + mark(shown.low, interval.low),
+        numeral(unit.up(shown.high, places)) + mark(shown.high, interval.high),
+        voice.say(f"unit.{unit.word}s") if unit.word else "",
         interval,
     )
 
 
-def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sure: str) -> Markup | None:
+def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sure: str, voice: Voice) -> Markup | None:
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
-    bars = _bars(gap_panels(question, found), unit, unit.factor)
-    main, first = found.headline, ""
+    main, said = found.headline, [Told.of("picture.told-gap", metric=question.metric.name)]
     if main.groups is not None and main.interval is not None:
-        first = f" {main.groups[0]} minus {main.groups[1]}: {_said(main.interval, unit)}."
+        first, second = main.groups
+        said.append(Told.of("picture.told-pair", first=first, second=second, range=_said(main.interval, unit)))
     return interval_figure(
-        bars,
-        zero=True,
-        tolerance=None if tolerance is None else tolerance * unit.factor,
-        description=f"The gap in {question.metric.name} with its interval, against zero.{first} {sure}.",
+        _bars(gap_panels(question, found), unit, unit.factor, voice),
+        marks=Marks(zero=True, tolerance=None if tolerance is None else tolerance * unit.factor),
+        description=f"{voice.tell(Told.together(said))} {voice.tell(sure)}.",
+        voice=voice,
     )
 
 
-def _means(question: Asked, found: QuestionEstimate, sure: str) -> Markup | None:
+def _means(question: Asked, found: QuestionEstimate, sure: str, voice: Voice) -> Markup | None:
     if not found.means:
         return None
-    unit = level_of(question.metric)
-    bars = _bars(mean_panels(question, found), unit, 1.0)
-    said = "; ".join(f"{bar.label} {bar.said}".strip() for bar in bars)
-    return interval_figure(bars, description=f"The mean {question.metric.name} of each group: {said}. {sure}.")
+    bars = _bars(mean_panels(question, found), level_of(question.metric), 1.0, voice)
+    each = "; ".join(f"{bar.label} {bar.said}".strip() for bar in bars)
+    said = voice.say("picture.told-means", metric=voice.tell(question.metric.name), means=each)
+    return interval_figure(bars, description=f"{said} {voice.tell(sure)}.", voice=voice)
 
 
 def _held(found: QuestionEstimate, confidence: float) -> list[str]:
@@ -287,12 +312,14 @@ def _held(found: QuestionEstimate, confidence: float) -> list[str]:
     return [one for one in said if one is not None]
 
 
-def _bars(panels: Sequence[Panel], unit: Unit, factor: float) -> list[Bar]:
+def _bars(panels: Sequence[Panel], unit: Unit, factor: float, voice: Voice) -> list[Bar]:
     """Return the rows of panels below each other, against one axis."""
     bars: list[Bar] = []
     for panel in panels:
-        bars += [] if panel.title is None else [Bar(panel.title, None, "")]
-        bars += [Bar(name, each.shown.scaled(factor), _said(each, unit)) for name, each in panel.rows]
+        bars += [] if panel.title is None else [Bar(voice.tell(panel.title), None, "")]
+        bars += [
+            Bar(voice.tell(name), each.shown.scaled(factor), voice.tell(_said(each, unit))) for name, each in panel.rows
+        ]
     return bars
 
 
@@ -315,7 +342,7 @@ def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
 
 def _said(interval: Interval, unit: Unit) -> str:
     places, shown = unit.places(interval), interval.shown
-    return f"{unit.down(shown.low, places)} to {unit.up(shown.high, places)}"
+    return Told.of("picture.range", low=unit.down(shown.low, places), high=unit.up(shown.high, places))
 
 
 def _width(interval: Interval, unit: Unit) -> str:

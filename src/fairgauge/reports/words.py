@@ -1,4 +1,7 @@
-"""What an estimate means, in plain sentences: the same ones on the command line, on the pages and in the report."""
+"""What an estimate means, in plain sentences: the same ones on the command line, on the pages and in the report.
+
+What pages show is in the catalogue (``fairgauge.languages``), so that they can say it in other languages too.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +11,7 @@ from fractions import Fraction
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.fit import SUSPICIOUS
 from fairgauge.estimation.headline import Kind
+from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
 from fairgauge.study.site import SiteMetric
@@ -28,10 +32,11 @@ class Verdict:
 
 def question_sentence(question: Asked) -> str:
     """Return what a question asks."""
-    if question.attribute.cross:
-        by = listed([factor.name for factor in question.attribute.cross])
-        return f"Does the model's {question.metric.name} differ by {by} ({len(question.attribute.groups)} cells)?"
-    return f"Does the model's {question.metric.name} differ between {listed(question.attribute.groups)}?"
+    metric, attribute = question.metric.name, question.attribute
+    if attribute.cross:
+        by = tuple(factor.name for factor in attribute.cross)
+        return Told.of("question.cross", count=len(attribute.groups), metric=metric, attributes=by)
+    return Told.of("question.differ", metric=metric, groups=tuple(attribute.groups))
 
 
 def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
@@ -44,34 +49,25 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
         over: Whether the study is closed, so that no more answers will come.
     """
     name, main = question.metric.name, found.headline
+    still = "-over" if over else ""
     if found.answers == 0:
-        return Verdict(main.kind, "There were no answers." if over else "There are no answers yet.")
+        return Verdict(main.kind, Told.of(f"verdict.none{still}"))
     if main.interval is None or main.groups is None:
-        return Verdict(main.kind, f"These answers cannot tell whether the model's {name} differs between groups.")
+        return Verdict(main.kind, Told.of("verdict.untold", metric=name))
     unit, interval, (first, second) = unit_of(question.metric), main.interval.shown, main.groups
+    about = {"metric": name, "first": first, "second": second}
     if main.kind == "early":
-        still = "Too few answers came" if over else "It is too early"
-        return Verdict("early", f"{still} to tell whether the model's {name} differs between {first} and {second}.")
-    sure = f"({part_of_hundred(confidence)} confidence)"
+        return Verdict("early", Told.of(f"verdict.early{still}", **about))
+    about["sure"] = part_of_hundred(confidence)
     if main.kind == "open":
-        yet = "do not tell" if over else "do not tell yet"
         low, high = (unit.after(edge) for edge in edges(interval, unit))
-        return Verdict(
-            "open",
-            f"The answers {yet} for whom the model's {name} is higher: "
-            f"for {first} it is between {low} lower and {high} higher than for {second} {sure}.",
-        )
-    word = "higher" if interval.low > 0 else "lower"
+        return Verdict("open", Told.of(f"verdict.open{still}", low=low, high=high, **about))
+    key = "verdict.higher" if interval.low > 0 else "verdict.lower"
     near, far = edges(interval, unit)
-    largest = ""
+    said = [Told.of(key, near=near, far=unit.after(far), **about)]
     if main.largest and len(found.gaps) > 1:
-        of = "that were to be compared" if question.attribute.comparisons is not None else ""
-        largest = f" That is the largest gap {of}".rstrip() + "."
-    return Verdict(
-        "clear",
-        f"The model's {name} is between {near} and {unit.after(far)} {word} for {first} than for {second} {sure}."
-        + largest,
-    )
+        said.append(Told.of("verdict.largest-compared" if question.attribute.comparisons else "verdict.largest"))
+    return Verdict("clear", Told.together(said))
 
 
 def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
@@ -79,8 +75,8 @@ def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | No
     if len(found.gaps) < 2:
         return None
     sure = part_of_hundred(confidence)
-    said = f"The {len(found.gaps)} gaps hold together with {sure} confidence, every mean by itself."
-    return f"{said} The p-values, after Holm, hold together too." if found.p_values else said
+    said = Told.of("verdict.together", count=len(found.gaps), sure=sure)
+    return Told.together([said, Told.of("verdict.p-values")]) if found.p_values else said
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
@@ -116,16 +112,18 @@ def share_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
     moves, attribute, unit = found.sensitivity, question.attribute, unit_of(question.metric)
     if moves is None or moves.share_error is None:
         return []
-    said = []
+    said: list[str] = []
     if attribute.share_source is not None:
-        said.append(f"The shares come from: {attribute.share_source.rstrip('.')}.")
-    more = ""
+        said.append(Told.of("shares.source", source=attribute.share_source.rstrip(".")))
+    key = "shares.wrong"
     if attribute.share_error is not None:
-        said.append(f"The interval allows each share to be wrong by {attribute.share_error}.")
-        more = " beyond that"
-    most = "up to " if moves.share_error_is_bound else ""
-    far = "without limit" if moves.share_error == math.inf else f"by {most}{unit.of(moves.share_error)}"
-    said.append(f"A share that is wrong by 0.01{more} would move {_which(moves.share_gap)} {far}.")
+        said.append(Told.of("shares.allowed", error=Numeral(attribute.share_error)))
+        key = "shares.wrong-more"
+    far = Told.of("shares.no-limit")
+    if moves.share_error != math.inf:
+        by = "shares.up-to" if moves.share_error_is_bound else "shares.by"
+        far = Told.of(by, size=unit.of(moves.share_error))
+    said.append(Told.of(key, size=Numeral("0.01"), gap=_which(moves.share_gap), far=far))
     return said
 
 
@@ -134,25 +132,21 @@ def forging_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     moves, unit = found.sensitivity, unit_of(question.metric)
     if moves is None:
         return None
-    limit = "without limit" if moves.forged is None else f"by up to {unit.of(moves.forged)}"
-    return f"Forging 1 % of the answers could move {_which(moves.forged_gap)} {limit}."
+    far = Told.of("shares.no-limit")
+    if moves.forged is not None:
+        far = Told.of("shares.up-to", size=unit.of(moves.forged))
+    return Told.of("shares.forged", part=part_of_hundred(0.01), gap=_which(moves.forged_gap), far=far)
 
 
 def _which(pair: tuple[str, str] | None) -> str:
-    return "the gap" if pair is None else f"the gap between {pair[0]} and {pair[1]}"
+    if pair is None:
+        return Told.of("shares.gap")
+    return Told.of("shares.gap-between", first=pair[0], second=pair[1])
 
 
 FOUR_FIFTHS = 0.8
-NO_RATIO = (
-    "Impact ratio: these answers do not tell it. It takes each group's mean, clearly above zero; a study tells those "
-    "that is made with the target means."
-)
-
-
-NO_SITE_RATIO = (
-    "Impact ratio: these counts do not tell it. It takes a rate of each group, such as the selection rate, clearly "
-    "above zero."
-)
+NO_RATIO = Told.of("ratio.none")
+NO_SITE_RATIO = Told.of("sites.no-ratio")
 
 
 def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
@@ -162,34 +156,36 @@ def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     number = Unit(1, "")
     places = number.places(found.impact_ratio)
     low, high = number.down(found.impact_ratio.shown.low, places), number.up(found.impact_ratio.shown.high, places)
+    told = "ratio.untold"
     if found.impact_ratio.low >= FOUR_FIFTHS:
-        told = "That is four fifths or more."
+        told = "ratio.more"
     elif found.impact_ratio.high < FOUR_FIFTHS:
-        told = "That is less than four fifths."
-    else:
-        told = "Whether it is four fifths or more cannot be told from these answers."
-    name = question.metric.name
-    return f"Impact ratio: the lowest group's {name} is between {low} and {high} of the highest group's. {told}"
+        told = "ratio.less"
+    between = Told.of("ratio.between", metric=question.metric.name, low=low, high=high)
+    return Told.together([between, Told.of(told)])
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
     """Return whether the check of honesty sees a sign of forging; what it does not see may be there."""
     if found.fit is None:
-        return "There is nothing to check yet."
-    if found.fit < SUSPICIOUS:
-        return f"There are signs of forging: honest answers seldom give such counts (p = {found.fit:.2g})."
-    return f"No sign of forging that this check can see (p = {found.fit:.2g})."
+        return Told.of("fit.nothing")
+    return Told.of("fit.bad" if found.fit < SUSPICIOUS else "fit.good", p=Numeral(f"{found.fit:.2g}"))
 
 
-def privacy_sentence(question: Question) -> str:
+def odds_sentence(question: Question) -> str:
     """Return what a question's privacy means to a person."""
     epsilon = question.channel.epsilon
     if math.isinf(epsilon):
-        return "an answer can rule out some groups or values for certain: there is no privacy in it"
-    return (
-        f"whoever sees your answer can change their odds about your {question.attribute.name} and your "
-        f"{question.metric.name} by at most a factor {math.ceil(math.exp(epsilon) * 100) / 100:.2f}"
-    )
+        return Told.of("odds.no-privacy")
+    factor = Numeral(f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}")
+    names = (*(one.name for one in question.attribute.factors), question.metric.name)
+    return Told.of("odds.sentence", about=tuple(Told.of("privacy.your", name=name) for name in names), factor=factor)
+
+
+def privacy_sentence(question: Question) -> str:
+    """Return what a question's privacy means to a person, to stand behind a colon."""
+    said = odds_sentence(question)
+    return said[0].lower() + said[1:-1]
 
 
 def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, float]:
@@ -223,17 +219,16 @@ def progress_sentence(answers: int, needed: int | None, error: str, million: str
     >>> progress_sentence(0, 410_000_000, "0.1 points", "2 points").partition(": ")[0]
     'No answers yet. ±0.1 points would take about 410,000,000 answers, more than most studies get'
     """
+    there: str = Told.of("study.answers", count=answers)
     if needed is None:
-        return f"{_answers(answers)}. No number of answers would give the gap to ±{error}."
+        return Told.of("progress.never", answers=there, error=error)
+    about = rounded(needed)
     if answers >= needed:
-        return f"{_answers(answers)}: more than the {rounded(needed):,} or so needed for ±{error}."
+        return Told.of("progress.done", answers=there, needed=about, error=error)
     if needed > MANY and million is not None:
-        there = "No answers yet" if answers == 0 else _answers(answers)
-        return (
-            f"{there}. ±{error} would take about {rounded(needed):,} answers, more than most studies get: a million "
-            f"would give ±{million}. Aim at that, or make a study with a larger epsilon."
-        )
-    return f"{answers:,} of about {rounded(needed):,} answers needed for ±{error}."
+        there = there if answers else Told.of("progress.none")
+        return Told.of("progress.far", answers=there, needed=about, error=error, million=million)
+    return Told.of("progress.some", answers=answers, needed=about, error=error)
 
 
 def rounded(count: int) -> int:
@@ -252,7 +247,7 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["young", "middle", "old"])
     'young, middle and old'
     """
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return PLAIN.listed(names)
 
 
 def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> list[str]:
@@ -273,7 +268,3 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
         forging_sentence(question, found),
     )
     return said + [sentence for sentence in more if sentence is not None]
-
-
-def _answers(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count:,} answers"

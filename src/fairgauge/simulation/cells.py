@@ -5,7 +5,7 @@ study's attributes and metrics: ``sex,age,recall,count``.  Which of them it need
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -22,6 +22,7 @@ class Cell:
         count: How many clients.
         metric: Which metric the row is about, where every metric has rows of its own.
         columns: Groups and values by the names of attributes and metrics, where there are several.
+        row: Where it stands in a file or a frame, for whoever has to mend it.
     """
 
     group: str | None
@@ -29,6 +30,7 @@ class Cell:
     count: int
     metric: str | None = None
     columns: tuple[tuple[str, str | None], ...] | None = None
+    row: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if type(self.count) is not int or self.count < 0:

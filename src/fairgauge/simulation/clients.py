@@ -72,7 +72,20 @@ class Clients:
 
 
 def table_input(table: Table, cell: Cell) -> Input:
-    """Return what a table takes, as the client would; a simulated value is nobody's, so errors show it."""
+    """Return what a table takes, as the client would; a simulated value is nobody's, so errors show it.
+
+    Raises:
+        InvalidInput: If it takes no such thing; where the cell comes from a file or a frame, its row is named.
+    """
+    try:
+        return _input(table, cell)
+    except InvalidInput as error:
+        if cell.row is None:
+            raise
+        raise InvalidInput(f"row {cell.row}: {error.field}", error.value, error.rule) from None
+
+
+def _input(table: Table, cell: Cell) -> Input:
     group = group_index(table[0].attribute, cell)
     positions = tuple(_position(question, cell) for question in table)
     if not table[0].channel.abstain and None in (group, *positions):

@@ -86,7 +86,7 @@ class Population:
         cells = []
         for number, row in enumerate(rows, start=first):
             try:
-                cells.append(read_cell(columns.picked(row) if columns.given else row))
+                cells.append(replace(read_cell(columns.picked(row) if columns.given else row), row=number))
             except InvalidInput as error:
                 raise InvalidInput(f"row {number}: {error.field}", error.value, error.rule) from None
         return cls(tuple(_together(cells) if columns.given else cells))
@@ -118,10 +118,11 @@ class Population:
 
 def _together(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Put people who are alike into one cell, in the order in which they first come."""
-    counts: dict[tuple[str | None, Decimal | None], int] = {}
+    counts: dict[tuple[str | None, Decimal | None], Cell] = {}
     for cell in cells:
-        counts[cell.group, cell.value] = counts.get((cell.group, cell.value), 0) + cell.count
-    return (Cell(group, value, count) for (group, value), count in counts.items())
+        before = counts.get((cell.group, cell.value))
+        counts[cell.group, cell.value] = cell if before is None else replace(before, count=before.count + cell.count)
+    return iter(counts.values())
 
 
 def _rescaled(cells: tuple[Cell, ...], clients: int) -> list[Cell]:

@@ -33,8 +33,8 @@ def planned(attribute: Attribute) -> tuple[Comparison, ...]:
     return tuple(Comparison(a, b) for a, b in combinations(attribute.groups, 2))
 
 
-def side_name(attribute: Attribute, side: Groups) -> str:
-    """Return what people call some groups that are taken together.
+def side_name(attribute: Attribute, side: Groups, *, either: str = " or ") -> str:
+    """Return what people call some groups that are taken together, with a word between those that are listed.
 
     >>> sex, age = Attribute("sex", ["female", "male"]), Attribute("age", ["18-29", "30-49", "50+"])
     >>> both = Attribute.crossed(sex, age)
@@ -46,20 +46,20 @@ def side_name(attribute: Attribute, side: Groups) -> str:
     if len(side) == len(attribute.groups):
         return EVERYONE
     if not attribute.cross or len(side) == 1:
-        return " or ".join(side)
+        return either.join(side)
     places = dict(zip(attribute.groups, _places(attribute), strict=True))
     used = [
         tuple(group for group in factor.groups if any(places[cell][place] == group for cell in side))
         for place, factor in enumerate(attribute.cross)
     ]
     if tuple(side) != _cells(attribute, dict(enumerate(used))):
-        return " or ".join(f"({cell})" for cell in side)
+        return either.join(f"({cell})" for cell in side)
     said = [
         (place, groups)
         for place, (groups, factor) in enumerate(zip(used, attribute.cross, strict=True))
         if len(groups) < len(factor.groups)
     ]
-    return ", ".join(" or ".join(_factor_name(attribute, place, group) for group in groups) for place, groups in said)
+    return ", ".join(either.join(_factor_name(attribute, place, group) for group in groups) for place, groups in said)
 
 
 def usual_comparisons(attribute: Attribute) -> tuple[Comparison, ...]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from fairgauge.errors import InvalidInput
 
-# What each engine reads by itself; Dask takes whatever fsspec does.
+# What each engine reads by itself.  Dask and DuckDB read through fsspec: DuckDB's own way to S3 is an extension that it
+# would have to fetch first, and that does not look for credentials where others do.
 _OWN = {
     "polars": ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "http", "https", "hf", "file"),
-    "duckdb": ("s3", "http", "https", "gs", "gcs", "hf"),
     "pyspark": ("s3", "s3a", "gs", "abfs", "abfss", "hdfs", "file", "dbfs"),
 }
 _PIECE = 2**20
@@ -34,11 +34,10 @@ def listed(address: str, endings: Sequence[str]) -> list[str]:
     Raises:
         InvalidInput: If it cannot be looked up.
     """
-    try:
-        files, path = _opened(address)
-    except (ImportError, ValueError):
+    if lacking(address) is not None:
         return [address]
     try:
+        files, path = _opened(address)
         if any(letter in path for letter in "*?["):
             found = files.glob(path)
         elif files.isdir(path):
@@ -46,8 +45,51 @@ def listed(address: str, endings: Sequence[str]) -> list[str]:
         else:
             return [address]
         return [str(files.unstrip_protocol(name)) for name in sorted(found)]
-    except OSError as error:
-        raise InvalidInput("answers", address, f"cannot be looked up: {error.strerror or error}") from None
+    except Exception as error:  # noqa: BLE001 - each kind of storage has errors of its own
+        raise InvalidInput("answers", address, f"cannot be looked up: {first_line(error)}") from None
+
+
+def lacking(address: str) -> str | None:
+    """Return what has to be installed before fsspec can look into an address; None if nothing is missing.
+
+    >>> lacking("memory://answers") is None
+    True
+    """
+    try:
+        _opened(address)
+    except ImportError as error:
+        return "install fsspec" if error.name == "fsspec" else _small(first_line(error))
+    except ValueError as error:
+        return _small(first_line(error))
+    except Exception:  # noqa: BLE001 - something else is wrong, and is told when it is read
+        return None
+    return None
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, on one line; where something has to be installed, that: whoever wraps it hides it."""
+    found: BaseException | None = error
+    while found is not None:
+        # Below what fsspec says, which is the best, there is the module that was not found.
+        if isinstance(found, ImportError) and not (isinstance(found, ModuleNotFoundError) and found is not error):
+            error = found
+        found = found.__cause__ or found.__context__
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+@contextmanager
+def opened(file: str) -> Iterator[Any]:
+    """Give a file of an address for reading, or None where fsspec cannot open it."""
+    if lacking(file) is not None:
+        yield None
+        return
+    files, path = _opened(file)
+    with files.open(path, "rb") as source:
+        yield source
 
 
 def size(address: str) -> int:
@@ -55,7 +97,7 @@ def size(address: str) -> int:
     try:
         files, path = _opened(address)
         return int(files.size(path) or 0)
-    except (ImportError, OSError, ValueError):
+    except Exception:  # noqa: BLE001 - then the bar does not know; reading tells what is wrong
         return 0
 
 
@@ -79,10 +121,9 @@ def _fetched(address: str, target: Path) -> Path:
         with files.open(path, "rb") as source, target.open("wb") as copy:
             while piece := source.read(_PIECE):
                 copy.write(piece)
-    except ImportError:
-        raise InvalidInput("answers", address, "needs fsspec, and what it needs for such addresses") from None
-    except (OSError, ValueError) as error:
-        raise InvalidInput("answers", address, f"cannot be fetched: {error}") from None
+    except Exception as error:  # noqa: BLE001 - each kind of storage has errors of its own
+        rule = lacking(address) or first_line(error)
+        raise InvalidInput("answers", address, f"cannot be fetched: {rule}") from None
     return target
 
 

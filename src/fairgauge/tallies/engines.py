@@ -14,6 +14,7 @@ from tempfile import gettempdir
 from typing import Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.tallies.addresses import is_remote, lacking, opened
 
 try:
     import narwhals as nw
@@ -41,6 +42,11 @@ def _duckdb(kind: str, files: Sequence[str], names: Names) -> Any:
 
     # Beyond the memory there is the disk, but not the folder that the user happens to be in.
     connection = duckdb.connect(config={"temp_directory": gettempdir(), "preserve_insertion_order": "false"})
+    for scheme in dict.fromkeys(file.partition("://")[0] for file in files if is_remote(file)):
+        if scheme not in ("http", "https", "hf"):
+            import fsspec
+
+            connection.register_filesystem(fsspec.filesystem(scheme))
     every: Any = list(files)  # its type hints know of one file only
     if kind == "parquet":
         return connection.read_parquet(every)
@@ -126,13 +132,22 @@ def scan(engine: str, kind: str, files: Sequence[str], columns: Mapping[str, str
 
 def study_of(file: str, engine: str) -> str | None:
     """Return the digest that a Parquet file carries beside its rows, or None."""
-    if "://" in file:
-        return None
+    if not is_remote(file):
+        return _noted(Path(file), engine)
+    if any(letter in file for letter in "*?["):
+        return None  # a pattern that only the engine can look up
+    if engine == "polars" and lacking(file) is not None:
+        return _noted(file, engine)
+    with opened(file) as source:
+        return None if source is None else _noted(source, engine)
+
+
+def _noted(source: Any, engine: str) -> str | None:
     if engine == "polars":
         import polars as pl
 
-        return pl.read_parquet_metadata(Path(file)).get(STUDY)
+        return pl.read_parquet_metadata(source).get(STUDY)
     import pyarrow.parquet as pq
 
-    digest = (pq.read_schema(file).metadata or {}).get(STUDY.encode())
+    digest = (pq.read_schema(source).metadata or {}).get(STUDY.encode())
     return None if digest is None else digest.decode()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 from fairgauge.study import Study
-from fairgauge.tallies.addresses import is_remote, listed, readable, size
+from fairgauge.tallies.addresses import first_line, is_remote, lacking, listed, readable, size
 from fairgauge.tallies.counts import Tally
 
 if TYPE_CHECKING:
@@ -159,7 +159,9 @@ def find(paths: Sequence[str | Path]) -> list[str]:
             raise InvalidInput("answers", path, "must name a file, a folder with answers, or a pattern that fits some")
         for file in here:
             if file_format(file) is None:
-                raise InvalidInput("answers", file, _ENDINGS)
+                missing = lacking(file) if is_remote(file) else None
+                look = f", and folders there need more: {missing}"
+                raise InvalidInput("answers", file, _ENDINGS + (look if missing else ""))
             found.setdefault(file if is_remote(file) else str(Path(file).resolve()), file)
     return list(found.values())
 
@@ -212,7 +214,7 @@ class _reading:  # noqa: N801 - reads as a verb where it is used
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, FairgaugeError):
-            said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            said = first_line(error)
             more = f" and {len(self._files) - 1} more" if len(self._files) > 1 else ""
             rule = f"cannot be counted by {self._engine}: {said}"
             raise InvalidInput("answers", f"{self._files[0]}{more}", rule) from error

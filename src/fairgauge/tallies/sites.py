@@ -1,7 +1,8 @@
 """Add up what sites counted: the sums of their noisy counts, and how much sites differ."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import combinations_with_replacement
 from os import PathLike
 
@@ -17,14 +18,15 @@ MOST_SUM = 2**53 - 1  # what every JSON reader takes for an exact integer
 class SiteTally:
     """The sums of what sites sent, cell by cell, and the sites that are in them.
 
-    Of single sites it holds nothing but their ids.  How much sites differ is in sums over them, too: of the products
-    of every two cells, those of cell 0 with cells 0, 1, 2, ... first, then those of cell 1 with cells 1, 2, ...
+    Of single sites it holds nothing but a digest of their answers' ids, which may be tickets.  How much sites differ is
+    in sums over them, too: of the products of every two cells, those of cell 0 with cells 0, 1, 2, ... first, then
+    those of cell 1 with cells 1, 2, ...
 
     Args:
         study: The study's digest.
         counts: For each cell the sum over sites; it may be negative.
-        sites: The ids of the answers that are counted, in order.
-        products: For every two cells the sum over sites of the product of both counts.
+        sites: What stands for each answer that is counted (:func:`site_name`), in order.
+        products: For every two cells the sum over sites of the product of both counts; empty where it is not told.
     """
 
     study: str
@@ -38,10 +40,10 @@ class SiteTally:
                 if type(number) is not int or abs(number) > MOST_SUM:
                     raise BadTally(f"{field}[{index}]", number, "must be an integer from -(2^53 - 1) to 2^53 - 1")
         if list(self.sites) != sorted(set(self.sites)):
-            raise BadTally("sites", f"{len(self.sites)} ids", "must be in order, each once")
+            raise BadTally("sites", f"{len(self.sites)} sites", "must be in order, each once")
         cells = len(self.counts)
-        if len(self.products) != cells * (cells + 1) // 2:
-            raise BadTally("products", f"{len(self.products)} products", f"must be {cells * (cells + 1) // 2}")
+        if len(self.products) not in (0, cells * (cells + 1) // 2):
+            raise BadTally("products", f"{len(self.products)} products", f"must be {cells * (cells + 1) // 2}, or none")
 
     @classmethod
     def of(cls, study: Study, answers: Iterable[SiteAnswer]) -> "SiteTally":
@@ -64,7 +66,16 @@ class SiteTally:
                 counts[cell] += count
             for index, (first, second) in enumerate(combinations_with_replacement(answer.counts, 2)):
                 products[index] += first * second
-        return cls(study.digest, tuple(counts), tuple(sorted(found)), tuple(products))
+        return cls(study.digest, tuple(counts), tuple(sorted(map(site_name, found))), tuple(products))
+
+    @property
+    def shown(self) -> "SiteTally":
+        """The same without products, which is what others than those who have all answers get to see.
+
+        Counts are integers.  From their sums and the sums of their products one can work out what each of a few sites
+        counted: of two sites by a quadratic equation for each cell.
+        """
+        return replace(self, products=())
 
     @property
     def total(self) -> int:
@@ -88,7 +99,7 @@ class SiteTally:
         counts, sites, products = map(tuple, lists)
         for index, site in enumerate(sites):
             if not isinstance(site, str):
-                raise BadTally(f"sites[{index}]", site, "must be the id of an answer")
+                raise BadTally(f"sites[{index}]", site, "must be the digest of an answer's id")
         return cls(study, counts, sites, products)
 
     @classmethod
@@ -116,6 +127,17 @@ class SiteTally:
             raise BadTally("study", self.study, f"must be {study.digest}, the digest of this study")
         if len(self.counts) != study.symbols:
             raise BadTally("counts", f"{len(self.counts)} counts", f"must be {study.symbols}, one a cell")
+
+
+def site_name(id_: str) -> str:
+    """Return what stands for a site in a tally: half of the SHA-256 of its answer's id.
+
+    The id may be a ticket.  A site finds itself in the list; whoever reads the list cannot ask a collector about it.
+
+    >>> site_name("0" * 32)
+    '374708fff7719dd5979ec875d56cd228'
+    """
+    return sha256(bytes.fromhex(id_)).hexdigest()[:32]
 
 
 def check_answer(study: Study, answer: SiteAnswer) -> None:

@@ -9,9 +9,11 @@ import pytest
 
 from fairgauge.client import Ledger
 from fairgauge.client.refusals import TEXT
+from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Attribute
 from tests.e2e.flower.engines import Federation, federation
 from tests.samples import sample_question, sample_study
+from tests.sites import confusion_study
 
 
 def zigzag(number: int) -> bytes:
@@ -27,6 +29,8 @@ def zigzag(number: int) -> bytes:
 GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
 OPEN = "wombat", 0.3417578125, 234_571
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+SITES = confusion_study()
+PATIENT, OPEN_PATIENT = "echidna", "bandicoot"
 ALL_MARKS = ["group", "value as text", "value in binary", "examples as text", "examples in binary"]
 
 
@@ -47,14 +51,29 @@ def answered(here: Path) -> int:
 
 def prepare(here: Path) -> None:
     (here / "study.json").write_bytes(STUDY.to_bytes())
+    (here / "sites.json").write_bytes(SITES.to_bytes())
     (here / "marks.json").write_text(json.dumps({"private": PRIVATE, "open": OPEN}))
+
+
+def site(folder: Path, mode: str) -> Path:
+    """Write the records of a site that holds many people, each of them marked, and its own settings."""
+    folder.mkdir()
+    mark = OPEN_PATIENT if mode == "open" else PATIENT
+    rows = [f"{mark}-{n:03d},{('female', 'male')[n % 2]},{n % 3 // 2},{n % 5 // 4}" for n in range(300)]
+    (folder / "patients.csv").write_text("\n".join(["who,sex,truth,prediction", *rows]) + "\n")
+    settings = {"records": "patients.csv", "columns": {"person": "who"}}
+    (folder / "site.json").write_text(json.dumps(settings))
+    return folder / "site.json"
 
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
     here = tmp_path_factory.mktemp("deployed")
     prepare(here)
-    devices = [{"mode": mode, "animal": GROUP} for mode in ("honest", "bad", "open")]
+    devices = [
+        {"mode": mode, "animal": GROUP, "fairgauge-site": str(site(here / mode, mode))}
+        for mode in ("honest", "bad", "open")
+    ]
     with federation(here, devices) as running:
         yield running
 
@@ -103,3 +122,21 @@ def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:
     assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in (deployed.here / "received").read_bytes().decode(
         errors="replace"
     )
+
+
+def test_sites_that_hold_many_people(deployed: Federation) -> None:
+    """Two sites answer from their own records; the open one does without the mod, and its records are all there."""
+    shown = deployed.run(study="sites.json", bad="honest")
+    assert "private metrics: 3 replies, 2 new answers" in shown
+    lines = [json.loads(line) for line in (deployed.here / "sites.json.ndjson").read_text().splitlines()]
+    assert [set(line) for line in lines] == [{"study", "id", "counts"}] * 2
+    # The open device has records of its own, so that they can be told from the others wherever they are.
+    places = [*what_the_server_has(deployed), shown.encode(), deployed.logs("supernode0").encode()]
+    assert not any(PATIENT.encode() in place for place in places)
+    received = (deployed.here / "received").read_bytes()
+    assert all(received.count(f"{OPEN_PATIENT}-{n:03d},".encode()) > 0 for n in range(300)), "the twin that leaks"
+    assert OPEN_PATIENT.encode() in bytes(deployed.line.heard)
+    assert [SiteLedger(deployed.here / mode / "ledger.sqlite3").spent() for mode in ("honest", "bad")] == [
+        {"sex": 1}
+    ] * 2
+    assert not (deployed.here / "open" / "ledger.sqlite3").exists()

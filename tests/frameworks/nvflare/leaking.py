@@ -1,5 +1,6 @@
 """A job's code that holds marked values and lets them out in every way of NVFlare's, as a developer might."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,16 @@ def marks(fl_ctx: FLContext) -> tuple[str, float, int, str]:
 
 
 class LeakingExecutor(Executor):
-    """Returns, streams and logs what it holds."""
+    """Returns, streams and logs what it holds; and a file of records, where it knows of one."""
+
+    def __init__(self, records: str | None = None) -> None:
+        super().__init__()
+        self.records = records
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Any) -> Shareable:
         group, value, examples, said = marks(fl_ctx)
+        if self.records is not None:
+            said += Path(self.records.replace("{site}", fl_ctx.get_identity_name())).read_text()
         # Metrics stream, in both of its ways: as a local event that a widget sends on, and as an event for the server.
         dxo = create_analytic_dxo(tag=said, value=value, data_type=AnalyticsDataType.SCALAR)
         send_analytic_dxo(self, dxo, fl_ctx, event_type="analytix_log_stats")

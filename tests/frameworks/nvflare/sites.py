@@ -15,8 +15,11 @@ from fairgauge.study import Attribute
 from tests.frameworks.nvflare.leaking import GROUP, PRIVATE, LeakingExecutor, LeakingFilter
 from tests.frameworks.nvflare.recording import Listening, Recording
 from tests.samples import sample_question, sample_study
+from tests.sites import confusion_study
 
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+HOSPITALS = confusion_study()
+PATIENT = "echidna"
 NAMES = ["group", "value", "examples"]
 
 
@@ -41,15 +44,25 @@ def settle_site(folder: Path) -> Path:
     return folder / "agent.json"
 
 
-def leaking_job(here: Path, *, clients: int) -> FedJob:
+def settle_hospital(folder: Path) -> Path:
+    """Write the records of a site that holds many people, each of them marked, and its own settings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [f"{PATIENT}-{n:03d},{('female', 'male')[n % 2]},{n % 3 // 2},{n % 5 // 4}" for n in range(300)]
+    (folder / "patients.csv").write_text("\n".join(["who,sex,truth,prediction", *rows]) + "\n")
+    (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}}))
+    return folder / "site.json"
+
+
+def leaking_job(here: Path, *, clients: int, hospitals: bool = False) -> FedJob:
     """A job that lets marked values out by result, by a filter of its own, as metrics, and as logs."""
+    study, records = (HOSPITALS, str(here / "{site}" / "patients.csv")) if hospitals else (STUDY, None)
     job = FedJob(name="leaking", min_clients=clients)
     record = str(here / "received")
-    job.to_server(Recording(STUDY.to_bytes().decode(), str(here / "answers.ndjson"), record), id="answers")
+    job.to_server(Recording(study.to_bytes().decode(), str(here / "answers.ndjson"), record), id="answers")
     job.to_server(Listening(record), id="listening")
     job.to_server(JobLogReceiver(dest_dir=str(here / "streamed")), id="log_receiver")
     job.to_server(BroadcastAndProcess(processor="answers", task_name="validate", timeout=300))
-    job.to_clients(LeakingExecutor(), tasks=["validate"])
+    job.to_clients(LeakingExecutor(records), tasks=["validate"])
     job.to_clients(LeakingFilter(), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
     job.to_clients(ConvertToFedEvent(events_to_convert=["analytix_log_stats"]), id="to_server")
     job.to_clients(JobLogStreamer(log_file_name="log.txt"), id="logs")

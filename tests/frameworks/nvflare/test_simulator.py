@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Ledger
-from tests.frameworks.nvflare.sites import NAMES, STUDY, marks_in, privacy, settle_site
+from fairgauge.client.site_ledger import SiteLedger
+from tests.frameworks.nvflare.sites import NAMES, PATIENT, STUDY, marks_in, privacy, settle_hospital, settle_site
 
 ROOT = Path(__file__).parents[3]
 SITES = ("site-1", "site-2")
 
 
-def run(here: Path) -> str:
+def run(here: Path, *, hospitals: bool = False) -> str:
     """Run the leaking job in a process of its own, and return all that the server received and streamed."""
     code = (
         "import sys; from pathlib import Path; from tests.frameworks.nvflare.sites import leaking_job; "
-        f"here = Path({str(here)!r}); job = leaking_job(here, clients=2); "
+        f"here = Path({str(here)!r}); job = leaking_job(here, clients=2, hospitals={hospitals}); "
         "sys.exit(job.simulator_run(str(here / 'work'), n_clients=2, threads=2) or 0)"
     )
     search = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -67,3 +68,24 @@ def test_the_twin_without_a_privacy_file_lets_out_everything(tmp_path: Path) -> 
     assert kept.count("result: ") == 2
     assert "event fed.analytix_log_stats" in kept
     assert "event fed.platypus" in kept
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "the twin without a privacy file"])
+def test_records_of_sites_that_hold_many_people(guarded: bool, tmp_path: Path) -> None:
+    local = tmp_path / "work" / "local"
+    local.mkdir(parents=True)
+    for site in SITES:
+        settle_hospital(tmp_path / site)
+    if guarded:
+        (local / "privacy.json").write_text(json.dumps(privacy(records=str(tmp_path / "{site}" / "site.json"))))
+        (local / "resources.json").write_text(json.dumps({"format_version": 2, "allow_log_streaming": False}))
+    received = run(tmp_path, hospitals=True)
+    if not guarded:
+        assert all(f"{PATIENT}-{n:03d}" in received for n in range(300))
+        return
+    assert PATIENT not in received
+    assert marks_in(received) == []
+    lines = [json.loads(line) for line in (tmp_path / "answers.ndjson").read_text().splitlines()]
+    assert [set(line) for line in lines] == [{"study", "id", "counts"}] * 2
+    assert json.loads((tmp_path / "numbers.json").read_text())["answers"] == 2
+    assert all(SiteLedger(tmp_path / site / "ledger.sqlite3").spent() == {"sex": 1} for site in SITES)

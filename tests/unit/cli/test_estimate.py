@@ -190,3 +190,10 @@ def test_of_very_many_gaps_the_largest_are_shown_first(fairgauge: Run, elsewhere
     assert out.splitlines()[2].startswith("t0 - t7")
     assert "The 24 largest of 28 gaps are shown. The other 4, 4 of them clear, are in the JSON." in out
     assert "The 28 gaps hold together with 99 % confidence, every mean by itself." in out
+
+
+def test_a_tolerance_that_no_gap_can_exceed_is_refused(fairgauge: Run, files: tuple[Path, Path]):
+    said = "tolerance=20.0: must be below 1, in the units of recall: no gap can be larger"
+    for command in (["estimate"], ["report", "-o", "r.html"]):
+        assert refused(fairgauge(command[0], *files, *command[1:], "--tolerance", 20), said)
+    assert fairgauge("estimate", *files, "--tolerance", "0.2").status == 0

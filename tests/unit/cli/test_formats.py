@@ -4,6 +4,9 @@ import csv
 import io
 from pathlib import Path
 
+from typer.main import get_command
+
+from fairgauge.cli.commands import make_app
 from tests.unit.cli.conftest import Run, refused
 
 
@@ -28,3 +31,41 @@ def test_a_plan_has_them_too_and_one_at_a_time(fairgauge: Run):
     assert [row["design"] for row in rows][:2] == ["randomized-response", "laplace"]
     assert "assumes" not in rows[0]
     assert refused(fairgauge(*typed, "--csv", "--json"), "output=--json and --csv: must be one of them")
+
+
+# What these print is a name, a key or a secret, and no number.
+NO_NUMBERS = {
+    "terms",
+    "texts",
+    "embed",
+    "token new",
+    "ticket new",
+    "key show",
+    "key rotate",
+    "key gateway",
+    "issuer key",
+    "issuer ticket",
+}
+
+
+def test_wherever_numbers_are_printed_there_are_tables():
+    top = get_command(make_app())
+    without = set()
+    for name, command in top.commands.items():  # type: ignore[attr-defined]
+        for inner, one in getattr(command, "commands", {"": command}).items():
+            options = {text for each in one.params for text in each.opts}
+            if "--json" in options and not {"--csv", "--markdown"} <= options:
+                without.add(f"{name} {inner}".strip())
+            assert ("--csv" in options) <= ("--json" in options)
+    assert without == NO_NUMBERS
+
+
+def test_counts_as_tables(fairgauge: Run, files: tuple[Path, Path], elsewhere: Path):
+    (elsewhere / "p.csv").write_text("group,value,count\nfemale,0.8,300\nmale,0.6,700\n")
+    typed = ["simulate", files[0], "--population", "p.csv", "--answers", "a.parquet", "-o", "t.json"]
+    (drawn,) = csv.DictReader(io.StringIO(fairgauge(*typed, "--csv").out))
+    assert drawn["answers"] == "1000"
+    counted = fairgauge("tally", files[0], "a.parquet", "-o", "t.json", "--markdown").out.splitlines()
+    assert (counted[0], counted[2].split(" | ")[1]) == ("| study | answers | repeated |", "1,000")
+    told = fairgauge("report", *files, "-o", "r.html", "--csv").out
+    assert told == fairgauge("estimate", *files, "--csv").out

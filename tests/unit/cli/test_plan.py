@@ -102,7 +102,10 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
         ([*TERMS, "--detect", "nan"], "detect=nan: must be 0 or above"),
         ([*TERMS, "--plot", "plan.gif"], "plot=plan.gif: must end in .svg, .png, .pdf"),
         ([*TERMS, "--expect", "1.5"], "expect=1.5: must be from 0 to 1"),
-        ([*GROUPS, "--epsilon", "1"], "given=epsilon: give exactly two of"),
+        (
+            [*GROUPS, "--epsilon", "1"],
+            "given=epsilon: give --clients alone for a table of epsilons, or two of",
+        ),
         ([*GROUPS, "--epsilon", "1", "--error", "0.1", "--plot", "p.svg"], "plot=p.svg: needs --clients"),
         ([*GROUPS, "--epsilon", "0", "--clients", "10"], "epsilon=0: must be above 0"),
         ([*GROUPS, "--epsilon", "-1", "--clients", "10"], "epsilon=-1: must be above 0"),
@@ -222,4 +225,16 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
     done = fairgauge("plan", "--clients", 200, "--epsilon", 1)
     assert "This is no study: with an error of ±0.4" in done.out
-    assert "For ±0.02 it takes about 89,000 clients, or a larger epsilon." in done.out
+    assert "For ±0.02 it takes about 80,000 clients, or a larger epsilon." in done.out
+
+
+def test_nothing_given_says_what_can_be(fairgauge: Run):
+    done = fairgauge("plan")
+    assert (done.status, done.out) == (2, "")
+    assert refused(done, "given=nothing: give --clients alone for a table of epsilons, or two of")
+
+
+def test_few_clients_are_told_the_same_number_as_in_the_table(fairgauge: Run):
+    alone = {row["epsilon"]: row for row in fairgauge("plan", "--clients", 200, "--json").json["epsilons"]}
+    said = fairgauge("plan", "--clients", 200, "--epsilon", 1).out
+    assert f"For ±0.02 it takes about {alone[1]['clients']:,} clients, or a larger epsilon." in said

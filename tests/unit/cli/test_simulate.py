@@ -67,7 +67,7 @@ def test_bad_options_are_refused(fairgauge: Run, files: Files, population: str, 
     [
         ("group,value\nfemale,1\n", "people.csv: row 2: column=count: "),
         ("group,value,count\nfemale,1.2,5\n", "value=1.2: recall must be a number from 0 to 1"),
-        ("group,value,count\nnobody,1,5\n", "group=nobody: must be one of female, male"),
+        ("group,value,count\nnobody,1,5\n", "row 2: group=nobody: must be one of female, male"),
         ("group,value,count\nfemale,,5\n", "value=nothing: must be given: the study does not allow abstaining"),
         ("group,value,count\nfemale,1,five\n", "people.csv: row 2: count=five: must be an integer"),
         ("group,value,count\n", "people.csv: "),
@@ -100,3 +100,13 @@ def test_answers_are_written_and_counted(fairgauge: Run, files: Files, populatio
     assert refused(
         fairgauge("simulate", files[0], *options, "--clients", "1e11"), "clients=100000000000: must be at most"
     )
+
+
+def test_what_is_wrong_in_a_row_names_the_file_and_the_row(fairgauge: Run, files: tuple[Path, Path], elsewhere: Path):
+    (elsewhere / "p.csv").write_text("sex,recall\nfemale,0.5\nfemale,0.5\nmlae,0.6\n")
+    named = ["--group-column", "sex", "--value-column", "recall", "-o", "t.json"]
+    done = fairgauge("simulate", files[0], "--population", "p.csv", *named)
+    assert refused(done, "p.csv: row 4: group=mlae: must be one of female, male")
+    (elsewhere / "p.csv").write_text("sex,recall\nfemale,0.5\nmale,1.6\n")
+    done = fairgauge("simulate", files[0], "--population", "p.csv", *named)
+    assert refused(done, "p.csv: row 3: value=1.6: recall must be a number from 0 to 1")

@@ -3,6 +3,7 @@
 Covers: fairgauge.cli.crowd.
 """
 
+import csv
 import json
 import shutil
 from dataclasses import replace
@@ -15,7 +16,6 @@ from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
-from fairgauge.tallies.sites import SiteTally
 from tests.samples import draft_study, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
@@ -41,6 +41,7 @@ def test_json_is_as_promised(fairgauge: Run, files: Files):
             }
         ],
         "verified": True,
+        "verdict": "holds",
         "checks": [],
         "not_looked_at": [],
     }
@@ -73,23 +74,7 @@ def test_tables_that_answer_several_questions_are_named(fairgauge: Run, elsewher
         "A device answers one of these tables, picked by its own coin: the largest epsilon counts.",
     ]
     site_study().save("s.json")
-    said = "For sites that hold many people: epsilon 1 for each person, by noise in counts."
-    assert said in fairgauge("verify", "s.json").out
-
-
-def test_what_cannot_be_done_with_sites_yet_is_said_in_one_line(fairgauge: Run, elsewhere: Path):
-    asked = site_study()
-    asked.save("s.json")
-    SiteTally.of(asked, []).save("t.json")
-    Path("p.csv").write_text("group,value,count,metric\nfemale,0.5,10,recall\n")
-    for command in (
-        ["simulate", "s.json", "--population", "p.csv", "-o", "x.json"],
-        ["report", "s.json", "t.json", "-o", "x"],
-    ):
-        done = fairgauge(*command)
-        assert done.status in (1, 2)
-        assert len(done.err.splitlines()) == 1
-        assert "yet" in done.err
+    assert "Counts of sites by sex: private." in fairgauge("verify", "s.json").out
 
 
 def lying() -> Study:
@@ -259,7 +244,21 @@ def test_a_report_that_claims_another_version_does_not_pass(fairgauge: Run, tmp_
     forged = text.replace("0.2.0", "0.1.0").replace("between 5 and 17 points", "between 1 and 2 points")
     page.write_text(forged, encoding="utf-8")
     done = fairgauge("verify", bundle)
-    assert done.status == 1
+    assert done.status == 3
     assert "between 1 and 2 points" in done.out
     assert "NOT VERIFIED: nothing is broken, but the words of the report were not compared." in done.out
-    assert json.loads(fairgauge("verify", bundle, "--json").out)["verified"] is False
+    told = fairgauge("verify", bundle, "--json").json
+    assert (told["verified"], told["verdict"]) == (False, "words not compared")
+    # What is broken comes before what was not compared.
+    (bundle / "tally.json").write_text((bundle / "tally.json").read_text().replace("[", "[1", 1))
+    assert fairgauge("verify", bundle).status == 1
+
+
+def test_the_checks_as_a_table(fairgauge: Run, files: Files):
+    done = fairgauge("verify", *files, "--csv")
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert list(rows[0]) == ["about", "outcome", "sentence", "epsilon_exact", "epsilon_declared"]
+    assert (rows[0]["about"], rows[0]["outcome"], rows[0]["epsilon_declared"]) == ("privacy", "holds", "1.1")
+    assert {row["about"] for row in rows[1:]} == {"tally", "export"}
+    assert fairgauge("verify", *files, "--markdown").out.startswith("| about | outcome | sentence |")
+    assert refused(fairgauge("verify", *files, "--csv", "--json"), "--json and --csv: must be one of them")

@@ -1,6 +1,6 @@
 """A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
 
-Covers: fairgauge.collector.keeping.check_sites, fairgauge.collector.sealing, fairgauge.collector.pages.sites,
+Covers: fairgauge.collector.sealing, fairgauge.collector.pages.sites,
 fairgauge.collector.routes.sites, fairgauge.collector.seal_sites, fairgauge.collector.stores.postgres_sites,
 fairgauge.collector.stores.sites, fairgauge.collector.stores.sqlite_sites
 """
@@ -27,7 +27,7 @@ from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.sites import fits
 from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Release, Study
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies.sites import SiteTally, site_name
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
@@ -90,7 +90,7 @@ def test_each_site_counts_once_and_the_tally_is_their_sum(kind: str, tmp_path: P
         late = await send(desk, answer(desk, "Late", COUNTS["Mercy"]))
         assert late.status_code == 410
         assert (await send(desk, answer(desk, "Mercy"))).json() == {"status": "duplicate"}
-        expected = SiteTally.of(STUDY, [answer(desk, name) for name in NAMES])
+        expected = SiteTally.of(STUDY, [answer(desk, name) for name in NAMES]).shown
         assert (await desk.get(f"{ONE}/tally", token="")).content == expected.to_bytes()
         rows = {row.id.hex(): (row.state, row.other) for row in await desk.collector.store.sites(1)}
         assert rows[ticket(desk, "Late")] == ("late", False)
@@ -102,10 +102,31 @@ def test_each_site_counts_once_and_the_tally_is_their_sum(kind: str, tmp_path: P
     both(tmp_path, kind, scene)
 
 
+def test_of_two_tables_with_one_ticket_at_two_collectors_one_counts(tmp_path: Path):
+    address = new_store("postgresql", tmp_path)
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as one, open_desk(address, tmp_path) as two:
+            await publish(one)
+            tables = [tuple(range(n, n + 6)) for n in range(6)]
+            for name in NAMES:
+                sent = [send((one, two)[n % 2], answer(one, name, table)) for n, table in enumerate(tables)]
+                found = await asyncio.gather(*sent)
+                assert sorted(response.status_code for response in found) == [200, 409, 409, 409, 409, 409]
+                kept = {row.id.hex(): row.counts for row in await two.collector.store.sites(1)}
+                assert kept[ticket(one, name)] == tables[[response.status_code for response in found].index(200)]
+            closing, late = await asyncio.gather(one.post(f"{ONE}/close"), send(two, answer(two, "Late", (1,) * 6)))
+            assert closing.status_code == 200
+            sealed = read_sealed((await two.get(f"{ONE}/sealed")).content).seal
+            assert sealed.answers == len(NAMES) + (late.status_code == 200), "what is acknowledged is sealed"
+
+    asyncio.run(play())
+
+
 def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask):
     async def scene(desk: Desk) -> None:
         await publish(desk)
-        empty = SiteTally.of(STUDY, []).to_bytes()
+        empty = SiteTally.of(STUDY, []).shown.to_bytes()
         for number, name in enumerate(NAMES, start=1):
             await send(desk, answer(desk, name))
             for token in ("", desk.reader, desk.operator):
@@ -129,7 +150,8 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
             assert "answers.ndjson" not in bundle.namelist()
             assert b"What each site sent is not here" in bundle.read("README.txt")
             everything = b"".join(bundle.read(name) for name in bundle.namelist())
-            for counts in COUNTS.values():
+            for name, counts in COUNTS.items():
+                assert ticket(desk, name).encode() not in everything
                 assert ",".join(map(str, counts)).encode() not in everything
 
     ask(scene)
@@ -142,7 +164,7 @@ def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
         for name in NAMES[:sites]:
             await send(desk, answer(desk, name))
         await close(desk)
-        assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).to_bytes()
+        assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).shown.to_bytes()
         sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
         assert (sealed.seal.answers, sealed.seal.sites, sum(map(abs, sealed.seal.tally))) == (sites, (), 0)
         told = "Fewer than 3 sites answered, so nothing is shown" if sites else "There were no answers."
@@ -202,7 +224,9 @@ def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals
         assert statuses == [200, 200, 400, 400, 400]
         assert (await send(desk, answer(desk, "Small", (1,) * 6))).status_code == 200
         await close(desk)
-        assert (await desk.get(f"{ONE}/tally")).json()["products"][0] == 2 * MOST_IN_CELL**2 + 1
+        assert (await desk.get(f"{ONE}/tally")).json()["counts"][0] == 2 * MOST_IN_CELL + 1
+        exported = (await desk.get(f"{ONE}/export", token=desk.operator)).content.splitlines()
+        assert SiteTally.of(STUDY, map(SiteAnswer.from_bytes, exported)).products[0] == 2 * MOST_IN_CELL**2 + 1
 
     ask(scene)
     assert fits([], (MOST_IN_CELL,))
@@ -324,7 +348,7 @@ def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
     ask(scene)
 
 
-def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
+def test_the_seal_is_signed_with_its_sites(ask: Ask):
     async def scene(desk: Desk) -> None:
         await publish(desk)
         for name in NAMES[:3]:
@@ -332,9 +356,9 @@ def test_the_seal_is_signed_with_its_sites_and_products(ask: Ask):
         await close(desk)
         document = (await desk.get(f"{ONE}/sealed")).json()
         assert document["seal"]["format"] == 3
-        assert document["seal"]["sites"] == sorted(ticket(desk, name) for name in NAMES[:3])
+        assert document["seal"]["sites"] == sorted(site_name(ticket(desk, name)) for name in NAMES[:3])
         assert document["estimate"]["interval"] == "people"
-        changes: list[dict[str, object]] = [{"sites": []}, {"format": 1}, {"products": None}]
+        changes: list[dict[str, object]] = [{"sites": []}, {"format": 1}, {"products": []}]
         for change in changes:
             spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()
             with pytest.raises(FairgaugeError):

@@ -9,7 +9,7 @@ from fairgauge.collector.taking import check_takes, terms_of
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk
-from tests.samples import sample_study, site_study, two_questions, unlinked_study
+from tests.samples import sample_study, two_questions, unlinked_study
 
 STATED = replace(two_questions(), purpose="To know.", admission="tickets", aim="0.02", hourly=60)
 
@@ -42,7 +42,6 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
             replace(sample_study(), release=Release(10**12 + 1, "0.001", "0")),
             "release.batch=1000000000001: must be at most 1000000000000",
         ),
-        (site_study(), "site=something: is what this version of the collector cannot keep to yet"),
         (replace(unlinked_study(), release=None), "gateway=AQAgMTIz: must be the key of this collector's gateway"),
         (
             replace(unlinked_study(), release=None, gateway=None),

@@ -1,6 +1,6 @@
 """Seven and more groups.
 
-Covers: fairgauge.designs.subsets.
+Covers: fairgauge.designs.subsets, fairgauge.designs.subset_columns, fairgauge.designs.subset_program.
 """
 
 import json

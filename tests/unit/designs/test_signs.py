@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgauge.designs.signs import hadamard_of, sign_rows
+from fairgauge.designs.signs import fewer_sign_rows, hadamard_of, sign_rows
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 60, 64])
@@ -25,3 +25,13 @@ def test_every_row_comes_with_its_opposite(columns: int):
     assert rows.shape[1] == columns
     assert {tuple(row) for row in rows.tolist()} == {tuple(row) for row in (-rows).tolist()}
     assert (rows.T @ rows == len(rows) * np.eye(columns)).all()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 7, 8, 12, 19, 20])
+def test_fewer_rows_have_orthogonal_columns_that_sum_to_nothing(columns: int):
+    rows = fewer_sign_rows(columns)
+    assert rows.shape[1] == columns
+    assert (np.abs(rows) == 1).all()
+    assert (rows.sum(axis=0) == 0).all()
+    assert (rows.T @ rows == len(rows) * np.eye(columns)).all()
+    assert len(rows) <= len(sign_rows(columns))

@@ -38,6 +38,10 @@ def test_it_is_the_largest_only_where_the_intervals_show_it(other: Interval, lar
     assert (found.groups, found.largest) == (AB, largest)
 
 
+def test_it_is_not_the_largest_while_another_is_not_told():
+    assert not headline_of({AB: gap(0.3, 0.1), AC: gap(0.1, 0.05)}, {}, answers=9, untold=1).largest
+
+
 def test_of_two_groups_the_gap_is_the_largest():
     assert headline_of({AB: gap(0.3, 0.1)}, {}, answers=9).largest
 

@@ -7,7 +7,11 @@ import pytest
 from scipy.stats import binomtest
 
 from fairgauge.estimation import estimate
-from fairgauge.estimation.p_values import holm
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.p_values import holm, p_values
+from fairgauge.estimation.p_values import p_value as p_value_of
+from fairgauge.estimation.reader import counts_of
 from fairgauge.goals.sides import Pair
 from tests.surveys import expected_tally, people, study, tells_all
 
@@ -48,7 +52,7 @@ def test_a_gap_is_as_surprising_as_its_mirror_image_far_from_zero(shares: tuple[
 
 def test_holm_is_never_larger_than_bonferroni_and_keeps_the_order():
     bonferroni: dict[Pair, float] = {(0, 1): 0.4, (0, 2): 0.001, (1, 2): 1.0, (0, 3): 0.004, (1, 3): 0.02, (2, 3): 0.02}
-    found = holm(bonferroni)
+    found = holm(bonferroni, 6)
     assert list(found) == list(bonferroni)
     assert all(found[pair] <= bonferroni[pair] for pair in found)
     assert found == pytest.approx(
@@ -75,9 +79,29 @@ def test_holm_makes_few_mistakes_among_many_that_are_true():
             wrong += any(found[0, n] <= 0.05 for n in range(1, 10))
         return wrong
 
-    assert binomtest(mistakes(holm), 2000, 0.05, alternative="greater").pvalue > 1e-6
+    assert binomtest(mistakes(lambda ps: holm(ps, 10)), 2000, 0.05, alternative="greater").pvalue > 1e-6
     # Mutant: p-values of their own, not together.
     assert (
         binomtest(mistakes(lambda ps: {k: p / 10 for k, p in ps.items()}), 2000, 0.05, alternative="greater").pvalue
         < 1e-6
     )
+
+
+def test_gaps_that_are_not_told_count_among_those_that_are_compared():
+    """Which gaps are told depends on the answers: to leave the others out would be to choose after seeing them."""
+    told = holm({(0, 1): 0.001, (0, 2): 0.03}, 6)
+    assert told == pytest.approx({(0, 1): 0.001, (0, 2): 0.03 * 5 / 6})
+
+
+@pytest.mark.parametrize(("interval", "each", "holms"), [("normal", 3000, True), ("chebyshev", 30_000, False)])
+def test_differences_of_means_that_hold_together_are_no_equal_parts(interval: str, each: int, holms: bool):
+    """With estimated shares such a gap gets two of three parts of alpha, and may miss more often than a third of it."""
+    asked = study(tells_all(groups=3))
+    values = (("female", "0.9", each), ("male", "0.1", each), ("other", "-0.5", each))
+    reader = kind_of(interval).reader(
+        estimands_of(asked.questions[0]), counts_of(expected_tally(asked, people(*values)).counts)
+    )
+    pairs = reader.estimands.compared
+    alone = {pair: p_value_of(reader, pair, 0.1) for pair in pairs}
+    assert len({p for p in alone.values() if p < 1}) > 1
+    assert (p_values(reader, pairs, 0.1) != alone) is holms

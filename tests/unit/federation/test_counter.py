@@ -1,4 +1,5 @@
 import math
+import random
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
+from fairgauge.client.site import SiteAnswer, answer_for_site
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.federation import NodeCounter
@@ -13,8 +15,10 @@ from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.sites import SiteTally
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
+from tests.sites import confusion_study, records
 from tests.surveys import designed
 
 STUDY = sample_study()
@@ -159,3 +163,27 @@ def test_answers_in_waves_are_read_by_what_holds_at_the_end() -> None:
     counter = NodeCounter(Study("Waves", [sample_question()], order="waves"))
     assert counter.estimate().interval == "population"
     assert NodeCounter(STUDY).estimate().interval == "anytime"
+
+
+def test_sites_that_hold_many_people(tmp_path: Path) -> None:
+    study = confusion_study()
+    path = tmp_path / "answers.ndjson"
+    counter = NodeCounter(study, path=path)
+    rng = random.Random(5)
+    sites = [answer_for_site(study, records(rng, 400, {"female": (0.6, 0.1), "male": (0.8, 0.1)})) for _ in range(6)]
+    assert counter.add((f"hospital-{n}", one) for n, one in enumerate(sites)) == 6
+    assert counter.add([("hospital-0", answer_for_site(study, []))]) == 0, "one that lost its ledger"
+    of_devices = Answer(study.digest, "0" * 32, 1)
+    of_too_few_cells = SiteAnswer(study.digest, "1" * 32, (1, 2))
+    assert counter.add([(None, of_devices), (None, of_too_few_cells)]) == 0
+    assert counter.tally == SiteTally.of(study, sites)
+    assert counter.estimate().interval == "people"
+    found = counter.numbers()
+    assert found["answers"] == 6
+    assert found["true positive rate female - male low"] < -0.2 < found["true positive rate female - male high"]
+    with path.open("ab") as file:
+        file.write(b'{"counts":[12,-3')  # a crash within a line
+    later = NodeCounter(study, path=path)
+    assert later.answers == counter.answers
+    assert later.add([(None, answer_for_site(study, []))]) == 1
+    assert len(path.read_bytes().splitlines()) == 7

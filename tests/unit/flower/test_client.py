@@ -9,13 +9,18 @@ from flwr.clientapp import ClientApp
 from fairgauge import client
 from fairgauge.client import Ledger
 from fairgauge.client.refusals import TEXT, refusal_text
+from fairgauge.client.site import SiteAnswer
+from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
+from fairgauge.flower.client import SITE
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
+from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
+from tests.unit.client.test_site_asked import MARK, settled
 from tests.unit.flower.messages import asked
 
 STUDY = sample_study()
@@ -243,3 +248,27 @@ def test_an_agent_that_asks_for_values_gets_them_from_the_evaluation(here: Path)
         assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
         assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
     assert app.runs == 1
+
+
+class TestSites:
+    """A node that holds the records of many people."""
+
+    def test_the_answer_comes_from_the_nodes_own_records(self, tmp_path: Path) -> None:
+        app = App(study=confusion_study(), group=None, ledger=None)
+        settings = str(settled(tmp_path))
+        reply = app(**{SITE: settings})
+        found = from_content(reply.content)
+        assert isinstance(found, SiteAnswer)
+        assert sorted(reply.content["metrics"]) == ["counts", "id", "num-examples", "study"]
+        assert from_content(app(**{SITE: settings}).content) == found
+        assert app.runs == 0, "code that sees all records could put any of them into every count"
+        assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+
+    def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
+        assert refused(App(study=confusion_study())(), "settings")
+        assert refused(App(study=confusion_study())(**{SITE: str(settled(tmp_path, limit="0.1"))}), "limit")
+        broken = settled(tmp_path, records=f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
+        assert refused(App(study=confusion_study())(**{SITE: str(broken)}))
+
+    def test_a_device_needs_a_group_and_a_ledger(self) -> None:
+        assert refused(App(group=None)(), "settings")

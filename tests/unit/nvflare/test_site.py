@@ -21,11 +21,15 @@ from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 import fairgauge.nvflare
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
+from fairgauge.client.site import SiteAnswer, answer_for_site
+from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
-from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result
+from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result, to_result
 from tests.samples import sample_study
+from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
+from tests.unit.client.test_site_asked import MARK, settled
 
 STUDY_ASKED = sample_study()
 DOCUMENT = STUDY_ASKED.to_bytes().decode()
@@ -191,3 +195,32 @@ def test_a_recipe_holds_the_study_the_script_and_where_answers_go(tmp_path: Path
     assert held["path"] == "fairgauge.nvflare.server.AnswerCollector"
     assert held["args"]["study"] == DOCUMENT
     assert held["args"]["answers"] == "answers.ndjson"
+
+
+def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Path) -> None:
+    asked = confusion_study().to_bytes().decode()
+    own = str(settled(tmp_path))
+    first = at_the_site(AnswerFilter(records=own), metrics(), asked=asked)
+    answer = from_result(first)
+    assert isinstance(answer, SiteAnswer)
+    assert set(first) == {ANSWER, "__headers__"}
+    assert "8125390625" not in repr(first)
+    assert MARK not in repr(first)
+    guard = SiteGuard(records=own)
+    first["recall"] = 0.8125390625
+    assert sent(guard, first, asked=asked) == make_reply(ReturnCode.OK) | {ANSWER: first[ANSWER]}
+    assert from_result(sent(guard, metrics(), asked=asked)) == answer
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    # A device's study finds no profile there, and a site's study no records beside a profile.
+    assert at_the_site(AnswerFilter(records=own), metrics())[REFUSAL] == refusal_text("settings")
+    without = AnswerFilter(settings=str(settle(tmp_path)))
+    assert at_the_site(without, metrics(), asked=asked)[REFUSAL] == refusal_text("settings")
+
+
+def test_a_server_counts_sites(tmp_path: Path) -> None:
+    study = confusion_study()
+    collector = AnswerCollector(study.to_bytes().decode(), str(tmp_path / "answers.ndjson"))
+    answer = answer_for_site(study, [])
+    for name in ("site-1", "site-1", "site-2"):
+        collector.process_client_response(Client(name, ""), "validate", to_result(answer), FLContext())
+    assert collector.counter.answers == (answer,)

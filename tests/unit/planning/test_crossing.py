@@ -1,11 +1,14 @@
 """Attributes that cross, as they are typed."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fairgauge import Attribute, Metric, design
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.study import Comparison
 from fairgauge.study.attribute import INDEPENDENT
 from fairgauge.study.sides import side_name
 
@@ -101,3 +104,42 @@ def test_a_file_of_shares_that_is_none_is_refused(tmp_path: Path, text: str, lin
     with pytest.raises(InvalidInput) as refused:
         read(*CROSSED, file=path)
     assert line in str(refused.value)
+
+
+THREE = ("women=0.49", "men=0.49", "nonbinary=0.02")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"weigh": ["women:men"]}, "weigh=women:men: must be two groups and a weight, such as women:nonbinary=3"),
+        ({"weigh": ["women:men=0"]}, "weigh=women:men=0: must have a weight above 0"),
+        ({"weigh": ["women:men=nan"]}, "weigh=nan: must be a number"),
+        ({"weigh": ["women:children=2"]}, "weigh=women:children: must be two of women, men, nonbinary"),
+        ({"weigh": ["women:men=2", "men:women=3"]}, "weigh=men:women=3: must be weighed once"),
+        ({"weigh": ["women:men=101"]}, "weigh=101: must be at most 100 times the smallest"),
+        ({"weigh": ["women:men=0.009"]}, "weigh=1: must be at most 100 times the smallest"),
+        ({"against": "children"}, "against=children: must be one of women, men, nonbinary"),
+        ({"against": "men", "weigh": ["women:nonbinary=2"]}, "weigh=women:nonbinary=2: must be one of the comparisons"),
+        ({"against": "men", "compare": ["women:men"]}, "against=men: must not be given beside --compare"),
+        ({"compare": ["women:men", "men:women"]}, "compare=men:women: must be there once: it is there in the other"),
+    ],
+)
+def test_what_is_weighed_or_compared_wrongly_is_said(typed: dict[str, Any], said: str):
+    with pytest.raises(InvalidInput) as caught:
+        read_attribute(Grouping(THREE, **typed))
+    assert str(caught.value).startswith(said)
+
+
+def test_a_weight_is_of_a_comparison_in_either_order_and_a_reference_group_leaves_the_others():
+    found = read_attribute(Grouping(THREE, against="men", weigh=["men:nonbinary=1e2"]))
+    assert [(one.of, one.against, one.weight) for one in found.comparisons or ()] == [
+        (("women",), ("men",), None),
+        (("nonbinary",), ("men",), "100"),
+    ]
+
+
+def test_what_is_compared_in_python_is_checked_too():
+    both = Attribute("x", {"a": 0.5, "b": 0.3, "c": 0.2}, comparisons=[Comparison("a", "b"), Comparison("b", "a")])
+    with pytest.raises(InvalidInput, match="comparisons=b and a: must be there once, in one order"):
+        design(Metric("recall", 0, 1), both, epsilon=1)

@@ -17,7 +17,7 @@ from fairgauge.reports.document import render_report
 from fairgauge.reports.figures import Look
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.templating import style
-from fairgauge.reports.views import progress_view, views
+from fairgauge.reports.views import Progress, progress_view, views
 from fairgauge.study import Metric, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL
@@ -134,11 +134,11 @@ def test_names_with_strange_letters_stay_in_json():
 
 def test_progress_needs_two_looks_for_a_picture():
     question, interval = coin_question(RECALL), surveyed("gap alone")[2].questions[0].gaps["female", "male"]
-    one = progress_view(question, 80_000, error=0.01, needed=10**6, looks=[Look(80_000, interval)])
+    one = progress_view(question, Progress(80_000, 0.01, 10**6, [Look(80_000, interval)]))
     assert one.shrinking is None
     assert one.bar is not None
     assert one.sentence == "80,000 of about 1,000,000 answers needed for ±1 point."
     looks = [Look(800, interval), Look(80_000, interval)]
-    two = progress_view(question, 80_000, error=0.01, needed=None, looks=looks)
+    two = progress_view(question, Progress(80_000, 0.01, None, looks))
     assert two.bar is None
     assert "after 800 answers" in str(two.shrinking)

@@ -10,6 +10,7 @@ from fairgauge.estimation import Interval
 from fairgauge.reports.figures import (
     Bar,
     Look,
+    Marks,
     interval_figure,
     moves_figure,
     odds_figure,
@@ -23,7 +24,7 @@ NASTY = '<script>"&\' onload="x'
 BARS = [Bar("female − male", Interval(-4, -5, -3), "−5 to −3"), Bar(NASTY, Interval(1, 0, 2), "0 to 2")]
 LOOKS = [Look(n, Interval(-4, -4 - 300 / n**0.5, -4 + 300 / n**0.5)) for n in (128, 1000, 20_000)]
 FIGURES = {
-    "intervals": interval_figure(BARS, zero=True, tolerance=2, description=NASTY),
+    "intervals": interval_figure(BARS, marks=Marks(zero=True, tolerance=2), description=NASTY),
     "shrinking": shrinking_figure(LOOKS, needed=10**6, error=1, description=NASTY),
     "odds": odds_figure([("10 before", 0.1, 0.05, 0.3)], description=NASTY),
     "progress": progress_figure(0.4, description=NASTY),

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.estimation import Interval
-from fairgauge.reports.units import MINUS, Unit, level_of, part_of_hundred, places_for, unit_of
+from fairgauge.languages import MINUS
+from fairgauge.reports.units import Unit, level_of, part_of_hundred, places_for, unit_of
 from fairgauge.study import Metric
 
 POINTS = Unit(100, "point")

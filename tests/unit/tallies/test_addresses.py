@@ -1,10 +1,13 @@
 """Answers that are elsewhere, in folders and patterns, through the command; and ids that came twice."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from fairgauge.errors import InvalidInput
@@ -56,6 +59,25 @@ def test_what_an_engine_reads_itself_is_left_to_it(memory: str):
         assert copies[0].read_bytes() == lines(0, 8)
     assert not copies[0].exists()
     assert listed("nowhere+nothing://x/y.parquet", (".parquet",)) == ["nowhere+nothing://x/y.parquet"]
+
+
+def test_what_has_to_be_installed_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    for engine, address in (("duckdb", "s3://bucket/a.parquet"), ("dask", "s3://bucket/a.csv")):
+        with pytest.raises(InvalidInput, match=f"cannot be counted by {engine}: Install s3fs to access S3"):
+            count_files(STUDY, [address], engine=engine)
+    with pytest.raises(InvalidInput, match=r"must end in .*, and folders there need more: install s3fs to access S3"):
+        count_files(STUDY, ["s3://bucket/answers"], engine="polars")
+    with pytest.raises(InvalidInput, match="cannot be fetched: protocol not known: foo"):
+        count_files(STUDY, ["foo://bucket/a.csv"], engine="polars")
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+def test_the_digest_beside_the_rows_is_checked_elsewhere_too(tmp_path: Path, engine: str):
+    table = pa.table({"symbol": [0, 1]}).replace_schema_metadata({"fairgauge.study": "0" * 64})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(InvalidInput, match=rf"a\.parquet: study={'0' * 10}"):
+        count_files(STUDY, [f"file://{tmp_path}/a.parquet"], engine=engine)
 
 
 def test_what_is_not_there_is_one_line():

@@ -3,6 +3,7 @@
 Covers: fairgauge.tallies.site_files
 """
 
+from math import isqrt
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import BadTally, InvalidInput
 from fairgauge.tallies.site_files import from_site_files
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies.sites import SiteTally, site_name
 from tests.sites import confusion_study
 
 STUDY = confusion_study()
@@ -21,9 +22,20 @@ TWO = SiteAnswer(STUDY.digest, "2" * 32, (1, 1, 1, 1, 1, 1, 1, 1))
 def test_sums_and_products() -> None:
     tally = SiteTally.of(STUDY, [TWO, ONE, TWO])
     assert tally.counts == (2, -1, 1, 1, 1, 1, 1, 4)
-    assert tally.sites == ("1" * 32, "2" * 32)
+    assert tally.sites == tuple(sorted(map(site_name, ("1" * 32, "2" * 32))))
+    assert "1" * 32 not in tally.to_bytes().decode()  # which may be a ticket
     assert tally.products[:3] == (1 + 1, -2 + 1, 1)
     assert tally.products[-1] == 9 + 1
+
+
+def test_products_of_two_sites_would_tell_what_each_of_them_counted() -> None:
+    tally = SiteTally.of(STUDY, [ONE, TWO])
+    squares = [tally.products[place] for place in (0, 8, 15, 21, 26, 30, 33, 35)]
+    roots = [isqrt(2 * square - count**2) for square, count in zip(squares, tally.counts, strict=True)]
+    pairs = [{(count + root) // 2, (count - root) // 2} for count, root in zip(tally.counts, roots, strict=True)]
+    assert pairs == [set(cells) for cells in zip(ONE.counts, TWO.counts, strict=True)]
+    assert tally.shown.products == ()
+    assert SiteTally.from_bytes(tally.shown.to_bytes()) == tally.shown
 
 
 def test_bytes_and_back() -> None:
@@ -46,7 +58,7 @@ def test_an_answer_to_something_else(answer: SiteAnswer) -> None:
     "text",
     [
         '{"counts":[1],"products":[1],"sites":["b","a"],"study":"x"}',
-        '{"counts":[1],"products":[],"sites":[],"study":"x"}',
+        '{"counts":[1],"products":[1,1],"sites":[],"study":"x"}',
         '{"counts":[1.5],"products":[1],"sites":[],"study":"x"}',
         '{"counts":[1],"products":[1],"sites":[1],"study":"x"}',
         '{"counts":1,"products":[1],"sites":[],"study":"x"}',

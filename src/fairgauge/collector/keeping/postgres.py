@@ -45,6 +45,7 @@ async def back_up(address: str, target: Path) -> Checked:
             expected = {(study, symbol): count for study, symbol, count in await connection.fetch(_COUNTS)}
             seals = await connection.fetchval("SELECT count(*) FROM studies WHERE seal IS NOT NULL")
             kept = {row[0] for row in await connection.fetch("SELECT number FROM studies WHERE dropped IS NULL")}
+            sites = await connection.fetchval("SELECT count(*) FROM sites WHERE counts IS NOT NULL")
             await _run(
                 dump,
                 "--format=custom",
@@ -55,11 +56,12 @@ async def back_up(address: str, target: Path) -> Checked:
             )
         found = await _counted(tool, temporary)
         wanted = Counter({key: count for key, count in expected.items() if key[0] in kept})
-        if found.answers != wanted or found.tallies != Counter(expected):
+        if found.answers != wanted or found.tallies != Counter(expected) or found.sites != sites:
             raise StoreDamaged("the dump does not hold what the database's tallies say, so there is no copy")
         temporary.chmod(0o600)
         os.link(temporary, target)
-        return Checked(found.studies, sum(found.answers.values()), int(seals), pages=False, faults=())
+        answers = sum(found.answers.values()) + found.sites
+        return Checked(found.studies, answers, int(seals), pages=False, faults=())
     finally:
         await connection.close()
         temporary.unlink(missing_ok=True)
@@ -92,6 +94,7 @@ class _Rows:
 
     def __init__(self) -> None:
         self.studies = 0
+        self.sites = 0  # that answered, and whose counts were not dropped
         self.answers: Counter[tuple[int, int]] = Counter()
         self.tallies: Counter[tuple[int, int]] = Counter()
 
@@ -114,6 +117,8 @@ async def _counted(tool: str, dump: Path) -> _Rows:
             table = ""
         elif table == "studies":
             rows.studies += 1
+        elif table == "sites":
+            rows.sites += line.split(b"\t")[columns["counts"]] != rb"\N"
         elif table.startswith("answers") or table in ("tallies", "waiting"):
             fields = line.split(b"\t")
             key = int(fields[columns["study"]]), int(fields[columns["symbol"]])

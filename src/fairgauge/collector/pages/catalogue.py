@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
+from fairgauge.languages import Voice
+from fairgauge.reports.naming import title_in
 from fairgauge.reports.sites import asks_sentence
+from fairgauge.reports.views import naming
 from fairgauge.reports.words import question_sentence
 from fairgauge.study import Study
 
@@ -15,10 +18,11 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class Asked:
-    """What a list says of a study; it never changes."""
+    """What a list says of a study in one language; it never changes.  ``lang`` is the title's, if the study says it."""
 
     title: str
     asks: str
+    lang: str | None = None
     counted: str = "answers"
 
 
@@ -37,29 +41,33 @@ class Catalogue:
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[tuple[str, Voice], Asked] = {}
 
-    async def asked(self, digest: str) -> Asked:
+    async def asked(self, digest: str, voice: Voice) -> Asked:
         """Return what a study asks."""
-        found = self._asked.get(digest)
+        found = self._asked.get((digest, voice))
         if found is None:
-            found = await asyncio.to_thread(_read, await self._collector.study(digest))
+            found = await asyncio.to_thread(_read, await self._collector.study(digest), voice)
             if len(self._asked) >= _REMEMBERED:
                 self._asked.clear()
-            self._asked[digest] = found
+            self._asked[digest, voice] = found
         return found
 
-    async def cards(self, *, everything: bool) -> tuple[list[Card], int]:
+    async def cards(self, voice: Voice, *, everything: bool) -> tuple[list[Card], int]:
         """Return the newest studies, all or those with public results, and how many there are beyond them."""
         listed = [kept for kept in await self._collector.store.studies() if everything or kept.public]
-        return [await self._card(kept) for kept in listed[:SHOWN]], max(0, len(listed) - SHOWN)
+        return [await self._card(kept, voice) for kept in listed[:SHOWN]], max(0, len(listed) - SHOWN)
 
-    async def _card(self, kept: Published) -> Card:
-        asked = await self.asked(kept.digest)
+    async def _card(self, kept: Published, voice: Voice) -> Card:
+        asked = await self.asked(kept.digest, voice)
         answers = sum((await self._collector.store.arrivals(kept.number)).values())
         return Card(kept, asked, kept.state(self._collector.clock()), answers)
 
 
-def _read(study: Study) -> Asked:
-    asks = map(question_sentence, study.questions) if study.site is None else [asks_sentence(study.site)]
-    return Asked(study.title, " ".join(asks), "answers" if study.site is None else "sites")
+def _read(study: Study, voice: Voice) -> Asked:
+    title, lang = title_in(study, voice)
+    if study.site is not None:
+        own = naming(study, study.site.asked[0], voice)
+        return Asked(title, own.tell(asks_sentence(study.site)), lang, "sites")
+    said = [naming(study, question, voice).tell(question_sentence(question)) for question in study.questions]
+    return Asked(title, " ".join(said), lang)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fairgauge.crowd import factor_sentence, guess_sentence, promised
-from fairgauge.crowd.words import shown, shown_delta
+from fairgauge.crowd import Crowd, promised
+from fairgauge.crowd.words import factor_of, right_at_most, shown, shown_delta
+from fairgauge.languages import Numeral, Told, Voice
 from fairgauge.study import Study
 
 
@@ -14,38 +15,39 @@ def release_sentence(batch: int, *, shown: int, over: bool) -> str:
     >>> release_sentence(1000, shown=0, over=False)
     'No counts are shown yet. They leave in batches of at least 1,000 answers: when 2,000 wait, or the study closes.'
     """
-    leave = f"batches of at least {batch:,} answers"
     if over:
-        few = f"Fewer than {batch:,} answers came, too few to hide one person among, so their counts are never shown."
-        return f"Counts left in {leave}, and all of them are shown now." if shown else few
+        return Told.of("results.released" if shown else "results.too-few", batch=batch)
     if not shown:
-        return f"No counts are shown yet. They leave in {leave}: when {2 * batch:,} wait, or the study closes."
-    return f"The counts of {shown:,} answers are shown. The others wait, so that counts leave in {leave}."
+        return Told.of("results.not-yet", batch=batch, twice=2 * batch)
+    return Told.of("results.some", shown=shown, batch=batch)
 
 
 @dataclass(frozen=True)
 class CrowdView:
     """The second promise, for a page."""
 
-    epsilon: str
-    delta: str
     batch: str
-    known: str
     factor: str
     guess: str
+    promise: str
+
+
+def crowd_view(study: Study, voice: Voice) -> CrowdView | None:
+    """Return the second promise of a study in the crowd; None for others.  It takes up to some seconds, once."""
+    crowd = _promised(study)
+    if crowd is None:
+        return None
+    delta, known = Numeral(shown_delta(crowd.delta)), crowd.batch - crowd.people
+    key, more = ("study.crowd-known", {"known": known}) if known else ("study.crowd", {})
+    right = Told.of("number.percent", number=Numeral(shown(right_at_most(crowd), 3)))
+    return CrowdView(
+        batch=voice.number(crowd.batch),
+        factor=voice.tell(Told.of("study.factor", factor=Numeral(shown(factor_of(crowd), 3)), delta=delta)),
+        guess=voice.tell(Told.of("study.guess", right=right)),
+        promise=voice.tell(Told.of(key, epsilon=Numeral(shown(crowd.epsilon, 4)), delta=delta, **more)),
+    )
 
 
 @lru_cache(maxsize=64)
-def crowd_view(study: Study) -> CrowdView | None:
-    """Return the second promise of a study in the crowd; None for others.  It takes up to some seconds, once."""
-    crowd = promised(study)
-    if crowd is None:
-        return None
-    return CrowdView(
-        epsilon=shown(crowd.epsilon, 4),
-        delta=shown_delta(crowd.delta),
-        batch=f"{crowd.batch:,}",
-        known=f"{crowd.batch - crowd.people:,}",
-        factor=factor_sentence(crowd),
-        guess=guess_sentence(crowd),
-    )
+def _promised(study: Study) -> Crowd | None:
+    return promised(study)

@@ -9,7 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import session_of
+from fairgauge.collector.pages.speaking import ENGLISH, carried, markup, voice_of
 from fairgauge.collector.problems import Problem
+from fairgauge.languages import Voice, names
 from fairgauge.reports.templating import environment, style
 
 POLICY = (
@@ -24,7 +26,7 @@ _HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",  # so that a form says which site it is from
-    "Vary": "Accept, Cookie",
+    "Vary": "Accept, Accept-Language, Cookie",
 }
 
 
@@ -47,9 +49,20 @@ def _ranges(accept: str) -> list[tuple[str, float]]:
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: object) -> Response:
-    """Return a page made from a template, which also learns who is signed in."""
-    text = templates().get_template(template).render(session=session_of(request), **values)
-    return Response(text, status, _HEADERS, "text/html; charset=utf-8")
+    """Return a page made from a template, in the language that is asked for; it also learns who is signed in."""
+    return _page(request, voice_of(request), template, status, values | {"languages": names()})
+
+
+def english_page(request: Request, template: str, *, status: int = 200, **values: object) -> Response:
+    """Return a page that is in English for everyone."""
+    return _page(request, ENGLISH, template, status, values | {"languages": []})
+
+
+def _page(request: Request, voice: Voice, template: str, status: int, values: dict[str, object]) -> Response:
+    told = {"voice": voice, "carried": carried(request), "session": session_of(request)}
+    text = templates().get_template(template).render(**told | values)
+    headers = {**_HEADERS, "Content-Language": voice.tag}
+    return Response(text, status, headers, "text/html; charset=utf-8")
 
 
 def on_loopback(request: Request) -> bool:
@@ -70,7 +83,8 @@ def see_other(address: str) -> Response:
 
 def problem_page(request: Request, problem: Problem) -> Response:
     """Return a problem as a page."""
-    found = page(request, "problem.html", status=problem.status, problem=problem)
+    title = voice_of(request).say(f"problem.{problem.kind}")
+    found = page(request, "problem.html", status=problem.status, problem=problem, title=title)
     found.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})
     return found
 
@@ -78,7 +92,9 @@ def problem_page(request: Request, problem: Problem) -> Response:
 @lru_cache(maxsize=1)
 def templates() -> Environment:
     """Return the templates of the pages."""
-    return environment("fairgauge.collector.pages")
+    found = environment("fairgauge.collector.pages")
+    found.filters["markup"] = markup
+    return found
 
 
 async def style_sheet(request: Request) -> Response:

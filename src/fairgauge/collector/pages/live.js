@@ -3,8 +3,8 @@ const page = document.querySelector("[data-events]");
 const state = document.querySelector("[data-live]");
 if (page && state) {
   const source = new EventSource(page.dataset.events);
-  source.onopen = () => { state.textContent = "live"; };
-  source.onerror = () => { state.textContent = "reconnecting"; };
+  source.onopen = () => { state.textContent = state.dataset.live; };
+  source.onerror = () => { state.textContent = state.dataset.lost; };
   source.addEventListener("results", (event) => {
     const sent = new DOMParser().parseFromString(event.data, "text/html");
     for (const part of sent.querySelectorAll("[data-part]")) {

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from fairgauge.collector.logs import log_fault
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
+from fairgauge.collector.pages.speaking import ENGLISH
 from fairgauge.collector.refusals import Stopping
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.slots import STRANGER, Slots
+from fairgauge.languages import Voice
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there
@@ -44,8 +46,8 @@ class Live:
         for watch in self._watches.values():
             watch.tell()
 
-    def join(self, entry: Entry, kind: str = STRANGER) -> AsyncIterator[bytes]:
-        """Return events for one more listener of a kind.
+    def join(self, entry: Entry, voice: Voice = ENGLISH, kind: str = STRANGER) -> AsyncIterator[bytes]:
+        """Return events for one more listener of a kind, in a language.
 
         Raises:
             Busy: If there are too many of this kind.
@@ -54,17 +56,17 @@ class Live:
         if self._stopped.is_set():
             raise Stopping("The collector is stopping.", 2)
         self._places.check(kind)
-        return self._listen(entry, kind)
+        return self._listen(entry, voice, kind)
 
-    async def _listen(self, entry: Entry, kind: str) -> AsyncIterator[bytes]:
+    async def _listen(self, entry: Entry, voice: Voice, kind: str) -> AsyncIterator[bytes]:
         with self._places.taken(kind), self._watching(entry) as watch:
             seen = 0
             yield _RETRY
             while not self._stopped.is_set():
                 if watch.version > seen:
-                    seen = watch.version
-                    yield watch.event
-                    if watch.over:
+                    seen, found = watch.version, watch.found
+                    yield await asyncio.shield(watch.event(voice))  # others may wait for it too
+                    if found is not None and found.over:
                         yield _OVER
                         return
                 elif not await watch.wait(BEAT_SECONDS):
@@ -96,22 +98,34 @@ class Live:
             else:
                 if found is not last:
                     last = found
-                    watch.event, watch.over = event_of(found), found.over
-                    watch.version += 1
-                    watch.tell()
+                    watch.show(found)
             await asyncio.sleep(max(POLL_SECONDS, _PART * (time.monotonic() - started)))
 
 
 class _Watch:
-    """A study that is watched: its newest event, and a bell."""
+    """A study that is watched: what is newest, as an event in every language that is listened to, and a bell."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.listeners = 0
         self.version = 0
-        self.event = b""
-        self.over = False
+        self.found: Results | None = None
+        self._events: dict[Voice, asyncio.Future[bytes]] = {}
         self._bell = asyncio.Event()
+
+    def show(self, found: Results) -> None:
+        """Take what is newest, and wake everyone who waits."""
+        self.found, self._events = found, {}
+        self.version += 1
+        self.tell()
+
+    def event(self, voice: Voice) -> "asyncio.Future[bytes]":
+        """Return what is newest as an event; it is written once for all who listen in the same language."""
+        if self.found is None:
+            raise LookupError("there is nothing to show yet")
+        if voice not in self._events:
+            self._events[voice] = asyncio.ensure_future(asyncio.to_thread(event_of, self.found, voice))
+        return self._events[voice]
 
     def tell(self) -> None:
         """Wake everyone who waits."""
@@ -128,8 +142,8 @@ class _Watch:
         return True
 
 
-def event_of(results: Results) -> bytes:
+def event_of(results: Results, voice: Voice) -> bytes:
     """Return what a page shows of results, as an event."""
-    text = templates().get_template("live.html").render(results=results)
+    text = templates().get_template("live.html").render(results=results, told=results.told(voice), voice=voice)
     lines = "".join(f"data: {line}\n" for line in text.splitlines())
     return f"event: results\n{lines}\n".encode()

@@ -18,8 +18,9 @@ from fairgauge.collector.access import collector_of, session_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.notes import site_note
 from fairgauge.collector.pages.forms import require_operator
-from fairgauge.collector.pages.html import on_loopback, page, see_other
+from fairgauge.collector.pages.html import english_page, on_loopback, page, see_other
 from fairgauge.collector.pages.shelf import pages_of
+from fairgauge.collector.pages.speaking import ENGLISH, carried
 from fairgauge.collector.problems import problem_of
 from fairgauge.collector.queries import Terms, read_values
 from fairgauge.collector.refusals import NotAllowed
@@ -47,7 +48,7 @@ MOST_METRICS = 8
 
 async def sign_in_page(request: Request) -> Response:
     """Show the form that asks for a token."""
-    return page(request, "sign_in.html", wrong=None)
+    return page(request, "sign_in.html", wrong=False)
 
 
 async def sign_in(request: Request, form: dict[str, str]) -> Response:
@@ -56,9 +57,9 @@ async def sign_in(request: Request, form: dict[str, str]) -> Response:
     cookie = collector.sessions.start(form["token"])
     if cookie is None:
         collector.turnstile.enter("refused")
-        return page(request, "sign_in.html", status=403, wrong="This token is not good here.")
+        return page(request, "sign_in.html", status=403, wrong=True)
     operator = collector.gatekeeper.role_of(form["token"]) == "operator"
-    found = see_other("/operator" if operator else "/studies")
+    found = see_other("/operator" if operator else f"/studies{carried(request)}")
     _set_cookie(request, found, cookie, SECONDS)
     return found
 
@@ -176,7 +177,7 @@ def _tickets(entry: Entry, lines: str) -> Response:
 
 async def _desk(request: Request, *, status: int = 200, **more: object) -> Response:
     values: dict[str, object] = {"form": BLANK, "plans": [], "wrong": None, "token": None, "token_name": ""}
-    cards, _ = await pages_of(request).catalogue.cards(everything=True)
+    cards, _ = await pages_of(request).catalogue.cards(ENGLISH, everything=True)
     collector = collector_of(request)
     kept, uses = collector.gatekeeper.kept(), read_uses(collector.secrets)
     events = [(moment_of(one.bucket), one) for one in await collector.store.events(EVENTS)]
@@ -189,7 +190,7 @@ async def _desk(request: Request, *, status: int = 200, **more: object) -> Respo
         "tokens": [(one, uses.get(one.name, "")) for one in kept],
         "events": events,
     }
-    return page(request, "operator.html", status=status, **found, **values | more)
+    return english_page(request, "operator.html", status=status, **found, **values | more)
 
 
 async def _design(request: Request, run: Callable[[], T]) -> T:

@@ -14,11 +14,14 @@ from fairgauge.collector.pages.crowd import release_sentence
 from fairgauge.collector.pages.sites import sites_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
-from fairgauge.estimation import Estimate, Interval, estimate
+from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
+from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
-from fairgauge.reports.views import ProgressView, QuestionView, progress_view, views
+from fairgauge.reports.sites import about_sentence
+from fairgauge.reports.units import part_of_hundred
+from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from fairgauge.tallies.sites import SiteTally
@@ -28,10 +31,22 @@ INTERVAL = LIVE  # people look at a page whenever they like, and as often as the
 KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
-_WAITING = (
-    "Answers to this study come in waves, say one country after another. What came so far is not what everyone says, "
-    "so nothing is shown before the study closes. Then an interval is shown that does not depend on the order."
-)
+_VOICES = 16  # ways of writing in which results are kept in memory
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the answers to a study say, in one language."""
+
+    questions: list[QuestionView]
+    progress: list[ProgressView]
+    held: bool
+    released: str
+    sure: str
+    guarantee: str
+    bands: list[str]  # what each picture of the past is about
+    sites: bool
+    about: str  # what the numbers are about, where sites counted
 
 
 @dataclass(frozen=True)
@@ -41,12 +56,12 @@ class Results:
     study: Study
     tally: Tally | SiteTally
     estimate: Estimate
-    questions: list[QuestionView]
-    progress: list[ProgressView]
+    progress: list[Progress]
     over: bool
     complete: bool  # whether the whole past is drawn
     batch: int | None = None  # how many answers a batch has, if counts leave in batches
     answers: int = 0  # how many came, whether their counts may be seen or not
+    spoken: dict[Voice, Shown] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def waiting(self) -> bool:
@@ -69,8 +84,17 @@ class Results:
         if self.study.site is not None:
             return sites_sentence(self.answers, over=self.over)
         if self.waiting:
-            return _WAITING
+            return Told.of("results.waves")
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
+
+    def told(self, voice: Voice) -> Shown:
+        """Return all of it in a language; whoever asks next in the same way gets the same."""
+        found = self.spoken.get(voice)
+        if found is None:
+            if len(self.spoken) >= _VOICES:
+                self.spoken.clear()
+            found = self.spoken[voice] = _told(self, voice)
+        return found
 
 
 @dataclass
@@ -111,7 +135,7 @@ class Reckoner:
         if last is not None and last.over == over:
             same = last.tally == tally
             if last.answers != answers and apart:
-                known.last = last = replace(last, answers=answers)
+                known.last = last = replace(last, answers=answers, spoken={})
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
@@ -157,10 +181,10 @@ def _reckon(now: _Now, known: _Known) -> Results:
         known.past[look.total] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
-    progress: list[ProgressView] = []
+    progress: list[Progress] = []
     if study.site is not None:  # whose counts are shown at the end, and not on the way
-        return Results(study, tally, found, views(study, found, over=now.over), progress, now.over, complete=True)
-    for number, (question, told) in enumerate(zip(study.questions, found.questions, strict=True)):
+        return Results(study, tally, found, progress, now.over, complete=True)
+    for number, told in enumerate(found.questions):
         drawn: list[Look] = []
         main = told.headline
         if main.groups is not None and main.interval is not None:
@@ -169,6 +193,32 @@ def _reckon(now: _Now, known: _Known) -> Results:
             drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
             drawn.append(Look(tally.total, main.interval))
         needed = known.needed[number]
-        progress.append(progress_view(question, tally.total, error=errors[number], needed=needed, looks=drawn))
+        progress.append(Progress(tally.total, errors[number], needed, drawn))
     complete = all(look.total in known.past for look in past)
-    return Results(study, tally, found, views(study, found, over=now.over), progress, now.over, complete)
+    return Results(study, tally, found, progress, now.over, complete)
+
+
+def _drawn(found: QuestionEstimate) -> str:
+    pair = found.headline.groups
+    if len(found.gaps) < 2 or pair is None:
+        return Told.of("results.gap")
+    return Told.of("results.gap-between", first=pair[0], second=pair[1])
+
+
+def _told(results: Results, voice: Voice) -> Shown:
+    study, estimate = results.study, results.estimate
+    steps = zip(study.questions, results.progress, strict=False)  # of sites nothing is shown on the way
+    return Shown(
+        views(study, estimate, over=results.over, voice=voice),
+        [progress_view(question, step, naming(study, question, voice)) for question, step in steps],
+        held=results.held,
+        released=voice.tell(results.released),
+        sure=voice.tell(part_of_hundred(estimate.confidence)),
+        guarantee=voice.say(f"interval.{estimate.interval}"),
+        bands=[
+            naming(study, one, voice).tell(_drawn(told))
+            for one, told in zip(study.asked, estimate.questions, strict=True)
+        ],
+        sites=study.site is not None,
+        about="" if study.site is None else voice.tell(about_sentence(estimate)),
+    )

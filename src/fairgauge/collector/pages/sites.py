@@ -1,8 +1,7 @@
 """A study for sites on its page: how many answered, and what of their counts is shown when."""
 
 from fairgauge.collector.seal_sites import FEWEST
-
-_WORDS = {0: "No site has", 1: "One site has"}
+from fairgauge.languages import Told
 
 
 def sites_sentence(answered: int, *, over: bool) -> str:
@@ -14,13 +13,8 @@ def sites_sentence(answered: int, *, over: bool) -> str:
     ''
     """
     if not over:
-        told = _WORDS.get(answered, f"{answered:,} sites have")
-        return (
-            f"{told} answered. What they counted is summed up and shown when the study closes: a sum before and one "
-            "after would tell what the site between them counted."
-        )
+        told = Told.of("sites.answered", count=answered) if answered else Told.of("sites.none")
+        return Told.together([told, Told.of("sites.waiting")])
     if answered >= FEWEST or not answered:
         return ""
-    return (
-        f"Fewer than {FEWEST} sites answered, so nothing is shown: the sum would tell one site's counts to the other."
-    )
+    return Told.of("sites.too-few", fewest=FEWEST)

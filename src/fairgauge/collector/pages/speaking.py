@@ -1,77 +1,64 @@
-"""The words that people read who take part: one catalogue, one file for each language, and who gets which.
+"""Who speaks to whom: the language of a request, and the words of the page's scripts.
 
-The page's scripts use the same catalogue, as the module ``languages.js``.
+The texts are in ``fairgauge.languages``, one file for each language.
 """
 
 import json
-from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 from markupsafe import Markup, escape
+from starlette.requests import Request
 
-OWN = "en"  # for whoever reads none of the others
-FOLDER = Path(__file__).parent / "languages"
+from fairgauge.languages import Voice, accepted, catalogue
 
-Texts = Mapping[str, str | Mapping[str, str]]
+ENGLISH = Voice()
+# What the scripts of the page need where a person takes part; the rest is put into pages here.
+_FOR_SCRIPTS = (
+    "page", "asks", "state", "who", "privacy", "crowd", "checks", "limits", "form", "group", "value", "ticket", "ready",
+    "sending", "thanks", "refused", "memory", "stop", "error",
+)  # fmt: skip
+_ABOUT = ("language.name", "language.direction")
+
+
+def voice_of(request: Request) -> Voice:
+    """Return the voice that a browser asks for: ``?lang=`` first, then Accept-Language."""
+    wanted = [*chosen(request), *accepted(request.headers.get("accept-language", ""))]
+    return Voice.of(tag[:35] for tag in wanted[:20])  # a tag has at most 35 letters (RFC 5646)
+
+
+def chosen(request: Request) -> list[str]:
+    """Return the language that an address names, if it names one."""
+    return [tag for tag in request.query_params.getlist("lang")[:1] if tag]
+
+
+def carried(request: Request) -> str:
+    """Return what a link needs at its end, so that the next page keeps a language that was chosen.
+
+    Only one of the catalogue is carried on: an address can name anything.
+    """
+    return f"?lang={voice_of(request).tag}" if chosen(request) else ""
+
+
+def markup(voice: Voice, key: str, **parts: Markup | str) -> Markup:
+    """Return a text with its parts put in, as markup; what is no markup is escaped."""
+    held = {name: f"\N{OBJECT REPLACEMENT CHARACTER}{number}\N{OBJECT REPLACEMENT CHARACTER}"
+            for number, name in enumerate(parts)}  # fmt: skip
+    text = escape(voice.say(key, **held))
+    for name, place in held.items():
+        text = text.replace(voice.apart(place), escape(parts[name]))
+    return text
 
 
 @cache
-def catalogue() -> dict[str, Texts]:
-    """Return every text in every language, by the language's tag; the one that texts are written in comes first."""
-    files = sorted(FOLDER.glob("*.json"), key=lambda path: (path.stem != OWN, path.stem))
-    return {path.stem: json.loads(path.read_bytes()) for path in files}
+def for_scripts() -> dict[str, dict[str, object]]:
+    """Return the part of the catalogue that scripts use, by language."""
+    return {
+        tag: {key: text for key, text in texts.items() if key in _ABOUT or key.partition(".")[0] in _FOR_SCRIPTS}
+        for tag, texts in catalogue().items()
+    }
 
 
 @cache
 def script() -> bytes:
-    """Return the catalogue as a module for browsers."""
-    return f"export const LANGUAGES = {json.dumps(catalogue(), ensure_ascii=False, indent=1)};\n".encode()
-
-
-def names() -> list[tuple[str, str]]:
-    """Return the languages, each with its own name for itself."""
-    return [(tag, str(texts["language.name"])) for tag, texts in catalogue().items()]
-
-
-def lookup(wanted: Iterable[str]) -> str:
-    """Return the first wanted language that there is: "de-AT" also finds "de" (RFC 4647, lookup).
-
-    >>> lookup(["fr", "de-AT", "en"]), lookup(["tlh"])
-    ('de', 'en')
-    """
-    known = {tag.lower(): tag for tag in catalogue()}
-    for tag in wanted:
-        left = tag.lower()
-        while left:
-            if left in known:
-                return known[left]
-            left = left.rpartition("-")[0]
-    return OWN
-
-
-def accepted(header: str) -> list[str]:
-    """Return the languages of an Accept-Language header, the best first.
-
-    >>> accepted("en;q=0.5, de-AT, ar;q=0.9, fr;q=0, *;q=0.1")
-    ['de-AT', 'ar', 'en']
-    """
-    found = []
-    for part in header.split(","):
-        tag, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((p[2:] for p in parameters if p.lower().startswith("q=")), "1")
-        try:
-            weight = float(quality)
-        except ValueError:
-            weight = 0.0
-        if weight > 0 and tag and tag != "*":
-            found.append((weight, tag))
-    return [tag for _, tag in sorted(found, key=lambda one: -one[0])]
-
-
-def say(tag: str, key: str, **parts: str) -> Markup:
-    """Return a text in a language with its parts put in; what is no markup is escaped."""
-    text = catalogue()[tag][key]
-    if not isinstance(text, str):
-        raise TypeError(f"{key} depends on a count")
-    return escape(text).format(**parts)
+    """Return the words of scripts as a module for browsers."""
+    return f"export const LANGUAGES = {json.dumps(for_scripts(), ensure_ascii=False, indent=1)};\n".encode()

@@ -11,28 +11,30 @@ from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.crowd import crowd_view
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
+from fairgauge.collector.pages.speaking import voice_of
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
 from fairgauge.errors import CannotEstimate
+from fairgauge.languages import Voice
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.sites import noise_sentence
-from fairgauge.reports.views import privacy_view, site_privacy_view, title_of
+from fairgauge.reports.views import naming, privacy_view, site_privacy_view, title_of
 from fairgauge.study import Study
 
 
 async def index(request: Request) -> Response:
     """List studies: those whose results are public, or all of them to whoever has signed in."""
     everything = role_of(request) is not None
-    cards, more = await pages_of(request).catalogue.cards(everything=everything)
+    cards, more = await pages_of(request).catalogue.cards(voice_of(request), everything=everything)
     return page(request, "index.html", cards=cards, more=more, everything=everything)
 
 
 async def study(request: Request) -> Response:
     """Show a study to anyone, and what its answers say to those who may see it."""
     collector, pages, digest = collector_of(request), pages_of(request), request.path_params["digest"]
-    kept = await collector.document(digest)
-    found, asked = await collector.study(digest), await pages.catalogue.asked(digest)
+    voice, kept = voice_of(request), await collector.document(digest)
+    found, asked = await collector.study(digest), await pages.catalogue.asked(digest, voice)
     allowed = role_of(request) is not None or await may_see(collector, digest)
     results = await pages.reckoner.results(await collector.entry(digest)) if allowed else None
     return page(
@@ -40,13 +42,14 @@ async def study(request: Request) -> Response:
         "study.html",
         kept=kept,
         study=found,
-        asks=asked.asks,
+        asked=asked,
         state=kept.state(collector.clock()),
         published=moment_of(kept.published),
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
-        privacy=await asyncio.to_thread(_privacy, found),
-        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found)),
+        told=None if results is None else await asyncio.to_thread(results.told, voice),
+        privacy=await asyncio.to_thread(_privacy, found, voice),
+        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
         key=kept.key or collector.signer.public,
         address=address_of(request),
     )
@@ -55,8 +58,9 @@ async def study(request: Request) -> Response:
 async def events(request: Request) -> Response:
     """Send what the answers say, again and again as they come, as server-sent events."""
     entry = await collector_of(request).current(request.path_params["digest"])
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(pages_of(request).live.join(entry, kind_of(request)), 200, headers, "text/event-stream")
+    headers = {"Cache-Control": "no-store", "Vary": "Accept-Language", "X-Accel-Buffering": "no"}
+    sent = pages_of(request).live.join(entry, voice_of(request), kind_of(request))
+    return StreamingResponse(sent, 200, headers, "text/event-stream")
 
 
 async def report(request: Request) -> Response:
@@ -84,7 +88,9 @@ async def report_text(request: Request, entry: Entry) -> str:
     return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
 
 
-def _privacy(study: Study) -> list[dict[str, object]]:
+def _privacy(study: Study, voice: Voice) -> list[dict[str, object]]:
     if study.site is not None:
-        return [{"title": study.title, "site": site_privacy_view(study.site), "noise": noise_sentence(study.site)}]
-    return [{"title": title_of(question), "privacy": privacy_view(question)} for question in study.questions]
+        noise = voice.tell(noise_sentence(study.site))
+        return [{"title": study.title, "site": site_privacy_view(study.site, voice), "noise": noise}]
+    own = [(question, naming(study, question, voice)) for question in study.questions]
+    return [{"title": one.tell(title_of(question)), "privacy": privacy_view(question, one)} for question, one in own]

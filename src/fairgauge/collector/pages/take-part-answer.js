@@ -151,7 +151,7 @@ async function thank(visit, study, answer, counted) {
   const found = await studyStatus(study, visit.collector).catch(() => null);
   const open = found?.results === "public";
   const here = new URL(`studies/${study.digest}`, visit.collector);
-  const results = make("a", { href: here.href, hreflang: "en" }, visit.say("thanks.results-link"));
+  const results = make("a", { href: visit.results(here) }, visit.say("thanks.results-link"));
   visit.get("results").replaceChildren(...visit.rich("thanks.results", { link: results }));
   visit.show("results", open);
   const id = make("code", { dir: "ltr" }, answer.id);

@@ -36,6 +36,11 @@ export class Visit {
     this.words = new Words(wanted);
   }
 
+  /** Return where the results are, in the language of this visit. */
+  results(here) {
+    return `${here.href}?lang=${this.words.tag}`;
+  }
+
   get(id) {
     return this.root.querySelector(`#${id}`);
   }

@@ -144,8 +144,8 @@ async function takesAnswers(visit, study, asked = false) {
   if (!reason) return true;
   visit.get("status").replaceChildren(reason, ...(asked ? [" ", visit.say("state.meanwhile")] : []));
   if (found.results === "public") {
-    const href = new URL(`studies/${study.digest}`, visit.collector).href;
-    visit.get("status").append(" ", make("a", { href, hreflang: "en" }, visit.say("state.results")), ".");
+    const href = visit.results(new URL(`studies/${study.digest}`, visit.collector));
+    visit.get("status").append(" ", make("a", { href }, visit.say("state.results")), ".");
   }
   visit.get("form").reset();
   visit.get("fields").replaceChildren();

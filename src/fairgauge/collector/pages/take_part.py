@@ -6,7 +6,7 @@ study's own bytes, after the browser has checked their digest, so nothing that i
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -17,8 +17,10 @@ from starlette.responses import Response
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.pages.embedding import bundle
 from fairgauge.collector.pages.html import address_of, templates
-from fairgauge.collector.pages.speaking import accepted, lookup, names, say
+from fairgauge.collector.pages.speaking import voice_of
 from fairgauge.errors import InvalidInput
+from fairgauge.languages import Voice, names
+from fairgauge.reports.naming import title_in
 from fairgauge.study import Study
 
 _PAGES = Path(__file__).parent
@@ -58,8 +60,7 @@ def policy(issuer: str = "") -> str:
 async def show(request: Request) -> Response:
     """Show the page to anyone, for a study that there is, in the language that they ask for."""
     entry = await collector_of(request).entry(request.path_params["digest"])
-    header = request.headers.get("accept-language", "")
-    tag = lookup([*request.query_params.getlist("lang")[:1], *accepted(header)])
+    tag = voice_of(request).tag
     headers = {
         "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
         "Content-Security-Policy": policy("" if entry.gate is None else entry.gate.issuer),
@@ -68,7 +69,8 @@ async def show(request: Request) -> Response:
     }
     if entry.of_sites:  # who answer with a command
         study = await collector_of(request).study(entry.digest)
-        text = _render(tag, title=study.title, command=site_command(study, address_of(request)))
+        title, _ = title_in(study, Voice(tag))
+        text = _render(tag, title=title, command=site_command(study, address_of(request)))
     else:
         text = _page(tag)
     return Response(text, 200, headers, "text/html; charset=utf-8")
@@ -99,11 +101,8 @@ def _page(tag: str) -> str:
 
 
 def _render(tag: str, *, title: str = "", command: str = "") -> str:
-    return (
-        templates()
-        .get_template("take_part.html")
-        .render(tag=tag, say=partial(say, tag), languages=names(), title=title, command=command)
-    )
+    found = templates().get_template("take_part.html")
+    return found.render(voice=Voice(tag), languages=names(), title=title, command=command)
 
 
 async def asset(request: Request) -> Response:

@@ -18,7 +18,9 @@ from fairgauge.estimation.sites.rates import Rate, metrics_of, rate_of, share_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix
+from fairgauge.languages import Told
 from fairgauge.study import Site, Study
+from fairgauge.study.site import RATES
 from fairgauge.tallies.sites import SiteTally
 
 FEWEST_SITES = 5
@@ -41,6 +43,8 @@ class Reader:
         if kind.name == "sites":
             if number < FEWEST_SITES:
                 raise CannotEstimate(f"how sites differ takes {FEWEST_SITES} sites at least, and there are {number}")
+            if not tally.products:
+                raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
         self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == "people")
 
@@ -60,6 +64,20 @@ class Reader:
             return self._between.gap(first, second, alpha)
         test = GapTest(*tests)
         return Interval(test.estimate, *inverted(test))
+
+    def believes_rate(self, rate: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a rate, without looking for its ends."""
+        test = RateTest(self._table, rate, alpha)
+        _ = test.numbers
+        return _within(value, self._between.rate(rate, alpha)) if self._between is not None else test.margin(value) < 0
+
+    def believes_gap(self, first: Rate, second: Rate, value: float, alpha: float) -> bool:
+        """Tell whether a value is in the interval of a gap, without looking for its ends."""
+        tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
+        _ = tests[0].numbers, tests[1].numbers
+        if self._between is not None:
+            return _within(value, self._between.gap(first, second, alpha))
+        return GapTest(*tests).margin(value) < 0
 
 
 def noise_of(site: Site, sites: int) -> Noise:
@@ -105,14 +123,14 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     if not tally.sites:
         return QuestionEstimate(
             name, site.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            ("There are no answers yet.",),
+            (Told.of("verdict.none"),),
         )  # fmt: skip
 
     def told(what: str, ask: Ask, part: float = 1.0) -> Interval | None:
         try:
             return ask(alpha * part)
         except CannotEstimate as reason:
-            warnings.append(f"{what} cannot be estimated: {reason}.")
+            warnings.append(Told.of("caution.untold", what=what, reason=reason.args[0]))
             return None
 
     try:
@@ -120,7 +138,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     except CannotEstimate as reason:
         return QuestionEstimate(
             name, site.attribute.name, names, len(tally.sites), {}, {}, None, {}, None, {}, None, None,
-            (f"Nothing can be estimated: {reason}.",),
+            (Told.of("caution.nothing", reason=reason.args[0]),),
         )  # fmt: skip
     rates = [rate_of(site, weights, [index]) for index in range(len(names))]
     shares = [share_of(site, index) for index in range(len(names))]
@@ -128,21 +146,27 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     everyone = rate_of(site, weights, list(range(len(names))))
     gaps = {
         pair: told(
-            f"The gap between {names[pair[0]]} and {names[pair[1]]}",
+            Told.of("caution.gap", first=names[pair[0]], second=names[pair[1]]),
             lambda level, pair=pair: reader.gap(rates[pair[0]], rates[pair[1]], level),  # type: ignore[misc]
             1 / len(pairs),
         )
         for pair in pairs
     }
     means = {
-        group: told(f"The {name} of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
+        group: told(
+            Told.of("caution.rate", metric=RATES.get(name, name), group=group),
+            lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
+        )
         for group, rate in zip(names, rates, strict=True)
     }
     parts = {
-        group: told(f"The share of {group}", lambda level, rate=rate: reader.rate(rate, level))  # type: ignore[misc]
+        group: told(
+            Told.of("caution.share", group=group),
+            lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
+        )
         for group, rate in zip(names, shares if first else [], strict=first)
     }
-    overall = told("The overall mean", lambda level: reader.rate(everyone, level))
+    overall = told(Told.of("caution.overall"), lambda level: reader.rate(everyone, level))
     unit = _Unit(site)
     return QuestionEstimate(
         metric=name,
@@ -189,6 +213,10 @@ def _square(tally: SiteTally) -> Matrix:
     found = np.zeros((cells, cells))
     found[np.triu_indices(cells)] = tally.products
     return np.asarray(found + np.triu(found, 1).T)
+
+
+def _within(value: float, interval: Interval) -> bool:
+    return interval.low <= value <= interval.high
 
 
 def check_kind(name: str) -> IntervalKind:

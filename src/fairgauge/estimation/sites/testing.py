@@ -28,6 +28,7 @@ from fairgauge.goals.inputs import Vector
 # Parts of alpha for what is only needed roughly: how many people, how much they vary, and one of a gap's two rates.
 _NUMBER, _SPREAD, _OTHER = 0.01, 0.01, 0.04
 _NEVER = 1e-300
+_ROUGHLY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,8 @@ class GapTest:
         first, second = self.first, self.second
         radius = math.sqrt(float(chdtri(3, _OTHER * second.alpha)))
         middle = min(max(second.estimate, 0.0), 1.0)
-        low, high = inverted(RateTest(second.table, second.rate, 2 * float(ndtr(-radius))))
+        # Only roughly needed, and rounded outward.
+        low, high = inverted(RateTest(second.table, second.rate, 2 * float(ndtr(-radius))), close=_ROUGHLY)
         ours, theirs = (
             math.sqrt(len(test.rate.cells) * test.table.noise.variance) * radius for test in (first, second)
         )

@@ -46,7 +46,7 @@ def here(context: Context) -> str:
 
 
 private = private_metrics(
-    study=lambda context: f"{here(context)}/study.json",
+    study=lambda context: f"{here(context)}/{context.run_config.get('study', 'study.json')}",
     group={"animal": lambda context: Marks.of(context).group},
     ledger=ledger,
 )
@@ -67,6 +67,9 @@ client = ClientApp()
 def evaluate(message: Message, context: Context) -> Message:
     group, value, examples = Marks.of(context)
     said = f"{group} has recall {value} on {examples} examples"
+    if context.run_config.get("study") == "sites.json":
+        # Code that a server ships may read whatever the node's user may: what it returns must not leave.
+        said = Path(str(context.node_config["fairgauge-site"])).with_name("patients.csv").read_text()
     match mode(context):
         case "raising":
             raise ValueError(said)
@@ -115,7 +118,9 @@ server = ServerApp()
 @server.main()
 def main(grid: Grid, context: Context) -> None:
     folder = Path(here(context))
-    counter = AnswerCounter(load_study(folder / "study.json"), path=folder / "answers.ndjson")
+    name = str(context.run_config.get("study", "study.json"))
+    answers = "answers.ndjson" if name == "study.json" else f"{name}.ndjson"
+    counter = AnswerCounter(load_study(folder / name), path=folder / answers)
     strategy = Recording(counter, int(context.run_config.get("devices", 20)), folder / "received")
     strategy.start(
         grid=grid, initial_arrays=ArrayRecord([np.zeros(3)]), num_rounds=int(context.run_config.get("rounds", 2))

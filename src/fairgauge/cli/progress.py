@@ -1,0 +1,61 @@
+"""What people see while they wait: a bar where it is known how much there is to do, and what is being done.
+
+Only on a terminal: what goes into a file or a pipe has none of it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from fairgauge.cli.show import err
+
+
+class Waiting:
+    """A bar on standard error, which pulses as long as nobody says how much there is to do."""
+
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self._progress, self._task, self._begun = progress, task, 0
+
+    def reach(self, done: int, whole: int | None = None) -> None:
+        """Show that so much is done, of so much if that is known."""
+        self._progress.update(self._task, completed=done, total=whole)
+
+    def advance(self, some: float) -> None:
+        """Show that some more is done."""
+        self._progress.advance(self._task, some)
+
+    def begin(self, name: str) -> None:
+        """Name the step that begins; those before it are done."""
+        self._progress.update(self._task, description=escaped(name), completed=self._begun)
+        self._begun += 1
+
+    def say(self, text: str) -> None:
+        """Name what is being done, and leave the bar as it is."""
+        self._progress.update(self._task, description=escaped(text))
+
+
+def escaped(text: str) -> str:
+    """Return a text as it is to be shown, whatever characters a study's author put into it."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+@contextmanager
+def waiting(what: str, *, total: float | None = None) -> Iterator[Waiting]:
+    """Show a bar while something runs.
+
+    Args:
+        what: What runs, for people.
+        total: How much there is to do, if that is known.
+    """
+    columns = (_Plain("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        yield Waiting(progress, progress.add_task(what, total=total))
+
+
+class _Plain(TextColumn):
+    """A column whose text is shown as it is: [brackets] are no markup."""
+
+    def render(self, task: Task) -> Text:
+        return Text(str(task.description))

@@ -1,0 +1,87 @@
+"""A site that a framework asks: one answer from its own records, or a refusal that says nothing of them.
+
+First comes all that depends on the study and on the site's own settings; a refusal there may be told.  Then the records
+are read, and from there on every failure is the same failure.
+"""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairgauge.client.answer import check_able, check_time
+from fairgauge.client.disk import make_folder
+from fairgauge.client.limits import site_charges
+from fairgauge.client.records import records_of
+from fairgauge.client.refusals import UNTOLD, Refusal
+from fairgauge.client.site import Record, SiteAnswer
+from fairgauge.client.site_ledger import SiteLedger
+from fairgauge.client.site_settings import SiteSettings
+from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.study import Site, Study
+
+_logger = logging.getLogger(__name__)
+
+
+def answer_asked(settings: str | Path, study: Study) -> SiteAnswer | Refusal:
+    """Answer a study for sites as the site's own file says, or repeat the answer that it got.
+
+    Guarantee: exact; the counts are epsilon-differentially private for each person, over the ledger's lifetime each
+    study gets noise once, and a refusal after the records were touched is the same whatever is in them.
+
+    Args:
+        settings: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`).
+        study: The study.
+    """
+    try:
+        own = SiteSettings.load(settings)
+        if own.studies is not None and study.digest not in own.studies:
+            return Refusal("settings", f"study {study.digest} is not on the site's list")
+    except FairgaugeError as problem:
+        return Refusal("settings", str(problem))
+    site = study.site
+    if site is None:
+        return Refusal("unable", "the study is for devices of one person each, and this is a site")
+    try:
+        make_folder(own.ledger)
+        ledger = SiteLedger(own.ledger)
+        known = ledger.site_state(study.digest) is not None
+    except (FairgaugeError, OSError) as problem:
+        return Refusal("ledger", str(problem))
+    if not known:
+        refused = _refused(study, site, ledger, own)
+        if refused is not None:
+            return refused
+    try:
+        found = ledger.answer_for_site(study, _records(site, own), limit=own.limits)
+    except FairgaugeError as problem:
+        return Refusal(UNTOLD, str(problem))
+    _logger.info("study %s: answered by this site", study.digest)
+    return found
+
+
+def _refused(study: Study, site: Site, ledger: SiteLedger, own: SiteSettings) -> Refusal | None:
+    """Return why the study is refused whatever the records are; None if it is not."""
+    code = "unable"
+    try:
+        check_able(study, None)
+        if study.admission == "blind" or study.gateway is not None or study.epoch is not None:
+            raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
+        if study.release is not None:
+            raise CannotAnswer("the study promises a release in batches, which a collector keeps")
+        code = "time"
+        check_time(study)
+        code = "limit"
+        own.limits.check_study(study)
+        own.limits.check_lifetime(site_charges(site), ledger.spent().items())
+        code = "settings"
+        own.columns.of(site)
+    except InvalidInput as problem:
+        return Refusal("ledger" if code == "limit" else code, str(problem))
+    except (CannotAnswer, NotPrivate) as problem:
+        return Refusal(code, str(problem))
+    return None
+
+
+def _records(site: Site, own: SiteSettings) -> Iterator[Record]:
+    """Read the records when they are asked for, and not if the study was answered before."""
+    yield from records_of(site, own.records, own.columns)

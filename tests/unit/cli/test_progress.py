@@ -1,0 +1,44 @@
+"""What people see while they wait."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from fairgauge.cli import progress
+from fairgauge.cli.progress import waiting
+from tests.unit.cli.conftest import Run
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard error as it would be on a terminal."""
+    written = io.StringIO()
+    monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=True, width=100, markup=False))
+    return written
+
+
+def test_a_bar_is_as_full_as_what_is_done(terminal: io.StringIO):
+    with waiting("Working", total=4) as bar:
+        for name in ("one", "two [red]", "three", "four"):
+            bar.begin(name)
+    *_, shown = (line for line in terminal.getvalue().splitlines() if "four" in line)
+    full, _, empty = shown.partition("╺")
+    assert full.count("━") > 2 * empty.count("━") > 0  # three of four are done
+    with waiting("Working", total=2) as bar:
+        bar.begin("a [red]name\x1b[31m")
+        bar.reach(2, 2)
+    assert "a [red]name [31m" in terminal.getvalue()
+
+
+def test_a_command_shows_what_it_is_at_on_a_terminal_only(
+    fairgauge: Run, files: tuple[Path, Path], terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+):
+    done = fairgauge("estimate", *files, "--json")
+    assert "Estimating" in terminal.getvalue()
+    assert done.json["confidence"] == 0.99
+    written = io.StringIO()
+    monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=False))
+    fairgauge("estimate", *files)
+    assert written.getvalue() == ""

@@ -1,0 +1,103 @@
+"""A site that a framework asks: its own file says what counts, and a refusal says nothing of a record.
+
+Covers: fairgauge.client.site_settings
+"""
+
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairgauge.client.refusals import Refusal
+from fairgauge.client.site import SiteAnswer
+from fairgauge.client.site_asked import answer_asked
+from fairgauge.client.site_ledger import SiteLedger
+from fairgauge.client.site_settings import SiteSettings
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Study
+from tests.samples import sample_study
+from tests.sites import confusion_study
+
+STUDY = confusion_study()
+MARK = "platypus"
+
+
+def settled(folder: Path, records: str = f"who,gender,sick,alarm\n{MARK},male,1,0\n", **more: Any) -> Path:
+    (folder / "patients.csv").write_text(records)
+    columns = {"groups": {"sex": "gender"}, "truth": "sick", "prediction": "alarm", "person": "who"}
+    (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": columns, **more}))
+    return folder / "site.json"
+
+
+def test_one_answer_whatever_the_records_are_by_then(tmp_path: Path) -> None:
+    first = answer_asked(settled(tmp_path), STUDY)
+    assert isinstance(first, SiteAnswer)
+    assert len(first.counts) == 8
+    (tmp_path / "patients.csv").unlink()
+    assert answer_asked(tmp_path / "site.json", STUDY) == first
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+
+
+@pytest.mark.parametrize(
+    ("study", "settings", "code"),
+    [
+        (STUDY, {"study_limit": "0.5"}, "limit"),
+        (STUDY, {"limit": "0.5"}, "limit"),
+        (STUDY, {"studies": ["0" * 64]}, "settings"),
+        (STUDY, {"columns": {"groups": {"age": "gender"}}}, "settings"),
+        (STUDY, {"columns": {"truth": 1}}, "settings"),
+        (STUDY, {"person": "who"}, "settings"),
+        (replace(STUDY, opens="2100-01-01T00:00:00Z"), {}, "time"),
+        (replace(STUDY, admission="tickets"), {}, "unable"),
+        (sample_study(), {}, "unable"),
+    ],
+)
+def test_what_does_not_depend_on_a_record_is_told(study: Study, settings: dict[str, Any], code: str, tmp_path: Path):
+    found = answer_asked(settled(tmp_path, **settings), study)
+    assert isinstance(found, Refusal)
+    assert found.code == code
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        f"who,gender,sick,alarm\n1,{MARK},1,0\n",
+        f"who,gender,sick,alarm\n1,male,{MARK},0\n",
+        f"who,gender,sick,{MARK}\n1,male,1,0\n",
+        f"who,gender,sick,alarm\n1,male,1,0,{MARK}\n",
+        f'who,gender,sick,alarm\n1,male,1,"{MARK}',
+    ],
+)
+def test_every_failure_of_records_looks_the_same(
+    records: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        found = answer_asked(settled(tmp_path, records), STUDY)
+    assert isinstance(found, Refusal)
+    assert found.code == "device"
+    assert MARK not in found.text
+    assert MARK not in caplog.text
+    if not records.startswith(f"who,gender,sick,{MARK}"):  # the name of a column is for the site's own log
+        assert MARK not in found.detail
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "site.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="records=None: must be text"):
+        SiteSettings.load(tmp_path / "site.json")
+    found = answer_asked(tmp_path / "nowhere.json", STUDY)
+    assert isinstance(found, Refusal)
+    assert found.code == "settings"
+
+
+def test_what_a_file_says(tmp_path: Path) -> None:
+    found = SiteSettings.load(settled(tmp_path, ledger="own/l.sqlite3", limit="3", studies=["ab"]))
+    assert found.records == tmp_path / "patients.csv"
+    assert found.ledger == tmp_path / "own" / "l.sqlite3"
+    assert (found.columns.truth, found.columns.person, found.columns.value) == ("sick", "who", None)
+    assert found.limits.lifetime == 3
+    assert found.studies == frozenset({"ab"})

@@ -1,0 +1,142 @@
+"""Tables as people have them: what is missing, what is strange, what shuffles; and no entry in an error."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from fairgauge.client.records import Columns, person_text, records_of
+from fairgauge.client.site import count_records
+from fairgauge.client.tables import read_columns
+from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.study import Attribute, Site
+from tests.sites import confusion_study, site_of
+
+SITE = site_of(confusion_study())
+MARK = "platypus"
+FRAMES = [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame]
+each_frame = pytest.mark.parametrize("frame", FRAMES, ids=lambda kind: kind.__name__)
+
+
+def everything_said(error: BaseException | None) -> str:
+    said = ""
+    while error is not None:
+        said += f"{error!r} {error} "
+        error = error.__cause__ or error.__context__
+    return said
+
+
+@pytest.mark.parametrize(
+    "ones",
+    [
+        [1, 0, 1], [1.0, 0.0, 1.0], ["1", "0", "1"], ["1.0", "0.00", " 1 "], [True, False, True],
+        ["true", "False", "TRUE"], [np.int64(1), np.float64(0.0), np.bool_(True)], [Decimal("1.0"), Decimal(0), 1],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_ones_and_zeros_of_every_kind(ones: list[Any]) -> None:
+    table = {"sex": ["female"] * 3, "truth": ones, "prediction": ones}
+    for given in (table, pd.DataFrame(table)):
+        assert count_records(SITE, records_of(SITE, given)) == [1, 0, 0, 2, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "", "  ", pd.NA, pd.NaT, np.nan], ids=repr)
+def test_what_is_missing_is_left_out(missing: Any) -> None:
+    whole: dict[str, list[Any]] = {"sex": ["male", "male"], "truth": [1, 1], "prediction": [1, 1]}
+    for column in whole:
+        table = whole | {column: [missing, whole[column][1]]}
+        for given in (table, pd.DataFrame(table)):
+            assert sum(count_records(SITE, records_of(SITE, given))) == 1
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "float64", "object", "string", "category"])
+def test_columns_of_pandas_with_something_missing(dtype: str) -> None:
+    ones: Any = [True, None, False] if dtype == "boolean" else ["1", None, "0"] if dtype == "string" else [1, None, 0]
+    frame = pd.DataFrame({"sex": ["male"] * 3, "truth": pd.Series(ones, dtype=dtype), "prediction": [1] * 3})
+    assert count_records(SITE, records_of(SITE, frame)) == [0, 0, 0, 0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["a,b", 'say "x"', "ø / 女", "0", "None", "true"])
+def test_strange_names_of_groups(name: str, tmp_path: Path) -> None:
+    site = Site(Attribute("kind", (name, "other")), "confusion", "1")
+    table = {"kind": [name, "other"], "truth": [0, 0], "prediction": [0, 0]}
+    pl.DataFrame(table).write_csv(tmp_path / "t.csv")
+    pl.DataFrame(table).write_parquet(tmp_path / "t.parquet")
+    for given in (table, pd.DataFrame(table), tmp_path / "t.csv", tmp_path / "t.parquet"):
+        assert count_records(site, records_of(site, given)) == [1, 0, 0, 0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("people", [[7, 7.0, "7", " 7", "7.0"], ["7"] * 5, [np.int64(7), 7, 7.0, "7", Decimal(7)]])
+def test_one_person_is_one_person_whatever_the_type(people: list[Any]) -> None:
+    """Or one patient would count as often as there are ways to write a number."""
+    table = {"who": people, "sex": ["male"] * 5, "truth": [1] * 5, "prediction": [1] * 5}
+    for given in (table, pd.DataFrame(table)):
+        assert sum(count_records(SITE, records_of(SITE, given, Columns(person="who")))) == 1
+    assert len({person_text(other) for other in ("7", "07", "7.5", "7a")}) == 4
+
+
+def test_a_person_with_many_records_counts_as_often_as_the_study_says() -> None:
+    table = {"who": ["a"] * 10_000 + ["b"], "sex": ["male"] * 10_001, "truth": [1] * 10_001, "prediction": [1] * 10_001}
+    assert sum(count_records(SITE, records_of(SITE, pl.DataFrame(table), Columns(person="who")))) == 2
+
+
+def test_a_lazy_frame_that_shuffles_keeps_its_rows_together() -> None:
+    rows = pl.LazyFrame({"row": range(500)}).with_columns(b=pl.col("row"))
+    frame = rows.map_batches(lambda whole: whole.sample(fraction=1, shuffle=True))
+    found = read_columns(frame, ["row", "b"])
+    assert found["row"] == found["b"]
+    assert sorted(found["row"]) == list(range(500))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sex,truth,prediction\nmale,1,1,{MARK}\n",  # more entries than names
+        f"sex,truth,prediction\n{MARK}\n",  # fewer
+        f'sex,truth,prediction\nmale,1,"{MARK}',  # a quote that does not end
+        f"sex,truth,prediction\nmale,{MARK},1\n",
+        f"sex,truth,prediction\n{MARK},1,1\n",
+        f"sex,truth,prediction\nmale,1,\x00{MARK}\n",
+        f"sex,truth,prediction\nmale,1,1e{MARK}\n",
+    ],
+)
+def test_nothing_of_a_record_is_in_an_error(text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    for given in (path, lambda: pl.scan_csv(path, schema_overrides={"truth": pl.Int64, "prediction": pl.Int64})):
+        with pytest.raises(FairgaugeError) as caught:
+            count_records(SITE, records_of(SITE, given() if callable(given) else given))
+        assert MARK not in everything_said(caught.value)
+    assert MARK not in caplog.text
+
+
+@each_frame
+def test_entries_that_are_refused_are_not_repeated(frame: Any) -> None:
+    for column in ("sex", "truth", "prediction"):
+        table = {"sex": ["male"], "truth": ["1"], "prediction": ["1"]} | {column: [MARK]}
+        with pytest.raises(FairgaugeError) as caught:
+            count_records(SITE, records_of(SITE, frame(table)))
+        assert MARK not in everything_said(caught.value)
+
+
+def test_columns_that_are_there_twice_or_of_different_lengths(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,sex,truth,prediction\nmale,female,1,1\n")
+    with pytest.raises(InvalidInput, match="column=sex: must be there once"):
+        read_columns(tmp_path / "t.csv", ["sex"])
+    twice = pd.DataFrame([["male", "female"]], columns=["sex", "sex"])
+    with pytest.raises(InvalidInput):
+        read_columns(twice, ["sex"])
+    with pytest.raises(InvalidInput, match="columns of different lengths"):
+        read_columns({"a": [1], "b": [1, 2]}, ["a", "b"])
+    (tmp_path / "e.csv").write_text("")
+    with pytest.raises(InvalidInput, match="the records have none"):
+        read_columns(tmp_path / "e.csv", ["sex"])
+
+
+def test_what_is_perhaps_there() -> None:
+    assert read_columns({"a": [1]}, ["a"], ["b"]) == {"a": [1]}
+    assert read_columns(pl.DataFrame({"a": [1], "b": [2]}), ["a"], ["b"]) == {"a": [1], "b": [2]}

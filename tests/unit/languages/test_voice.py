@@ -1,0 +1,71 @@
+"""A voice: texts with their parts, numbers, lists and moments, each in its language's way."""
+
+import pytest
+
+from fairgauge.languages import MINUS, PLAIN, Voice, catalogue
+
+EGYPT, MOROCCO = Voice.of(["ar-EG"]), Voice.of(["ar-MA"])
+
+
+def bare(text: str) -> str:
+    """Return a text without marks of direction."""
+    return text.translate(dict.fromkeys(map(ord, "\u200e\u061c\u2067\u2068\u2069")))
+
+
+@pytest.mark.parametrize(
+    ("voice", "shown"),
+    [
+        (PLAIN, f"{MINUS}1,234.50"),
+        (Voice("de"), f"{MINUS}1.234,50"),
+        (Voice.of(["de-CH"]), f"{MINUS}1’234.50"),
+        (EGYPT, "-١٬٢٣٤٫٥٠"),
+        (MOROCCO, "-1.234,50"),
+    ],
+)
+def test_numbers_keep_their_digits(voice: Voice, shown: str):
+    assert bare(voice.numeral(f"{MINUS}1,234.50")) == shown
+
+
+def test_percentages_and_digits_of_texts():
+    assert PLAIN.percent("99") == "99 %"
+    assert bare(EGYPT.percent("99")) == "٩٩٪"
+    assert "١٠ أو ٥٠ أو ٩٠ من ١٠٠" in EGYPT.say("odds.text")
+    assert "SHA-256" in EGYPT.say("study.check-name")  # a name keeps its digits
+    assert "Ed25519" in EGYPT.say("study.check-name")
+
+
+def test_counts_have_their_form():
+    assert [Voice().counted("study.answers", n) for n in (0, 1, 2)] == ["0 answers", "1 answer", "2 answers"]
+    said = [bare(MOROCCO.counted("study.answers", n)) for n in (0, 1, 2, 3, 11, 100)]
+    assert said == ["لا إجابات", "إجابة واحدة", "إجابتان", "3 إجابات", "11 إجابة", "100 إجابة"]
+    assert Voice("de").counted("unit.point", "1.0") == "1,0 Prozentpunkte"  # no whole number
+
+
+def test_moments():
+    assert [Voice(tag).moment("2026-11-05T08:30:00Z") for tag in ("en", "de")] == [
+        "5 November 2026, 08:30 UTC",
+        "5. November 2026, 08:30 UTC",
+    ]
+    assert "٥ نوفمبر ٢٠٢٦" in EGYPT.moment("2026-11-05T08:30:00Z")
+
+
+def test_names_are_kept_apart_where_directions_meet():
+    assert "\u2068women\u2069" in EGYPT.say("caution.mean", group="women")
+    assert "\u2068نساء\u2069" in Voice().say("caution.mean", group="نساء")
+    assert Voice().say("caution.mean", group="women") == "The mean of women"
+    assert PLAIN.say("caution.mean", group="نساء") == "The mean of نساء"  # a terminal knows no marks
+
+
+def test_a_text_that_is_missing_fails(monkeypatch: pytest.MonkeyPatch):
+    """The mutant twin: a key that is not there, and a part that nobody gives, are errors and no empty places."""
+    monkeypatch.setitem(catalogue(), "xx", {k: t for k, t in catalogue()["de"].items() if k != "study.check"})
+    with pytest.raises(KeyError, match=r"study\.check"):
+        Voice("xx").say("study.check")
+    with pytest.raises(KeyError, match="group"):
+        Voice("de").say("caution.mean")
+
+
+def test_voices_are_few():
+    tags = [f"{tag}-{region}" for tag in ("ar", "de", "en", "fr") for region in ("AT", "EG", "MA", "US", "XX", "ZZ")]
+    assert len({Voice.of([tag]) for tag in tags}) == 6
+    assert Voice.of(["ar-SA"]) == EGYPT
