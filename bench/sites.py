@@ -31,10 +31,10 @@ def sites() -> Iterator[Line]:
             site = Site(Attribute("sex", ("female", "male")), "confusion", epsilon)
             for row in plan_sites(site, Expected(number, PEOPLE, positives=0.3), confidence=CONFIDENCE):
                 what = f"width of the gap, {row.metric}, {number} sites, epsilon {epsilon}"
-                error = math.nan if row.error is None else row.error
-                told = "cannot be told" if row.error is None else f"± {row.error:.4f}"
+                if row.error is None:
+                    continue  # too few people to tell them from the noise
                 against = f"Fairlearn, all records in one place, ± {pooled[row.metric]:.4f}"
-                yield Line(what, told, against, error / pooled[row.metric])
+                yield Line(what, f"± {row.error:.4f}", against, row.error / pooled[row.metric])
 
 
 def without_privacy(number: int) -> dict[str, float]:

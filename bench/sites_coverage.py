@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -150,16 +151,21 @@ class Held:
         return bool(binom.sf(self.missed - 1, self.asked, alpha) < UNLIKELY)
 
 
-def measure(setting: Setting, runs: int) -> list[Held]:
+def measure(setting: Setting, runs: int, first: int | None = None) -> list[Held]:
     """Return how often each quantity held.
 
     One number is picked for each quantity and study, so that studies are all that repeats: a metric and a group, in
     turns.
+
+    Args:
+        setting: The conditions.
+        runs: How many studies.
+        first: Only so many of the quantities, rates and shares first.
     """
     asked, told, missed = (Counter[str]() for _ in range(3))
     rng = np.random.default_rng(SEED)
     for run in range(runs):
-        for quantity, holds in _study(setting, run, rng):
+        for quantity, holds in islice(_study(setting, run, rng), first):
             asked[quantity] += 1
             told[quantity] += holds is not None
             missed[quantity] += holds is False
@@ -188,8 +194,8 @@ def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tup
 
     pairs = {each: [rate_of(site, CONFUSION[each], [g]) for g in (0, 1)] for each in names}
     yield "rate", holds(pairs[name][group], level=alpha)
-    yield "gap", holds(*pairs[name], level=alpha)
     yield "share", holds(share_of(site, group), level=alpha)
+    yield "gap", holds(*pairs[name], level=alpha)
     yield "ratio", _all([holds(rate, level=alpha / 2) for rate in pairs[name]])
     yield "equalised odds", _all([holds(*pairs[each], level=alpha / 2) for each in ("tpr", "fpr")])
 

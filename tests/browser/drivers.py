@@ -68,8 +68,8 @@ class Driver(ABC):
         return found
 
     def _element(self, css: str) -> str:
-        found = self.tell("ExecuteScript", script=f"return {ROOT}.querySelector(arguments[0])", args=[css])
-        return str(found[_ELEMENT])
+        script = f"return {ROOT}.querySelector(arguments[0]) ?? document.querySelector(arguments[0])"
+        return str(self.tell("ExecuteScript", script=script, args=[css])[_ELEMENT])
 
     def click(self, css: str) -> None:
         """Click an element."""

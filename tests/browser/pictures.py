@@ -1,19 +1,22 @@
-"""Take the pictures of the page where a person takes part, for the documentation.
+"""Take the pictures of taking part, and of results in other languages, for the documentation.
 
-``python -m tests.browser.pictures`` writes docs/pictures/take-part-*.png.  Look at them.
+``python -m tests.browser.pictures`` writes docs/pictures/take-part-*.png, study-de-phone.png and others.  Look at them.
 """
 
 import io
+import secrets
 import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import httpx
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal
+from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting
 from tests.collecting.servers import ServerProcess
@@ -62,10 +65,26 @@ def study() -> Study:
     )
 
 
-def keep(page: Page, name: str) -> None:
+def keep(page: Page, name: str, kind: str = "take-part") -> None:
     """Save the page, in few colours: text and lines need no more."""
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
-    picture.quantize(64, dither=Image.Dither.NONE).save(FOLDER / f"take-part-{name}.png", optimize=True)
+    picture.quantize(64, dither=Image.Dither.NONE).save(FOLDER / f"{kind}-{name}.png", optimize=True)
+
+
+def answer(collector: Collecting, asked: Study) -> None:
+    """Let simulated devices answer, so that there are results to show."""
+    people = Population((Cell("female", Decimal("0.74"), 1000), Cell("male", Decimal("0.86"), 1000)))
+    for seed, clients in enumerate((300, 1500, 6000, 50_000)):
+        counts = simulate_exactly(asked, people, clients=clients, seed=seed).counts
+        symbols = [symbol for symbol, count in enumerate(counts) for _ in range(count)]
+        lines = [f'{{"id":"{secrets.token_hex(16)}","study":"{asked.digest}","symbol":{one}}}' for one in symbols]
+        for start in range(0, clients, 10_000):
+            httpx.post(
+                f"{collector.url}/studies/{asked.digest}/answers",
+                content="\n".join(lines[start : start + 10_000]),
+                headers={"content-type": "application/x-ndjson"},
+                timeout=60,
+            ).raise_for_status()
 
 
 def visit(page: Page, prefix: str, *, further: bool) -> None:
@@ -96,7 +115,8 @@ def main() -> None:
         store = f"sqlite:///{folder / 'gauge.db'}"
         with ServerProcess(folder, store) as process, sync_playwright() as playwright:
             collector = Collecting(process, f"http://127.0.0.1:{process.port}")
-            address = collector.url + collector.publish(study(), results="public") + "/take-part"
+            asked = study()
+            address = collector.url + collector.publish(asked, results="public") + "/take-part"
             chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             for scheme in ("light", "dark"):
                 for size, viewport in SIZES.items():
@@ -107,6 +127,13 @@ def main() -> None:
                 page = chromium.new_context(locale=locale, viewport=SIZES["phone"]).new_page()
                 page.goto(address)
                 visit(page, f"{locale[:2]}-phone", further=False)
+            answer(collector, asked)
+            for locale in ("de-DE", "ar-EG"):
+                page = chromium.new_context(locale=locale, viewport=SIZES["phone"]).new_page()
+                for kind, path in (("study", f"/studies/{asked.digest}"), ("index", "/")):
+                    page.goto(collector.url + path)
+                    page.locator(".live:not(:empty)" if kind == "study" else ".cards").wait_for()
+                    keep(page, f"{locale[:2]}-phone", kind)
             chromium.close()
 
 

@@ -54,6 +54,16 @@ def test_a_person_takes_part(driver: Driver, collector: Collecting) -> None:
     assert driver.text("#bytes") == body
     assert driver.run("return getComputedStyle(document.querySelector('main')).direction") == "rtl"
     assert sum(collector.counts(study)) == 1
+    # The switch, with a click, and from there to the results in the same language.
+    driver.click(".languages [hreflang=de]")
+    driver.until(lambda: driver.text("#status") == say("de", "state.answered"))
+    driver.until(lambda: driver.text("#results a"))
+    driver.click("#results a")
+    driver.until(lambda: driver.text(".live") == say("de", "study.live"))
+    assert driver.text("h1") == SPOKEN["de"]["title"]
+    driver.click(".languages [hreflang=ar]")
+    driver.until(lambda: driver.text(".live") == say("ar", "study.live"))
+    assert driver.run("return getComputedStyle(document.querySelector('main')).direction") == "rtl"
 
 
 def test_a_study_that_was_changed_is_refused(driver: Driver, collector: Collecting) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bench.groups_coverage import SETTINGS, Found, Several, misses
-from fairgauge.estimation.estimands import estimands_of
+from bench.groups_coverage import SETTINGS, Found, Several, mean_misses, misses
+from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.goals.sides import members
 
 # Quick enough for every run: the tests of a value, not whole intervals.
 QUICK = [setting for setting in SETTINGS if setting.known and setting.interval != "anytime"]
@@ -27,6 +28,19 @@ def test_a_mutant_that_takes_one_question_for_the_other_is_caught(monkeypatch: p
     setting = Several("at once", 100_000, "4", "normal")
     monkeypatch.setattr("bench.groups_coverage.estimands_of", lambda one: estimands_of(replace(one, axis=1 - one.axis)))
     assert misses(setting, 20).broken
+
+
+def test_the_mean_of_every_cell_and_margin_holds_by_itself(monkeypatch: pytest.MonkeyPatch):
+    setting = Several("cells", 100_000, "4", "normal")
+    found = mean_misses(setting, 200)
+    assert {"female", "male", "18-29", "30-49", "50+", "female, 50+"} < set(found)
+    assert [name for name, one in found.items() if one.broken] == []
+    # Mutant: a margin that forgets all cells but its first.
+    whole = Estimands.mean_of
+    monkeypatch.setattr(Estimands, "mean_of", lambda self, side: whole(self, members(side)[0]))
+    broken = {name for name, one in mean_misses(setting, 20).items() if one.broken}
+    assert {"female", "male"} <= broken
+    assert not any(", " in name for name in broken)
 
 
 def test_chance_is_no_fault():

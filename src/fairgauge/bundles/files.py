@@ -62,6 +62,9 @@ class Bundle:
     others: tuple[str, ...] = field(default=())
 
 
+_ZIP = b"PK\x03\x04"
+
+
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Say in one line which file could not be read, and why."""
@@ -89,7 +92,7 @@ def gather(paths: Sequence[Path]) -> Bundle:
                 found = [one for one in sorted(path.iterdir()) if not one.name.startswith(".")]
                 inside += [(one.name, _opener(one)) for one in found if one.is_file()]
                 others += [f"{one.name} (a folder)" if one.is_dir() else one.name for one in found if not one.is_file()]
-            elif zipfile.is_zipfile(path):
+            elif _is_zip(path):
                 inside += _zipped(path)
             else:
                 named.append((str(path), _opener(path)))
@@ -115,6 +118,15 @@ def gather(paths: Sequence[Path]) -> Bundle:
     if "study" not in pieces:
         raise InvalidInput("study", ", ".join(map(str, paths)), "has no study in it: give the study too")
     return Bundle(pieces, tuple(others))
+
+
+def _is_zip(path: Path) -> bool:
+    if zipfile.is_zipfile(path):
+        return True
+    with path.open("rb") as file:
+        if file.read(len(_ZIP)) == _ZIP:
+            raise zipfile.BadZipFile("it begins like a zip, and is cut short or damaged")
+    return False
 
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:

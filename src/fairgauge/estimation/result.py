@@ -64,8 +64,7 @@ class QuestionEstimate:
         overall: The mean over everyone who answered, or None where the answers do not tell.
         shares: Each group's share of those who answered, where the study does not state it.
         answered: The part of people who did not abstain, where they may.
-        p_values: For each gap, that its size is within the tolerance, if one was given; Holm's, so that all hold
-            together.
+        p_values: For each gap, that its size is within the tolerance, if one was given; all hold together.
         fit: A p-value that these are honest answers.
         sensitivity: What no interval covers.
         warnings: Sentences for people.

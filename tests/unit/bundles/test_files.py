@@ -60,3 +60,9 @@ def test_an_empty_export_is_one(tmp_path: Path, collected: Served):
     (tmp_path / "answers.ndjson").write_bytes(b"")
     found = gather([collected.folder / "study.json", tmp_path / "answers.ndjson"])
     assert set(found.pieces) == {"study", "export"}
+
+
+def test_a_zip_that_is_cut_short_is_called_that(tmp_path: Path):
+    (tmp_path / "cut.zip").write_bytes(b"PK\x03\x04 and then nothing")
+    with pytest.raises(InvalidInput, match="cannot be unpacked: it begins like a zip, and is cut short or damaged"):
+        gather([tmp_path / "cut.zip"])

@@ -180,6 +180,28 @@ def test_every_page_has_the_policy_and_nothing_that_it_refuses(ask):
     ask(scene)
 
 
+def test_a_page_says_that_it_varies_by_language_and_which_one_it_is(ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk, STUDY, "results=public")
+        for path in ("/", "/studies", ONE, f"{ONE}/take-part", "/sign-in", "/nowhere"):
+            for tag in ("en", "de", "ar"):
+                found = await browse(desk, f"{path}?lang={tag}")
+                assert found.headers["content-language"] == tag, path
+                assert "accept-language" in found.headers["vary"].lower(), path
+                assert found.headers["cache-control"] == "no-store", path
+                assert "default-src 'none'" in found.headers["content-security-policy"], path
+                assert f'<html lang="{tag}"' in found.text, path
+        assert (await browse(desk, f"{ONE}?lang=<script>")).status_code == 400
+        assert (await browse(desk, f"{ONE}?lang=de&lang=ar")).status_code == 400
+        # The report is one document, whoever reads it.
+        asked = [desk.client.get(f"{ONE}/report", headers={"accept-language": tag}) for tag in ("de", "en")]
+        german, english = [await one for one in asked]
+        assert german.text == english.text
+        assert '<html lang="en">' in german.text
+
+    ask(scene)
+
+
 def test_a_problem_is_a_page_to_a_browser_only(ask):
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "")
