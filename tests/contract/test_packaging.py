@@ -19,7 +19,9 @@ PLACES = [
     *sorted((ROOT / "src").rglob("*.html")),
 ]
 # A line that installs fairgauge names a clone or a wheel, and perhaps an extra.
-INSTALLED = re.compile(rf"'?(?:\.|(?:dist/)?fairgauge-{re.escape(__version__)}-py3-none-any\.whl)(?:\[([a-z,-]+)\])?'?$")
+INSTALLED = re.compile(
+    rf"'?(?:\.|(?:dist/)?fairgauge-{re.escape(__version__)}-py3-none-any\.whl)(?:\[([a-z,-]+)\])?'?$"
+)
 
 # Modules of the standard library that other systems do not have.
 POSIX = ["fcntl", "grp", "pwd", "resource", "termios"]
