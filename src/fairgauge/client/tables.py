@@ -115,8 +115,11 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
     raise AssertionError("unreachable: what is wanted is there")  # pragma: no cover
 
 
-def _check(wanted: Iterable[str], names: Iterable[str]) -> None:
+def _check(wanted: Sequence[str], names: Iterable[str]) -> None:
     there = list(map(str, names))
+    if there and not set(wanted) & set(there):  # perhaps there are no names, and the first line is a record
+        rule = "must be named at the top of the records, as must the other columns; no name that is asked for is there"
+        raise InvalidInput("column", wanted[0], rule)
     for name in wanted:
         if name not in there:
             raise InvalidInput("column", name, f"must be there; the records have {', '.join(there) or 'none'}")

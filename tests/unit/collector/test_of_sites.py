@@ -134,7 +134,9 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
                 for path in ("estimate", "report"):
                     assert (await desk.get(f"{ONE}/{path}", token=token)).status_code == 422
                 assert (await desk.get(f"{ONE}/export", token=token)).status_code in (401, 403, 404)
-                assert sites_sentence(number, over=False) in await page(desk, token)
+                shown = await page(desk, token)
+                assert sites_sentence(number, over=False) in shown
+                assert f"{ONE}/tally" not in shown, "a sum of nothing would read as if nobody had answered"
         await close(desk)
         assert (await desk.get(f"{ONE}/export", token="")).status_code == 401
         assert (await desk.get(f"{ONE}/export")).status_code == 403  # a reader
@@ -143,6 +145,7 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
         assert exported == b"".join(one.to_bytes() + b"\n" for one in by_id)
         assert (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).status_code == 400
         shown = await page(desk)
+        assert f"{ONE}/tally" in shown
         assert "The model's score is between" in shown
         assert "holds for the people that these sites see" in shown
         for token in (desk.reader, desk.operator):
