@@ -170,8 +170,11 @@ def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
         assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).shown.to_bytes()
         sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
         assert (sealed.seal.answers, sealed.seal.sites, sum(map(abs, sealed.seal.tally))) == (sites, (), 0)
-        told = "Fewer than 3 sites answered, so nothing is shown" if sites else "There were no answers."
+        told = "Fewer than 3 sites answered, so nothing is shown" if sites else "No site is in this tally"
         assert told in await page(desk)
+        report = (await desk.get(f"{ONE}/report")).text
+        assert "No site is in this tally: none answered, or so few that their sum is not shown." in report
+        assert "no answers" not in report, "two may have answered, as the seal says"
         assert (await check_store(desk.collector.store)).faults == ()
 
     ask(scene)
