@@ -98,7 +98,7 @@ def test_a_person_takes_part_on_another_site(
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     expect(page.get_by_role("link", name="what all answers say so far")).to_have_attribute(
-        "href", f"{collector.url}/studies/{study.digest}"
+        "href", f"{collector.url}/studies/{study.digest}?lang=en"
     )
     assert page.title() == study.digest, "the site hears that it was sent"
     assert posted(person) == [body]

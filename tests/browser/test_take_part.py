@@ -224,7 +224,7 @@ class TestThanks:
         body = randomise(page)
         send(page)
         expect(page.get_by_role("link", name="what all answers say so far")).to_have_attribute(
-            "href", collector.url + path
+            "href", f"{collector.url}{path}?lang=en"
         )
         page.get_by_text("How to check that your answer is counted").click()
         page.get_by_role("button", name="Is my answer counted?").click()

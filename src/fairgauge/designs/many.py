@@ -31,6 +31,7 @@ _LARGE = 12
 _SAFELY = 0.999
 _NEARLY = 0.998
 _TRIES = 300
+_ROOMY = 1.6
 _STRETCHES = (0.85, 0.93, 1.0, 1.08, 1.18)
 
 Renaming = Callable[[Matrix], list[Matrix]]
@@ -106,6 +107,10 @@ def _within(
     order = np.argsort(-carried / np.array([len(image) for image in images]) ** 0.5, kind="stable")
     # Columns that carry next to nothing take room all the same.
     count = int((np.cumsum(carried[order]) < _NEARLY * carried.sum()).sum()) + 1
+    if not problem.alike:
+        # Solving again leaves some out, so that somewhat more than there is room for may fit.
+        sizes = np.cumsum([len(images[place]) for place in order])
+        count = min(count, int((sizes < _ROOMY * most).sum()) + 1)
     while True:
         kept = columns.some(np.sort(order[:count]))
         stretched = Columns.joined(*(Columns(kept.patterns, stretch * kept.scores) for stretch in _STRETCHES))

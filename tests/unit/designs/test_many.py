@@ -13,6 +13,7 @@ import pytest
 from fairgauge.channel import Channel
 from fairgauge.designs.many import largest_mean_ratio, many, value_without_cap
 from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.references import largest_ratio, simple_variances
 from fairgauge.errors import Impossible
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.decoder import UNBIASED
@@ -64,3 +65,10 @@ def test_a_weight_makes_its_comparison_sharper():
     plain, weighed = (Goal(UNEVEN, design="uncentred", comparisons=those) for those in (even, heavy))
     first, second = (goal.privacy_variances(many(goal, Decimal(1))) for goal in (plain, weighed))
     assert second[0] < 0.9 * first[0]
+
+
+def test_fewer_rows_of_signs_are_taken_only_where_gaps_do_not_pay_for_them():
+    goal, epsilon = Goal(UNEVEN, design="uncentred", symbols=60), Decimal(1)
+    simple = simple_variances(goal, epsilon)
+    # With twelve symbols instead of sixteen every mean is as good, and some gap has 0.43 of randomized response.
+    assert largest_ratio(goal, many(goal, epsilon), simple) < 0.385

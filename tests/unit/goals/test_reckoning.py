@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairgauge.goals.reckoning import Reckoning, largest_averages
+from fairgauge.goals.reckoning import Reckoning, largest_averages, worst_law
 
 
 def by_linear_program(levels: np.ndarray, second: np.ndarray, reckoning: Reckoning) -> float:
@@ -56,3 +56,17 @@ def test_what_values_can_spread_to(mean: float, spread: float | None, any_values
     reckoning = Reckoning(mean, spread)
     assert reckoning.any_values is any_values
     assert reckoning.widest == pytest.approx(widest)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.8, -0.95, 1.0])
+@pytest.mark.parametrize("spread", [0.05, 0.3, None])
+def test_some_values_reach_the_most(mean: float, spread: float | None):
+    rng = np.random.default_rng(7)
+    levels = np.unique(np.concatenate([[-1.0, 1.0], rng.uniform(-1, 1, 7)]))
+    second = rng.uniform(1, 5, len(levels))
+    reckoning = Reckoning(mean, spread)
+    law = worst_law(levels, second, reckoning)
+    assert law.min() >= -1e-12
+    assert law.sum() == pytest.approx(1)
+    assert law @ levels == pytest.approx(mean, abs=1e-6)
+    assert law @ second == pytest.approx(largest_averages(levels, second[None], [reckoning])[0, 0], rel=1e-4)
