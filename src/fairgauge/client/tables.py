@@ -118,7 +118,8 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
 def _check(wanted: Sequence[str], names: Iterable[str]) -> None:
     there = list(map(str, names))
     if there and not set(wanted) & set(there):  # perhaps there are no names, and the first line is a record
-        rule = "must be named at the top of the records, as must the other columns; no name that is asked for is there"
+        asked = ", ".join(wanted)
+        rule = f"must be there; the top of the records names none of {asked}, and is not shown: it may be a record"
         raise InvalidInput("column", wanted[0], rule)
     for name in wanted:
         if name not in there:
