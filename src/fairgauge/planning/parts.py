@@ -95,8 +95,11 @@ def _parts(goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], readi
     if any(score is None for score in scores):
         return ()
     found = [score for score in scores if score is not None]
-    totals = np.array([goal.total(decoder, each) for each in wanted])
-    private = np.array([decoder.variance(s, centre=w.centre) for s, w in zip(found, wanted, strict=True)])
+    totals = np.array(goal.totals_by(decoder, wanted))
+    if any(each.centre is not None for each in wanted):
+        private = np.array([decoder.variance(s, centre=w.centre) for s, w in zip(found, wanted, strict=True)])
+    else:
+        private = decoder.variances(found)
     # Where several centres are reckoned with, the worst of them counts.
     count = len(names)
     worst = [max(range(number, len(wanted), count), key=lambda place: totals[place]) for number in range(count)]

@@ -59,8 +59,8 @@ def _expected(goal: Goal, channel: Channel) -> tuple[Expected | None, ...]:
     decoder = goal.decoder(channel)
     shares = goal.share_vector if goal.shares_known else None
     found: list[Expected | None] = []
-    for wanted in goal.wanted(decoder.inputs):
+    every = goal.wanted(decoder.inputs)
+    for wanted, total in zip(every, goal.totals_by(decoder, every), strict=True):
         score = goal.score(decoder, wanted)
-        total = math.inf if score is None else goal.total(decoder, wanted)
         found.append(None if score is None else Expected(decoder, score, shares, total))
     return tuple(found)
