@@ -14,7 +14,8 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 
 from fairgauge.flower import AnswerCounter, PrivateMetrics, private_metrics, run_config
-from model import SIZE, differences, rates, train
+from model import SIZE, rates, train
+from paper_model import differences
 from trials import Matrix, Trial, load
 
 client = ClientApp()
@@ -31,9 +32,14 @@ def folder(context: Context) -> Path:
     return Path(str(context.run_config["folder"]))
 
 
-def trial(context: Context) -> Trial:
-    """Return the client's own readings."""
-    return _trials(str(context.run_config["data"]))[number(context)]
+def trial(context: Context) -> tuple[Trial, Trial]:
+    """Return the client's own readings: what it trains on, and what it evaluates on.
+
+    Where there are more clients than trials, they take turns.
+    """
+    known = _trials(str(context.run_config["data"]))
+    place = number(context) % len(known)
+    return known[place].split(place)
 
 
 @cache
@@ -43,7 +49,7 @@ def _trials(data: str) -> list[Trial]:
 
 private = private_metrics(
     study=run_config("study"),
-    group={"sex": lambda context: trial(context).sex},
+    group={"sex": lambda context: trial(context)[0].sex},
     ledger=lambda context: folder(context) / f"ledgers/{number(context)}.sqlite3",
 )
 
@@ -51,7 +57,7 @@ private = private_metrics(
 @client.train()
 def train_here(message: Message, context: Context) -> Message:
     """Take some steps on the client's own readings."""
-    training, _ = trial(context).split(number(context))
+    training, _ = trial(context)
     weights = train(_arrays(message)[0], training)
     # Every trial weighs the same, so that nobody has to tell how many readings there are.
     content = {"arrays": ArrayRecord([weights]), "metrics": MetricRecord({"num-examples": 1})}
@@ -61,7 +67,7 @@ def train_here(message: Message, context: Context) -> Message:
 @client.evaluate(mods=[private])
 def evaluate_here(message: Message, context: Context) -> Message:
     """Measure the model, or how the second of two differs from the first; the mod lets one private answer out."""
-    _, test = trial(context).split(number(context))
+    _, test = trial(context)
     models = _arrays(message)
     found = rates(models[0], test) if len(models) == 1 else differences(models[0], models[1], test)
     metrics = MetricRecord({**found, "num-examples": len(test.lying)})

@@ -2,7 +2,7 @@
 
     python examples/older-people/main.py --data Datasets_Healthy_Older_People.zip
 
-Without ``--data`` the trials are invented.  It needs ``pip install '.[flower]' 'flwr[simulation]'``.
+Without ``--data`` the trials are invented.  It needs ``pip install '.[flower,paper]' 'flwr[simulation]'``.
 """
 
 import argparse
@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from fairgauge import Study
+from fairgauge.estimation import estimate
+from fairgauge.federation import NodeCounter
 from fairgauge.reports.change import describe_change
 from measure import (
     CHANGE,
@@ -26,11 +28,12 @@ from measure import (
     make_comparison,
     make_study,
     measure,
+    plan_comparison,
     resample,
-    resample_differences,
     write_clients,
 )
-from model import SIZE, differences, rates, train
+from model import rates
+from paper_model import differences, train_both
 from runs import run_app
 from trials import Matrix, Trial, load
 
@@ -60,7 +63,7 @@ def main() -> None:
     draw_clients(clients, folder / "clients.svg")
     draw_findings(findings, folder / "gap.svg")
     print(f"The same with more clients, each like one of the {len(trials)}:\n\n{table(findings)}")
-    compare(folder / "comparison", trials, weights, options)
+    compare(folder / "comparison", trials, options)
     print(f"The studies, the answers and the pictures are in {folder}/.")
 
 
@@ -86,27 +89,34 @@ def told(shown: str) -> str:
     return "\n".join(line for line in lines[last + 1 : last + 4] if " answers" in line or " - " in line)
 
 
-def compare(folder: Path, trials: list[Trial], weights: Matrix, options: argparse.Namespace) -> None:
-    """Ask the same clients how a worse model differs from the one that there is: one study about the difference."""
-    first = [train(np.zeros(SIZE), trial.split(number)[0]) for number, trial in enumerate(trials)]
-    worse = np.mean(first, axis=0)  # what one round of averaging makes: a team that saves two rounds
-    study = make_comparison()
+def compare(folder: Path, trials: list[Trial], options: argparse.Namespace) -> None:
+    """Ask clients how the paper's model differs from a worse one that it is to replace, in one study: all in Flower."""
+    parts = [trial.split(number) for number, trial in enumerate(trials)]
+    old, new = train_both(training for training, _ in parts)
+    clients = options.devices * len(trials)
+    planned = plan_comparison(clients).rows[0].pairs[0]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(folder.parent / "models.npz", weights, worse)
-    shown = run(folder, study, options, len(trials), models=str(folder.parent / "models.npz"))
-    print(f"Two models, {len(trials)} clients, one answer from each:\n{told(shown)}\n")
+    np.savez(folder.parent / "models.npz", old, new)
+    study = make_comparison()
+    shown = run(folder, study, options, clients, models=str(folder.parent / "models.npz"))
+    tally = NodeCounter(study, path=folder / "answers.ndjson").tally
+    change = estimate(study, tally, confidence=CONFIDENCE)[CHANGE].gaps.get(GROUPS)
+    means = {sex: _mean_change(old, new, [test for _, test in parts if test.sex == sex]) for sex in GROUPS}
+    found = "not yet" if change is None else f"{change.estimate:+.3f} [{change.low:+.3f}, {change.high:+.3f}]"
+    words = "" if change is None else f"In words: {describe_change(change, GROUPS, behind='female')}"
+    gained = f"women gain {means['female']:.3f} on average, and men {means['male']:.3f}"
+    lines = [
+        f"Planned, before anybody was asked: {clients:,} clients tell the change of the gap to ± {planned.error:.3f}.",
+        f"Told by {told(shown).splitlines()[0]} in Flower: {found}.",
+        words,
+        f"In truth, which nobody but this example knows: {means['female'] - means['male']:+.3f}; {gained}.",
+    ]
+    (folder / "comparison.md").write_text("\n\n".join([*filter(None, lines), ""]), encoding="utf-8")
+    print(f"Two models, {clients:,} clients, one answer from each:\n\n" + "\n".join(lines) + "\n")
 
-    tests = [trial.split(number)[1] for number, trial in enumerate(trials)]
-    held = [(trial.sex, differences(weights, worse, test)[CHANGE]) for trial, test in zip(trials, tests, strict=True)]
-    rng = np.random.default_rng(SEED)
-    lines = []
-    for count in COUNTS[::4]:
-        found = measure(study, resample_differences(held, count, rng), rng)
-        true, *_ = found.gap(CHANGE)
-        words = describe_change(found.estimate[CHANGE].gap(*GROUPS), GROUPS, behind="female")
-        lines.append(f"- With {count:,} clients: {words} (In truth {-true:.3f}.)")
-    (folder / "comparison.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    print("\n".join(lines) + "\n")
+
+def _mean_change(old: Matrix, new: Matrix, tests: list[Trial]) -> float:
+    return float(np.nanmean([differences(old, new, test)[CHANGE] for test in tests]))
 
 
 def table(findings: list[Finding]) -> str:
@@ -123,6 +133,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, help="the UCI archive; without it, trials are invented")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of federated averaging (3)")
+    parser.add_argument("--devices", type=int, default=48, help="clients for each trial when models are compared (48)")
     parser.add_argument("--output", type=Path, default=Path("build/older-people"), help="where the results go")
     return parser.parse_args()
 

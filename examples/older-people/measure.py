@@ -2,22 +2,25 @@
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from fairgauge import Attribute, Metric, Population, Question, Study
+from fairgauge import Attribute, Metric, Plan, Population, Question, Study, plan
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Truth, simulate_exactly, true_values
 
 EPSILON = "1"
+# Two models are compared by few clients, so that Flower can run them all; each gives more than above.
+COMPARISON_EPSILON = "4"
 CONFIDENCE = 0.99
 METRICS = {"tpr": "lying down is found", "fpr": "lying down is seen where it is not"}
 CHANGE = "tpr, new minus old"
@@ -70,17 +73,21 @@ def make_comparison() -> Study:
     A client sends nothing about either model, so the study costs what any other does.  The gap between the groups'
     mean differences is what the gap of the new model is more than that of the old.
     """
+    return Study("Lying down found, new model minus old, by sex", (_about_change(),))
+
+
+def plan_comparison(clients: int) -> Plan:
+    """Return what so many clients would tell, before anybody is asked."""
+    change, sex = Metric(CHANGE, -1, 1), Attribute("sex", GROUPS)
+    designs = [_about_change().design]
+    return plan(change, sex, clients=clients, epsilon=COMPARISON_EPSILON, target="means", abstain=True, designs=designs)
+
+
+@cache
+def _about_change() -> Question:
     goal = Goal((0.5, 0.5), shares_known=False, target="means", abstain=True)
-    name, channel = make_channel(goal, Decimal(EPSILON))
-    question = Question(Metric(CHANGE, -1, 1), Attribute("sex", GROUPS), "means", name, EPSILON, channel)
-    return Study("Lying down found, new model minus old, by sex", (question,))
-
-
-def resample_differences(held: Sequence[tuple[str, float]], count: int, rng: np.random.Generator) -> Population:
-    """Return so many clients, each with the sex and the difference of one of the given ones."""
-    drawn = rng.multinomial(count, np.full(len(held), 1 / len(held))).tolist()
-    cells = (Cell(sex, _decimal(value), often, CHANGE) for (sex, value), often in zip(held, drawn, strict=True))
-    return Population(tuple(cells))
+    name, channel = make_channel(goal, Decimal(COMPARISON_EPSILON))
+    return Question(Metric(CHANGE, -1, 1), Attribute("sex", GROUPS), "means", name, COMPARISON_EPSILON, channel)
 
 
 def resample(clients: Iterable[Client], count: int, rng: np.random.Generator) -> Population:

@@ -20,14 +20,12 @@ def train(weights: Matrix, trial: Trial) -> Matrix:
 
 def rates(weights: Matrix, trial: Trial) -> dict[str, float]:
     """Return how often lying down is found where it is (tpr) and where it is not (fpr); NaN where there is no case."""
-    called = _with_constant(trial.features) @ weights > 0
-    return {"tpr": _mean(called[trial.lying]), "fpr": _mean(called[~trial.lying])}
+    return rates_of(_with_constant(trial.features) @ weights > 0, trial.lying)
 
 
-def differences(old: Matrix, new: Matrix, trial: Trial) -> dict[str, float]:
-    """Return the new model's rates less the old one's, on the same readings."""
-    before, after = rates(old, trial), rates(new, trial)
-    return {f"{name}, new minus old": after[name] - before[name] for name in before}
+def rates_of(called: Labels, lying: Labels) -> dict[str, float]:
+    """Return both rates of what a model called lying down."""
+    return {"tpr": _mean(called[lying]), "fpr": _mean(called[~lying])}
 
 
 def _mean(called: Labels) -> float:

@@ -24,7 +24,7 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
     """
     home = folder / "flwr"
     home.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = free_port()
     (home / "config.toml").write_text(
         f'[superlink.here]\naddress = "127.0.0.1:{port}"\ninsecure = true\n'
         f"options.num-supernodes = {nodes}\noptions.backend.client-resources.num-cpus = 1\n",
@@ -36,7 +36,7 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
     with _superlink(home, port):
         done = subprocess.run(
             command,
-            env=_environment(home),
+            env=environment(home),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -52,22 +52,29 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
 def _superlink(home: Path, port: int) -> Iterator[None]:
     command = ["flower-superlink", "--simulation", "--insecure", "--host", "127.0.0.1", "--port", str(port)]
     command += ["--disable-runtime-dependency-installation", "--database", str(home / "state.db")]
-    with (home / "superlink.log").open("wb") as log:
-        link = subprocess.Popen(command, env=_environment(home), stdout=log, stderr=log, cwd=home)
+    with running(command, home / "superlink.log", environment(home)) as link:
+        wait_for(port, link)
+        yield
+
+
+@contextmanager
+def running(command: list[str], log: Path, environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program in the folder of the file that it logs into, and end it."""
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, env=environment, stdout=file, stderr=file, cwd=log.parent)
         try:
-            _wait_for(port, link)
-            yield
+            yield process
         finally:
-            link.terminate()
+            process.terminate()
             try:
-                link.wait(20)
+                process.wait(20)
             except subprocess.TimeoutExpired:
-                link.kill()
-                link.wait()
+                process.kill()
+                process.wait()
 
 
-def _environment(home: Path) -> dict[str, str]:
-    """Everything of Flower's in one folder, its programs from this environment, and no word to its makers."""
+def environment(home: Path) -> dict[str, str]:
+    """Return what Flower's programs run in: all of its files in one folder, and no word to its makers."""
     return {
         **os.environ,
         "FLWR_HOME": str(home),
@@ -80,16 +87,18 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port on which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
 
 
-def _wait_for(port: int, link: "subprocess.Popen[bytes]") -> None:
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until somebody listens."""
     for _ in range(int(PATIENCE)):
-        if link.poll() is not None:
-            raise SystemExit("Flower's SuperLink ended; see superlink.log")
+        if process.poll() is not None:
+            raise SystemExit("Flower's SuperLink ended; its log says why")
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except OSError:

@@ -27,11 +27,17 @@ WIDTHS = np.array([1.0, 1.0, 1.0, 1.5, 10.0, 3.14, 2.5])
 
 @dataclass(frozen=True)
 class Trial:
-    """One client's readings, and whether the person lay down at each."""
+    """One client's readings, eight numbers each, and whether the person lay down at each."""
 
     sex: str
-    features: Matrix
+    readings: Matrix
     lying: Labels
+
+    @property
+    def features(self) -> Matrix:
+        """The readings without the time, centred and scaled by what is known of the sensor."""
+        scaled: Matrix = (self.readings[:, 1:] - CENTRES) / WIDTHS
+        return scaled
 
     def split(self, seed: int) -> tuple["Trial", "Trial"]:
         """Return what the client trains on and what it evaluates on."""
@@ -39,7 +45,7 @@ class Trial:
         return self._part(~test), self._part(test)
 
     def _part(self, here: Labels) -> "Trial":
-        return Trial(self.sex, self.features[here], self.lying[here])
+        return Trial(self.sex, self.readings[here], self.lying[here])
 
 
 def load(archive: Path | None) -> list[Trial]:
@@ -54,7 +60,7 @@ def read(archive: Path) -> list[Trial]:
         for name in sorted(found.namelist()):
             if name[-1] in SEXES and name.rpartition("/")[2].startswith("d"):
                 rows = np.loadtxt(io.BytesIO(found.read(name)), delimiter=",", ndmin=2)
-                trials.append(Trial(SEXES[name[-1]], (rows[:, 1:8] - CENTRES) / WIDTHS, rows[:, 8] == LYING))
+                trials.append(Trial(SEXES[name[-1]], rows[:, :8], rows[:, 8] == LYING))
     if not trials:
         raise SystemExit(f"{archive}: no trial was found in it")
     return trials
@@ -69,5 +75,6 @@ def invent(rng: np.random.Generator) -> list[Trial]:
             lying = rng.random(readings) < rng.choice([0.0, 0.4, 0.7, 0.8])
             centre = np.where(lying[:, None], 0.4, -0.4) * clearness * np.array([1, -0.5, 1, 0, 0.3, 0, 0])
             features = centre + rng.normal(0, 0.2, 7) + rng.normal(0, 0.6, (readings, 7))
-            trials.append(Trial(sex, features, lying))
+            times = np.arange(readings, dtype=float)
+            trials.append(Trial(sex, np.column_stack([times, features * WIDTHS + CENTRES]), lying))
     return trials

@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 import measure
 import model
+import paper_model
 import trials
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
@@ -92,5 +93,28 @@ def test_the_model_learns_and_tells_nothing_where_there_is_nothing() -> None:
     found = model.rates(model.train(np.zeros(model.SIZE), training), test)
     assert found["tpr"] > 0.8
     assert found["fpr"] < 0.2
-    nobody_lies = trials.Trial("male", test.features[~test.lying], test.lying[~test.lying])
+    nobody_lies = trials.Trial("male", test.readings[~test.lying], test.lying[~test.lying])
     assert math.isnan(model.rates(np.zeros(model.SIZE), nobody_lies)["tpr"])
+
+
+def test_the_papers_model_is_better_than_the_same_cut_short() -> None:
+    parts = [trial.split(number) for number, trial in enumerate(trials.load(None)[::6])]
+    old, new = paper_model.train_both(training for training, _ in parts)
+    assert old.shape == new.shape == (9,)
+
+    def right(weights: trials.Matrix) -> float:
+        rates = [paper_model.rates(weights, test) for _, test in parts]
+        return float(np.nanmean([rate["tpr"] - rate["fpr"] for rate in rates]))
+
+    assert right(new) > right(old)
+    both = [paper_model.differences(old, new, test)[measure.CHANGE] for _, test in parts]
+    assert np.nanmax(np.abs(both)) <= 1
+    same = paper_model.differences(new, new, parts[0][1])
+    assert {value for value in same.values() if value == value} <= {0.0}  # noqa: PLR0124 - NaN is not itself
+
+
+def test_a_comparison_is_planned_in_the_units_of_its_metric() -> None:
+    (row,) = measure.plan_comparison(4176).rows
+    assert row.pairs[0].groups == measure.GROUPS
+    assert 0 < row.pairs[0].error < 0.2
+    assert measure.make_comparison().questions[0].design == row.design

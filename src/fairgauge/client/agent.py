@@ -97,6 +97,7 @@ class Conversation:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._given: dict[str, str] = {}
+        self._logged: set[str] = set()
 
     def reply(self, line: bytes) -> bytes:
         """Return the reply to one line, both without the end of the line; it never raises."""
@@ -106,7 +107,9 @@ class Conversation:
             _logger.error("a mistake in fairgauge: %s", type(problem).__name__)
             found = Refusal(UNTOLD)
         if isinstance(found, Refusal):
-            _logger.warning("no %s: %s", found.code, found.detail or found.text)
+            if found.code not in self._logged:  # once in a connection, so that nobody fills the log with one
+                self._logged.add(found.code)
+                _logger.warning("no %s: %s", found.code, found.detail or found.text)
             return f"no {found.code}".encode()
         return f"ok {found}".rstrip().encode()
 

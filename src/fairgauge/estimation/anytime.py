@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST
-from fairgauge.estimation.crossing import crossing
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
@@ -99,24 +98,3 @@ class AnytimeTest(RatioTest):
         seen = float(score**2 @ self.counts) / self.answers
         half = 1.5 * math.sqrt(2 * math.log(2 / self.alpha) * seen / self.answers)
         return half * self.answers / abs(float(self.under @ self.counts))
-
-
-def anytime_width(variance: float, answers: float, alpha: float) -> float:
-    r"""Return the half-width to plan with: for scores that are nearly normal with this variance.
-
-    .. math:: \sum_i w_i e^{K (l_i u - l_i^2 V / 2)} = 2/\alpha \quad \text{solved for } u
-
-    Guarantee: none; close to what the estimate will have if the variance is as stated.
-    """
-    if not 0 < variance < math.inf:
-        return math.inf if variance else 0.0
-    stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / SIZES)
-    wanted = math.log(2 / alpha) + math.log(len(SIZES))
-
-    def excess(width: float) -> float:
-        bets = answers * (stakes * width - stakes**2 / 2)
-        top = float(bets.max())
-        return top + math.log(float(np.exp(bets - top).sum())) - wanted
-
-    most = float(np.min(wanted / answers / stakes + stakes / 2)) * (1 + 1e-6)
-    return math.sqrt(variance) * crossing(excess, 0.0, most, close=1e-9 * most)[1]

@@ -10,19 +10,20 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.anytime import AnytimeTest, anytime_width
+from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.inversion import Test, inverted
-from fairgauge.estimation.joint import BAND, JointTest, PairScores
+from fairgauge.estimation.joint import SHARE, SIDE, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_levels
-from fairgauge.estimation.population import PopulationTest, population_width
-from fairgauge.estimation.reader import Expected, Reader
+from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair, Side
 
-# The band that a joint test looks at need not be exact: it is rounded outward.
-_ROUGHLY = 0.02
+# The intervals that a joint test looks at need not be exact: they are rounded outward.
+_ROUGHLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,8 @@ class PopulationReader(TestReader):
     """About the population that clients are drawn from, at one look."""
 
     one_score = True
+    quick = False
+    planned_to = 1e-3
 
     def test(self, ratio: Ratio, alpha: float) -> PopulationTest:
         """Return the test of a ratio's values."""
@@ -146,13 +149,14 @@ class PopulationReader(TestReader):
     def joint(self, pair: Pair, alpha: float) -> JointTest:
         """Return the test of a gap whose groups' shares are estimated."""
         first, second = (self.estimands.mean_of(side) for side in pair)
-        both = first.under + second.under
-        share, mean = (
-            inverted(PopulationTest(self.laws, over, both, self.counts, BAND * alpha), close=_ROUGHLY)
-            for over in (first.under, first.over + second.over)
-        )
+
+        def roughly(over: Vector, under: Vector, part: float) -> tuple[float, float]:
+            return inverted(PopulationTest(self.laws, over, under, self.counts, part * alpha), close=_ROUGHLY)
+
+        share = roughly(first.under, first.under + second.under, SHARE)
+        means = (roughly(first.over, first.under, SIDE), roughly(second.over, second.under, SIDE))
         scores = PairScores((first.over, second.over), (first.under, second.under))
-        return JointTest(self.laws, scores, self.counts, alpha, (share, mean))
+        return JointTest(self.laws, scores, self.counts, alpha, share, means)
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether all gaps within a tolerance are rejected."""
@@ -173,11 +177,6 @@ class PopulationReader(TestReader):
         """Return the smallest level that rejects; stakes follow the level, so intervals need not lie in each other."""
         return by_levels(rejected)
 
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width for the variance that is reckoned with."""
-        return population_width(expected.centred, expected.variance, answers, alpha)
-
 
 class AnytimeReader(TestReader):
     """About the population that clients are drawn from, at every look together."""
@@ -185,8 +184,3 @@ class AnytimeReader(TestReader):
     def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
         """Return the test of a ratio's values."""
         return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned)
-
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width for the variance that is reckoned with."""
-        return anytime_width(expected.variance, answers, alpha)

@@ -16,7 +16,7 @@ from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.fixed import fixed
 from fairgauge.estimation.intervals import Width, chebyshev
-from fairgauge.estimation.reader import Expected, Reader
+from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.spread import Spread
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
@@ -70,11 +70,6 @@ class WidthReader(Reader):
         estimands = self.estimands
         first, second = (self.ratio(estimands.mean_of(side), alpha / estimands.sides) for side in pair)
         return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
-
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width: the table and the number of answers are enough."""
-        return max(cls.sides(Spread(expected.decoder, expected.score, expected.shares), answers, alpha))
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
         if float(ratio.under @ self.law) <= self.around(ratio.under, alpha).below:
@@ -143,8 +138,3 @@ class NormalReader(WidthReader):
         variance = max(float(influence**2 @ self.law), least)
         half = -float(ndtri(alpha / len(self.estimands.compared) / 2)) * math.sqrt(variance / self.answers)
         return Interval(value, value - half, value + half)
-
-    @classmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width for the variance that is reckoned with."""
-        return -float(ndtri(alpha / 2)) * math.sqrt(expected.variance / answers)

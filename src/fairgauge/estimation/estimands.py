@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.goals.decoder import Decoder
@@ -115,13 +116,44 @@ class Estimands:
         return float(sum(self.shares[group] for group in members(side)))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a question asks beside its goal: comparisons, names, margins, and how far shares may be off."""
+
+    compared: tuple[Pair, ...]
+    groups: tuple[str, ...]
+    margins: tuple[tuple[str, Side], ...] = ()
+    share_error: float = 0.0
+
+    @classmethod
+    def of(cls, goal: Goal) -> "Asked":
+        """Return what a goal asks, whose groups have no names."""
+        names = tuple(f"group {g + 1}" for g in range(goal.groups))
+        return cls(tuple((_side(c.of), _side(c.against)) for c in goal.contrasts), names)
+
+
+def _side(groups: tuple[int, ...]) -> Side:
+    return groups[0] if len(groups) == 1 else groups
+
+
 @lru_cache(maxsize=64)
 def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
     """Return what a question identifies in a study of so many tables; scores are over the symbols of its decoder."""
-    goal = Goal.of(question)
-    decoder = goal.decoder(question.channel)
+    attribute = question.attribute
+    asked = Asked(
+        compared(question),
+        attribute.groups,
+        tuple(margin_sides(question).items()),
+        float(attribute.share_error or 0) if attribute.shares is not None else 0.0,
+    )
+    return estimands_for(Goal.of(question), question.channel, asked, tables=tables)
+
+
+def estimands_for(goal: Goal, channel: Channel, asked: Asked, *, tables: int = 1) -> Estimands:
+    """Return what a channel identifies of a goal."""
+    decoder = goal.decoder(channel)
     inputs, groups = decoder.inputs, range(goal.groups)
-    one = np.ones(question.channel.symbols)
+    one = np.ones(channel.symbols)
     answered = decoder.score(inputs.answered()) if goal.abstain else one
 
     those: str = Told.of("caution.part-people" if goal.abstain else "caution.part-answers")
@@ -139,11 +171,11 @@ def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
         parts = [those for _ in groups]
     else:
         unders = [decoder.score(inputs.share_of(g)) for g in groups]
-        parts = [Told.of("caution.part-share", group=name) for name in question.attribute.groups]
-    gaps, pairs = None, compared(question)
+        parts = [Told.of("caution.part-share", group=name) for name in asked.groups]
+    gaps = None
     if shares is not None:
-        found = _all([ratio(comparison_score(goal, decoder, pair), answered) for pair in pairs])
-        gaps = None if found is None else dict(zip(pairs, found, strict=True))
+        found = _all([ratio(comparison_score(goal, decoder, pair), answered) for pair in asked.compared])
+        gaps = None if found is None else dict(zip(asked.compared, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
         decoder=decoder
@@ -155,9 +187,9 @@ def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
         overall=ratio(total, answered),
         group_shares=None if shares is not None else _all([ratio(under, answered) for under in unders]),
         answered=ratio(answered, one) if goal.abstain else None,
-        compared=pairs,
-        margins=margin_sides(question),
-        share_error=float(question.attribute.share_error or 0) if shares is not None else 0.0,
+        compared=asked.compared,
+        margins=dict(asked.margins),
+        share_error=asked.share_error,
         constant=goal.gap_constant(decoder),
     )
 

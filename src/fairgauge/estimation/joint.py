@@ -5,28 +5,35 @@ share.  The score
 
 .. math:: \psi = (1-p)\,\big(w_A - (c + (1-\pi) D)\, u_A\big) - p\,\big(w_B - (c - \pi D)\, u_B\big)
 
-averages to zero if D and p are right, for *every* c and pi.  If c is the mean of both groups together and pi is near
-p, its average hardly depends on p either.  So p and c are only needed roughly (Berger and Boos, 1994): both get an
-interval that together take a part of alpha, and a gap is accepted if it is with some p and c in that rectangle.
+with pi = p averages to (c_0 - c)(p_0 - p) for the right gap, where p_0 is the true share and c_0 the mean of A less
+(1 - p) D: to zero if *either* p or c is right, and to next to nothing if both nearly are.  So it is enough to know them
+roughly (Berger and Boos, 1994): p is the middle of a cell that the true share lies in, and c is whatever fits the
+intervals of both means,
 
-* The average of psi is bilinear in (p, c): over a rectangle it is largest and least at corners, and where it changes
-  its sign it is zero somewhere inside, which accepts.
-* The largest square of psi in the rectangle, symbol by symbol, bounds the variance from above for every p and c inside,
-  the least one bounds it from below, and the same goes for higher moments.
-* Bets on either side use the least gain at the corners, so no p and c inside would have won less.
-* Between corners |phi| differs from that at the middle by at most t E|difference|.
+.. math:: c \in (I_A - (1-p) D) \cap (I_B + p D) .
 
-*Why the data may choose the rectangle.*  Shares are cut into cells that are fixed before any answer, so that pi, the
-middle of a cell, is no choice of the data.  Shares and means are cut into regions that are fixed too, and the stakes of
-all bets depend on the table, the gap, the number of answers and the region alone: on how large psi can be in it.
-The true p and c lie in one region, so there is one score psi and one martingale for each bet, fixed beforehand, and
-all of them stay small with the probability that is claimed.  A bet on a rectangle that holds the true p and c wins no
-more than that martingale, because each of its factors is no larger, however the rectangle was found within its region.
-What is then computed (moments, |phi|, the tail) holds for every p and c in the rectangle.
+A gap is accepted if it is with some such p and c.  The share's interval and those of the means take a part of alpha,
+and a gap that is not the difference of two values in them is rejected.  So what is accepted is never wider than the
+difference of these intervals.
+
+* psi is linear in c: over an interval of c its average is largest and least at the ends, and where it changes its sign
+  it is zero somewhere inside, which accepts.
+* The largest square of psi between the ends, symbol by symbol, bounds the variance from above for every c inside, the
+  least one bounds it from below, and the same goes for higher moments.
+* Bets on either side use the least gain at the ends, so no c inside would have won less.
+* Between the ends |phi| differs from that at the middle by at most t E|difference|.
+
+*Why the data may choose the cells.*  Shares are cut into cells that are fixed before any answer: by the table and the
+number of answers.  The true share lies in one of them, and its middle is p.  For the right gap and that p there is one
+right c.  Shares and means are cut into regions that are fixed too, and the stakes of all bets depend on the table, the
+gap, the number of answers and the region alone: on how large psi can be in it.  So there is one score psi and one
+martingale for each bet, fixed beforehand, and all of them stay small with the probability that is claimed.  A bet on
+an interval that holds the right c wins no more than that martingale, because each of its factors is no larger, however
+the interval was found within its region.  What is then computed (moments, |phi|, the tail) holds for every c in it.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -38,18 +45,20 @@ from scipy.special import ndtri
 from fairgauge.estimation.betting import BOLDEST, above_means, lower_mean, upper_mean
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Vector
+from fairgauge.goals.inputs import Matrix, Vector
 
-# Parts of alpha: the share's and the mean's intervals, then the variance from above and below, the bets, the average.
-BAND = 0.04
-_UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.82
+# Parts of alpha: the share's interval and each of the means', then the variance from above and below, the bets, the
+# average.
+SHARE, SIDE = 0.06, 0.05
+_UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.74
 # A cell of shares is one of these wide, and about so many make up an interval of the share.
-_WIDTHS, _CELLS = (0.01, 0.02, 0.05, 0.1), 24
+_WIDTHS, _CELLS = (0.0025, 0.005, 0.01, 0.02, 0.05, 0.1), 8
 # Regions of shares and of means.
 _SHARES: Vector = np.linspace(0, 1, 11)
 _MEANS: Vector = np.linspace(-1, 1, 9)
-# A rectangle is cut along the mean until psi is nearly the same all over it.
+# An interval of c is cut until psi is nearly the same all over it.
 _ALIKE, _CUTS = 0.1, 6
+_NEVER = 1e30
 # Prices of variance at which moments are bounded, as parts of the largest that can matter.
 _PRICES: Vector = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1])
 # How wide a case of the variance is.
@@ -61,10 +70,10 @@ Cube = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The rectangles of a region of shares and means.
+    """The cells of a region of shares and means.
 
     Args:
-        cells: psi at the corners of each rectangle.
+        cells: psi at both ends of c in each cell.
         weights: How much a gap moves the average of psi in each.
         sizes: How large psi can be for each symbol, anywhere in the region.
     """
@@ -79,7 +88,7 @@ class Region:
         return float(self.sizes.max()) ** 2
 
     def only(self, these: NDArray[np.bool_]) -> "Region":
-        """Return some of the rectangles."""
+        """Return some of the cells."""
         return Region(self.cells[these], self.weights[these], self.sizes)
 
 
@@ -100,20 +109,22 @@ class JointTest:
         scores: The scores of both groups.
         counts: How often each symbol came.
         alpha: How often a right gap may be rejected.
-        band: Intervals of the first group's share among both, and of the mean of both; each may fail with probability
-            ``BAND`` alpha.
+        share: An interval of the first group's share among both, which may fail with probability ``SHARE`` alpha.
+        means: Intervals of both groups' means; each may fail with probability ``SIDE`` alpha.
     """
 
     laws: Laws
     scores: PairScores
     counts: Vector
     alpha: float
-    band: tuple[tuple[float, float], tuple[float, float]]
+    share: tuple[float, float]
+    means: tuple[tuple[float, float], tuple[float, float]]
 
-    @property
+    @cached_property
     def extent(self) -> tuple[float, float]:
-        """The range of gaps that are possible at all."""
-        return -2.0, 2.0
+        """The range of gaps that both means allow."""
+        (low, high), (least, most) = self.means
+        return low - most, high - least
 
     @cached_property
     def estimate(self) -> float:
@@ -136,59 +147,74 @@ class JointTest:
         wide = 4 * math.sqrt(float(seconds.max()) / self.answers) / _CELLS
         return next((width for width in _WIDTHS if width >= wide), _WIDTHS[-1])
 
-    def _psi(self, gap: float, middle: float) -> Callable[[float, float], Vector]:
+    def _psi(self, gap: float, p: float, middle: float) -> tuple[Vector, Vector]:
+        """Return psi at c = 0, and what it gains with c."""
         (w, x), (u, z) = self.scores.sums, self.scores.shares
+        slope = p * z - (1 - p) * u
+        return (1 - p) * (w - (1 - middle) * gap * u) - p * (x + middle * gap * z), slope
 
-        def psi(p: float, c: float) -> Vector:
-            return (1 - p) * (w - (c + (1 - middle) * gap) * u) - p * (x - (c - middle * gap) * z)
+    @cached_property
+    def _shares(self) -> Vector:
+        """The middles of the cells that the share's interval touches."""
+        low, high = (min(max(end, 0.0), 1.0) for end in self.share)
+        first = min(math.floor(low / self._width), round(1 / self._width) - 1)
+        last = max(math.ceil(high / self._width - 1e-9), first + 1)
+        return np.array([(number + 0.5) * self._width for number in range(first, last)])
 
-        return psi
+    def _fitting(self, gap: float, p: float) -> tuple[float, float]:
+        """Return which c fit both means, if the gap is right."""
+        (low, high), (least, most) = self.means
+        start, end = max(low - (1 - p) * gap, least + p * gap), min(high - (1 - p) * gap, most + p * gap)
+        return max(start, -1.0), min(end, 1.0)
 
     def _regions(self, gap: float) -> Iterator[Region]:
-        """Yield the regions that the band touches."""
-        (low, high), (least, most) = self.band
-        step = (most - least) / self._cuts
-        for p, q in pairwise(_SHARES):
-            numbers = np.arange(
-                math.floor(max(low, p + 1e-9) / self._width), math.ceil(min(high, q) / self._width - 1e-9)
-            )
-            middles = [float(number + 0.5) * self._width for number in numbers]
-            if not middles or high < p or low > q:
+        """Yield the regions in which some p and c fit a gap."""
+        fitting = [(float(p), self._fitting(gap, float(p))) for p in self._shares]
+        widest = max(end - start for _, (start, end) in fitting)
+        if widest < 0:
+            return
+        step = max(widest / self._cuts, 1e-12)
+        for a, b in pairwise(_SHARES):
+            inside = [each for each in fitting if a < each[0] < b]
+            if not inside:
                 continue
+            bases = [(self._psi(gap, p, middle)) for middle in (a, b) for p in (a, b)]
             for c, d in pairwise(_MEANS):
-                start, end = max(least, c), min(most, d)
-                if end < start:
-                    continue
-                cuts = np.linspace(start, end, max(1, math.ceil((end - start) / max(step, 1e-12) - 1e-9)) + 1)
-                cells = []
-                for middle in middles:
-                    psi = self._psi(gap, middle)
-                    ends = max(middle - self._width / 2, low), min(middle + self._width / 2, high)
-                    cells += [[psi(share, mean) for share in ends for mean in cut] for cut in pairwise(cuts)]
-                # Linear in the share, in the mean and in the middle: largest at corners.
-                corners = [
-                    self._psi(gap, middle)(share, mean) for middle in (p, q) for share in (p, q) for mean in (c, d)
-                ]
-                weights = np.maximum([middle * (1 - middle) for middle in middles for _ in pairwise(cuts)], 1e-3)
-                yield Region(np.array(cells), weights, np.abs(corners).max(axis=0) * (1 + 1e-9))
+                cells, weights = [], []
+                for p, (least, most) in inside:
+                    start, end = max(least, c), min(most, d)
+                    if end < start:
+                        continue
+                    cuts = np.linspace(start, end, max(1, math.ceil((end - start) / step - 1e-9)) + 1)
+                    base, slope = self._psi(gap, p, p)
+                    ends = base + np.multiply.outer(cuts, slope)
+                    cells.append(np.stack([ends[:-1], ends[1:]], axis=1))
+                    weights += [max(p * (1 - p), 1e-3)] * (len(cuts) - 1)
+                if cells:
+                    # Linear in the share, in the mean and in the middle: largest at corners.
+                    corners = [base + mean * slope for base, slope in bases for mean in (c, d)]
+                    sizes = np.abs(corners).max(axis=0) * (1 + 1e-9)
+                    yield Region(np.concatenate(cells), np.array(weights), sizes)
 
     @cached_property
     def _cuts(self) -> int:
-        """Into how many parts the interval of the mean is cut."""
-        (low, high), (least, most) = self.band
-        p, c = (low + high) / 2, (least + most) / 2
-        (w, x), (u, z) = self.scores.sums, self.scores.shares
-        slope = p * z - (1 - p) * u
-        level = (1 - p) * w - p * x + c * slope
+        """Into how many parts the longest interval of c is cut."""
+        p = float(self._shares[len(self._shares) // 2])
+        start, end = self._fitting(self.estimate, p)
+        level, slope = self._psi(self.estimate, p, p)
+        level = level + (start + end) / 2 * slope
         sizes = [math.sqrt(float(score**2 @ self.counts) / self.answers) for score in (slope, level)]
-        return int(np.clip(math.ceil((most - least) / 2 * sizes[0] / (_ALIKE * max(sizes[1], 1e-300))), 1, _CUTS))
+        return int(np.clip(math.ceil((end - start) / 2 * sizes[0] / (_ALIKE * max(sizes[1], 1e-300))), 1, _CUTS))
 
     def margin(self, value: float) -> float:
         """Return how far a gap is beyond what is accepted: below zero if it is accepted.
 
         Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers.
         """
-        beyond = math.inf
+        least, most = self.extent
+        if not least <= value <= most:
+            return _NEVER
+        beyond = _NEVER
         regions = [(region, self._nearest(region.cells)) for region in self._regions(value)]
         for region, nearest in regions:
             if (nearest == 0).any():
@@ -214,21 +240,35 @@ class JointTest:
             return far
         region, nearest = region.only(lost), nearest[lost]
         squares = (region.cells**2).max(axis=1)
+        # What is clearly far, by Bernstein's inequality.
+        size, logarithm = math.sqrt(region.top), -math.log(_MEAN * self.alpha / 2)
+        rough = self.answers * nearest**2 / (2 * logarithm) - size * np.abs(nearest) / 3
+        lost = ~above_means(squares, self.counts, _UPPER * self.alpha, rough, region.top)
+        if not lost.any():
+            return far
+        region, nearest, squares = region.only(lost), nearest[lost], squares[lost]
+        # What is near is accepted whatever is left to pay.
+        close = self.answers * (nearest / self._nearest_z) ** 2
+        if not above_means(squares, self.counts, _UPPER * self.alpha, close, region.top).all():
+            return self._one_by_one(region, nearest, squares)
+        # What is far for all cells together is far for each.
         tails = self._tails(region)
-        left = np.ones(len(nearest), dtype=bool)
-        if tails is not None:
-            # What is far for all cells together is far for each.
-            z, reach = tails.deviations(_MEAN * self.alpha / 2)
-            most = self.answers * (np.maximum(np.abs(nearest) - reach / self.answers, 0.0) / z) ** 2
-            left = ~above_means(squares, self.counts, _UPPER * self.alpha, most, region.top)
-        beyond = far
-        for number in np.flatnonzero(left)[np.argsort((np.abs(nearest) / region.weights)[left])]:
-            only = region.only(np.arange(len(nearest)) == number)
+        if tails is None:
+            return self._one_by_one(region, nearest, squares)
+        z, reach = tails.deviations(_MEAN * self.alpha / 2)
+        most = self.answers * (np.maximum(np.abs(nearest) - reach / self.answers, 0.0) / z) ** 2
+        left = ~above_means(squares, self.counts, _UPPER * self.alpha, most, region.top)
+        return self._one_by_one(region.only(left), nearest[left], squares[left]) if left.any() else far
+
+    def _one_by_one(self, region: Region, nearest: Vector, squares: Matrix) -> float:
+        """Return how far the nearest cell is beyond what is accepted, or an accepted one."""
+        beyond = _NEVER
+        for number in np.argsort(nearest**2 / (squares @ self.counts)):
             high = upper_mean(squares[number], self.counts, _UPPER * self.alpha, region.top, region.top)
             scale = math.sqrt(high / self.answers)
             z = abs(float(nearest[number])) / scale
-            # What is near is accepted whatever is left to pay.
             if z > self._nearest_z:
+                only = region.only(np.arange(len(nearest)) == number)
                 z = self._far(self._tails(only), float(nearest[number]), high)
             beyond = min(beyond, (z - self._nearest_z) * scale / float(region.weights[number]))
             if beyond < 0:
@@ -268,7 +308,8 @@ class JointTest:
             number = int(np.abs(middles @ self.counts).argmin())
             high = float(middles[number] ** 2 @ self.counts) / self.answers
             found.append(self._nearest_z * math.sqrt(high / self.answers) / float(region.weights[number]))
-        return min(found)
+        least, most = self.extent
+        return min(found, default=(most - least) / 2)
 
     def _tails(self, region: Region) -> Tails | None:
         """Return how likely averages are, for every share and mean in any of the cells; None if nothing is known."""

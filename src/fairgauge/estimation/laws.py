@@ -22,6 +22,7 @@ from fairgauge.goals.inputs import Matrix, Vector
 _CLOSE = 1e-7
 # Scores are unbiased to a billionth, so an average of zero is one within this part of the largest mean.
 _UNEVEN = 1e-8
+_NEVER = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +99,13 @@ class Laws:
 
         .. math:: \max_{q : q \cdot m = 0} q \cdot f = \min_\lambda \max_q \; q \cdot (f - \lambda m)
 
-        The right side is convex in one number and made of straight pieces, so tangents find its least.
+        The right side is convex in one number and made of straight pieces, so tangents find its least.  Where shares
+        may be anything, the best law is on one input or two.
 
         Guarantee: never too small, whatever the search ends with.
         """
+        if self.shares is None:
+            return _most_of_two(values, mean)
         inside = min(self.most(mean[:, None])[0], self.most(-mean[:, None])[0])
         size = float(np.abs(mean).max())
         reach = self.most(values) + self.most(-values) + 1e-300
@@ -113,3 +117,26 @@ class Laws:
             return found + _UNEVEN * size * np.abs(unknown), _UNEVEN * size * np.sign(unknown) - means
 
         return least_values(bounds, -most, most, close=_CLOSE * reach)
+
+
+def _most_of_two(values: Matrix, mean: Vector) -> Vector:
+    r"""Return the largest average of each column under any law that gives ``mean`` an average of zero, nearly.
+
+    A program with two constraints has a best law on at most two inputs.  With t the average of the mean,
+
+    .. math:: \max_{m_x \ge t \ge m_y} \frac{f_x (t - m_y) + f_y (m_x - t)}{m_x - m_y}
+
+    is concave in t, and straight but for bends at some m_x: between -s and s it is largest at an end or at a bend.
+    """
+    slack = _UNEVEN * float(np.abs(mean).max())
+    found = [values[np.abs(mean) <= slack]]
+    for average in (-slack, slack):
+        above, below = mean > average, mean <= average
+        if not (above.any() and below.any()):
+            continue
+        apart = np.subtract.outer(mean[above], mean[below])
+        part = np.divide(average - mean[below], apart)
+        mixed = part[:, :, None] * values[above][:, None] + (1 - part)[:, :, None] * values[below][None]
+        found.append(mixed.reshape(-1, values.shape[1]))
+    every = np.concatenate(found)
+    return np.asarray(every.max(axis=0)) if len(every) else np.full(values.shape[1], -_NEVER)

@@ -27,7 +27,7 @@ from scipy.special import ndtri
 
 from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
-from fairgauge.estimation.edgeworth import Heard, Moments, Tails
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein
 from fairgauge.estimation.hypothesis import Hypothesis
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
@@ -62,6 +62,9 @@ class PopulationTest(RatioTest):
         asked = self.asked(value)
         if not asked.possible:
             return _NEVER
+        far = self._clearly_beyond(asked)
+        if far > 0:
+            return far
         normal, bets = self._parts(value)
         beyond = -_NEVER
         if normal:
@@ -118,7 +121,30 @@ class PopulationTest(RatioTest):
         tails = self._tails(asked, asked.moments(*bounds, ratio=_CELL))
         average = float(asked.score @ self.counts) / self.answers
         likely = float((tails.above(average) if average > 0 else tails.below(-average)).max())
-        return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))
+        return _deviations(min(likely, self._roughly(asked, bounds[1])), alpha)
+
+    def _roughly(self, asked: Hypothesis, variance: float) -> float:
+        """Return how likely an average as far from zero as the one seen is at most, if the variance is at most this."""
+        average = float(asked.score @ self.counts) / self.answers
+        size = float((asked.score if average > 0 else -asked.score).max())
+        return float(bernstein(abs(average), max(variance, 1e-300), size, self.answers))
+
+    def _clearly_beyond(self, asked: Hypothesis) -> float:
+        """Return how far the average is beyond what is likely, if it is so however alpha is parted; else 0.
+
+        It spares what takes long: deciding how alpha is parted, and the tails.
+        """
+        seen = float(asked.score**2 @ self.counts) / self.answers
+        if self.answers < _FEW or _deviations(self._roughly(asked, seen), self.alpha) <= 0:
+            return 0.0
+        if self._bet(asked, self.alpha) < 0:
+            return 0.0
+        square, most, beyond = asked.score**2, asked.variance[1], _NEVER
+        for part in (1.0, 1 - _BETS):
+            alpha = part * self.alpha
+            high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most)
+            beyond = min(beyond, _deviations(self._roughly(asked, high), alpha))
+        return max(beyond, 0.0)
 
     def _tails(self, asked: Hypothesis, moments: Moments) -> Tails:
         # The scale is rounded so that neighbouring values share what was heard.
@@ -147,25 +173,6 @@ class PopulationTest(RatioTest):
         return won - math.log(2 / alpha)
 
 
-def population_width(asked: Hypothesis, variance: float, answers: float, alpha: float) -> float:
-    """Return the half-width to plan with: for a population that gives the score's average this variance.
-
-    It is what the test would allow with the bound of the variance that bets reach on average.
-
-    Guarantee: none; close to what the estimate will have if the variance is as stated.
-    """
-    if not 0 < variance < math.inf:
-        return math.inf if variance else 0.0
-    least, most = asked.variance
-    held = min(max(variance, least), most)
-    spare = 1 + math.sqrt(2 * math.log(1 / (_UPPER * alpha)) * _kurtosis(asked, held) / answers)
-    moments = asked.moments(max(held / spare, least), min(held * spare, most), ratio=_COARSE)
-    tails = Tails(answers, Heard.of(asked.laws, asked.score, answers, math.sqrt(held)), moments)
-    bets = math.sqrt(_EQUAL * math.log(2 / alpha) * variance / answers)
-    return min(tails.limit(_MEAN * alpha / 2) * math.sqrt(variance / held), bets)
-
-
-def _kurtosis(asked: Hypothesis, variance: float) -> float:
-    """Return how much the square of the score varies at most, for its mean."""
-    fourth = float(asked.moments(variance, variance, ratio=_COARSE).fourth[0])
-    return max(fourth / variance**2 - 1, 0.01)
+def _deviations(likely: float, alpha: float) -> float:
+    """Return by how many standard deviations of the normal law a tail is beyond what is accepted."""
+    return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))

@@ -10,42 +10,15 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
-from fairgauge.estimation.hypothesis import Hypothesis, extent
-from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_halving
 from fairgauge.estimation.ratios import over
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair, Side
 
 # Where shares may be off, the gap as it is and each of two groups' means share alpha like this.
 _GAP, _MEAN = 0.8, 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """What a plan reckons with, before any answer.
-
-    Args:
-        decoder: The decoder of the channel.
-        score: The score that is averaged.
-        shares: The groups' shares if estimates rely on them, else None.
-        variance: K times the variance of the average, for clients drawn from the population that is reckoned with.
-    """
-
-    decoder: Decoder
-    score: Vector
-    shares: Vector | None
-    variance: float
-
-    @cached_property
-    def centred(self) -> Hypothesis:
-        """That the score's mean is in the middle of what it can be."""
-        laws = Laws(self.decoder, self.shares)
-        middle = sum(extent(laws, self.score, np.ones(len(self.score)))) / 2
-        return Hypothesis(laws, self.score - middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +36,10 @@ class Reader(ABC):
     planned: int | None = None
     # Whether the gap of groups whose shares are estimated is read from one score, not as a difference of two means.
     one_score: ClassVar[bool] = False
+    # Whether an interval takes a moment only, so that a plan may ask for many.
+    quick: ClassVar[bool] = True
+    # To which part a plan finds the number of clients.
+    planned_to: ClassVar[float] = 1e-6
 
     @cached_property
     def answers(self) -> float:
@@ -85,11 +62,6 @@ class Reader(ABC):
     @abstractmethod
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the interval of the difference of two groups' means, where their shares are estimated."""
-
-    @classmethod
-    @abstractmethod
-    def width(cls, expected: Expected, answers: float, alpha: float) -> float:
-        """Return the half-width to plan with."""
 
     def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
         """Tell whether the interval of a ratio lies above a value."""

@@ -234,11 +234,12 @@ class Decoder:
 
     def _table(self, other: Reckoning | None) -> Table:
         inputs = self.inputs
-        beside = None if other is None else Other(self._other_levels, other)
+        beside = None if other is None else Other(self.other_levels, other)
         return Table(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
 
     @property
-    def _other_levels(self) -> Vector:
+    def other_levels(self) -> Vector:
+        """The levels of the one other value that a channel takes."""
         (levels,) = (levels for place, levels in enumerate(self.channel.axes) if place != self.axis)
         return np.array(levels) / LEVEL_UNIT
 
@@ -246,7 +247,7 @@ class Decoder:
         """Return a bound of a score's second moments at each group and level, with what is reckoned of both values."""
         second = (self.rows @ score**2).reshape(self.inputs.groups, self.inputs.others, -1)
         prices = prices_beside(self._table(other), score, reckoning)
-        beside = Other(self._other_levels, other)
+        beside = Other(self.other_levels, other)
         return np.array([folded(of, beside, price) for of, price in zip(second, prices, strict=True)])
 
     def _family(self, functional: Vector, constant: Vector | None) -> Family | None:

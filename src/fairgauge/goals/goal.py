@@ -12,7 +12,7 @@ from fairgauge.channel import Channel
 from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
-from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages
+from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages, worst_law
 from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
 from fairgauge.study import Question, Target
 
@@ -290,6 +290,10 @@ class Goal:
         wanted = self.wanted(decoder.inputs)
         if not self._identifies(decoder):
             return [float("inf")] * len(wanted)
+        return self.privacy_variances_by(decoder, wanted)
+
+    def privacy_variances_by(self, decoder: Decoder, wanted: Sequence["Wanted"]) -> list[float]:
+        """Return the same for each of the wanted numbers by a decoder."""
         scores = [(self.score(decoder, each), each.centre) for each in wanted]
         known = [score for score, centre in scores if score is not None and centre is None]
         if known and len(known) == len(scores):
@@ -308,11 +312,38 @@ class Goal:
         score = self.score(decoder, wanted)
         if score is None:
             return float("inf")
-        reckonings = self.reckonings
-        if wanted.centre is not None:
-            reckonings = tuple(r for r in reckonings if r.mean == wanted.centre)
+        return float(self._totals_at(decoder, score, wanted).max())
+
+    def worst_population(self, decoder: Decoder, wanted: "Wanted") -> "WorstPopulation":
+        """Return the population that has the total of :meth:`total`; the channel can tell what is wanted."""
+        score = self.score(decoder, wanted)
+        if score is None:
+            raise ValueError("the channel cannot tell it")
+        totals = self._totals_at(decoder, score, wanted)
+        worst = self._reckoned(wanted)[int(totals.argmax())]
+        second, inputs = decoder.rows @ score**2, decoder.inputs
+        weights, found = inputs.weights(decoder.shares, self.abstaining), np.zeros(inputs.count)
+        for weight, block in zip(weights, inputs.blocks[: inputs.groups], strict=False):
+            runs = np.array([second[run] for run in inputs.runs(block)])
+            law = worst_law(inputs.levels, runs.max(axis=0), worst)
+            if self.other is None:
+                # Whatever the other values are: at each level the one that is worst.
+                beside = np.arange(len(runs))[:, None] == runs.argmax(axis=0)
+            else:
+                beside = worst_law(decoder.other_levels, runs @ law, self.other)[:, None]
+                law = worst_law(inputs.levels, beside[:, 0] @ runs, worst)
+            found[block] = (weight * beside * law).ravel()
+        if inputs.abstain:
+            found[-1] = weights[-1]
+        return WorstPopulation(found, float(totals.max()), worst.mean)
+
+    def _reckoned(self, wanted: "Wanted") -> tuple[Reckoning, ...]:
+        return tuple(r for r in self.reckonings if wanted.centre is None or r.mean == wanted.centre)
+
+    def _totals_at(self, decoder: Decoder, score: Vector, wanted: "Wanted") -> Vector:
+        reckonings = self._reckoned(wanted)
         squares = self._squares(reckonings, wanted.centre)
-        return float((self._second_moments(decoder, score, reckonings) - squares).max())
+        return np.asarray(self._second_moments(decoder, score, reckonings) - squares)
 
     def _squares(self, reckonings: Sequence[Reckoning], centre: float | None) -> Vector:
         """Return the square of the wanted number under each reckoning."""
@@ -408,3 +439,11 @@ class Wanted(NamedTuple):
     functional: Vector
     centre: float | None
     weight: float = 1.0
+
+
+class WorstPopulation(NamedTuple):
+    """A population that varies most: how likely each input is, K times the variance, and what every mean is."""
+
+    inputs: Vector
+    total: float
+    mean: float

@@ -11,6 +11,7 @@ value is a bound that holds, so the search for the best ones decides how close i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -115,6 +116,59 @@ def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -
     return found
 
 
+def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
+    """Return how likely levels are for the values whose second moments average to the most, under a reckoning.
+
+    The values are two on either side of the mean, or a mixture of two such pairs; between levels they are mixtures of
+    both levels.
+
+    >>> worst_law(np.array([-1.0, 0.0, 1.0]), np.array([1.0, 0.0, 1.0]), Reckoning(0.0, 0.5)).round(6).tolist()
+    [0.125, 0.75, 0.125]
+    """
+    x = levels - reckoning.mean
+    if len(levels) <= _ONE_KINK:
+        slopes = np.diff(second) / np.diff(levels)
+        if slopes[-1] <= slopes[0]:
+            return _two_points(x, 0.0, 0.0)
+        # What is most for one such kink is so for all.
+        return _law_of_a_kink(tuple(levels.tolist()), reckoning)
+    return _searched_law(x, second, reckoning)
+
+
+@lru_cache(maxsize=256)
+def _law_of_a_kink(levels: tuple[float, ...], reckoning: Reckoning) -> Vector:
+    at = np.array(levels)
+    return _searched_law(at - reckoning.mean, np.abs(at - levels[1]), reckoning)
+
+
+def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
+    if reckoning.any_values:
+        pairs = [(a, b) for a in x[x <= 0] for b in x[x >= 0]]
+        return max((_two_points(x, *pair) for pair in pairs), key=lambda law: float(law @ second))
+    rows, spread = x[None], np.array([reckoning.widest])
+    slope = np.diff(second[None], axis=1) / np.diff(rows, axis=1)
+    start = second[None, :-1] - slope * rows[:, :-1]
+    top = second.max() - float(np.interp(0.0, x, second))
+    low, high = 0.0, top / max(float(spread[0]), 1e-9) ** 2 + 1e-12
+    for _ in range(_CURVE_HALVINGS):
+        curve = (low + high) / 2
+        wide = _tangent(rows, slope, start, np.array([curve]))[1] > spread**2
+        low, high = (curve, high) if wide else (low, curve)
+    ends = [_touching(rows, slope, start, np.array([curve])) for curve in (low, high)]
+    moments = [-left * right for left, right in ends]
+    part = 1.0 if moments[0] <= spread[0] ** 2 else (spread[0] ** 2 - moments[1]) / (moments[0] - moments[1])
+    laws = [_two_points(x, *pair) for pair in ends]
+    return np.asarray(part * laws[0] + (1 - part) * laws[1])
+
+
+def _two_points(x: Vector, left: float, right: float) -> Vector:
+    """Return how likely each level is for two values whose mean is 0."""
+    often = 1.0 if right <= left else right / (right - left)
+    corners = np.eye(len(x))
+    found = [[np.interp(value, x, corner) for corner in corners] for value in (left, right)]
+    return np.asarray(np.array([often, 1 - often]) @ found)
+
+
 def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
     """Return the bound for each row, by halving the range of the best curve."""
     slope = np.diff(second, axis=1) / np.diff(x, axis=1)
@@ -145,6 +199,18 @@ def _envelope(x: Vector, second: Matrix) -> Vector:
 
 def _tangent(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector, Vector]:
     """Return the envelope at 0 of S(x) - curve x^2, and the second moment of the values that reach it."""
+    best, left, right = _touched(x, slope, start, curve)
+    return best, -left * right
+
+
+def _touching(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[float, float]:
+    """Return the two values that reach the envelope, for one row."""
+    _, left, right = _touched(x, slope, start, curve)
+    return float(left[0]), float(right[0])
+
+
+def _touched(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return the envelope at 0 of S(x) - curve x^2, and where the line that touches it does, on either side."""
     reach = np.abs(slope).max(axis=1) + 4 * curve
     low, high = -reach, reach
     left, right = x[:, 0], x[:, -1]
@@ -162,4 +228,4 @@ def _tangent(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Ve
         rises = where > 0
         low, high = np.where(rises, line, low), np.where(rises, high, line)
         right, left = np.where(rises, where, right), np.where(rises, left, where)
-    return best, -left * right
+    return best, left, right

@@ -233,7 +233,7 @@ def no_study_sentence(
         whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
         return f"{whom} so few clients tell next to nothing. {needs}"
     if error >= reach:
-        tells = f"{clients:,} clients tell nothing at this epsilon: the error is larger than any gap can be."
+        tells = f"{clients:,} clients tell nothing at this epsilon: the error is as large as any gap can be."
     else:
         tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
     return f"{tells} For ±{good:.3g} it takes about {takes:,} clients, or a larger epsilon."

@@ -7,10 +7,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from fairgauge.designs import designs_for, known_designs
+from fairgauge.designs import designs_for, known_designs, make_channel
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.estimation.kinds import check_confidence, kind_of
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
 
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
@@ -54,12 +55,14 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
         from matplotlib.ticker import LogLocator
     except ImportError:
         raise MissingExtra("drawing plots needs matplotlib", "lab") from None
+    read_by, alpha = kind_of(terms["interval"]), check_confidence(terms["confidence"])
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for name in designs_for(goal):
         design = known_designs()[name]
-        plans = [plan_for(goal, epsilon=e, clients=clients, designs=[name], **terms) for e in _EPSILONS]
-        errors = np.array([found.rows[0].error for found in plans], dtype=float)
+        channels = [make_channel(goal, epsilon, design=name)[1] for epsilon in _EPSILONS]
+        widths = [planned_width(goal.by(name), channel, clients, read_by, alpha) for channel in channels]
+        errors = terms["metric"].scale * np.array(widths)
         epsilons = np.array(_EPSILONS, dtype=float)
         axes.plot(epsilons, errors, marker=design.marker, color=design.colour, label=name)
     axes.set(

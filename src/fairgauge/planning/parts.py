@@ -14,16 +14,17 @@ from fairgauge.designs.making import SIMPLEST
 from fairgauge.designs.many import largest_mean_ratio, value_without_cap
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
-from fairgauge.estimation.reader import Expected
 from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Vector
-from fairgauge.study import Attribute, Metric, Question
+from fairgauge.planning.expected import Expected, expected
+from fairgauge.study import Attribute, Metric, Question, Target
 from fairgauge.study.sides import side_name
 
 # Beyond so many different variances, errors of those between are read off a line through this many.
 _MOST_WIDTHS, _NODES = 24, 12
+# The same where a width takes long.
+_SLOW_NODES = 3
 # What a cap may cost before it is worth a word.
 _HARDLY = 0.01
 
@@ -68,19 +69,13 @@ class Reading:
 
 def planned_gaps(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
     """Return every comparison that the study will report, the worst first; none where the channel cannot tell."""
-    gap = replace(goal, target="gap")
-    count = len(gap.contrasts)
-    names = [_names(attribute, contrast) for contrast in gap.contrasts]
-    # Intervals of several gaps hold together.
-    shared = replace(reading, alpha=reading.alpha / count)
-    return _parts(gap, goal.decoder(channel), names, shared)
+    return _parts(goal, channel, "gap", [_names(attribute, contrast) for contrast in goal.contrasts], reading)
 
 
 def planned_means(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
     """Return every group's mean that the study will report, the worst first; none where the channel cannot tell."""
-    means = replace(goal, target="means")
     names = [(name,) for name in _group_names(attribute, goal.groups)]
-    return _parts(means, goal.decoder(channel), names, reading)
+    return _parts(goal, channel, "means", names, reading)
 
 
 def planned_parts(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
@@ -88,48 +83,42 @@ def planned_parts(goal: Goal, channel: Channel, attribute: Attribute | None, rea
     return (planned_gaps if goal.target == "gap" else planned_means)(goal, channel, attribute, reading)
 
 
-def _parts(goal: Goal, decoder: Decoder, names: Sequence[tuple[str, ...]], reading: Reading) -> tuple[PlanPart, ...]:
+def _parts(
+    goal: Goal, channel: Channel, target: Target, names: Sequence[tuple[str, ...]], reading: Reading
+) -> tuple[PlanPart, ...]:
     """Return what is wanted, by the decoder that the study's own goal has: with it answers will be read."""
-    wanted = goal.wanted(decoder.inputs)
-    scores = [goal.score(decoder, each) for each in wanted]
-    if any(score is None for score in scores):
+    found = expected(goal, channel, target)
+    aimed, decoder = replace(goal, target=target), goal.decoder(channel)
+    if not found:
         return ()
-    found = [score for score in scores if score is not None]
-    totals = np.array(goal.totals_by(decoder, wanted))
-    if any(each.centre is not None for each in wanted):
-        private = np.array([decoder.variance(s, centre=w.centre) for s, w in zip(found, wanted, strict=True)])
-    else:
-        private = decoder.variances(found)
     # Where several centres are reckoned with, the worst of them counts.
-    count = len(names)
-    worst = [max(range(number, len(wanted), count), key=lambda place: totals[place]) for number in range(count)]
-    shares = goal.share_vector if goal.shares_known else None
-    expected = [Expected(decoder, found[place], shares, float(totals[place])) for place in worst]
-    errors = _errors(expected, reading)
+    every = aimed.privacy_variances_by(decoder, aimed.wanted(decoder.inputs))
+    private = [max(every[number :: len(names)]) for number in range(len(names))]
     parts = [
-        PlanPart(name, reading.tables * float(totals[place]), reading.tables * float(private[place]), error)
-        for name, place, error in zip(names, worst, errors, strict=True)
+        PlanPart(name, reading.tables * one.variance, reading.tables * private[number], error)
+        for number, (name, one, error) in enumerate(zip(names, found, _errors(found, reading), strict=True))
     ]
     return tuple(sorted(parts, key=lambda part: -part.variance))
 
 
-def _errors(expected: list[Expected], reading: Reading) -> list[float | None]:
+def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
     """Return the half-width of each, in the metric's units."""
     answers, kind = reading.answers, reading.kind
     if answers is None:
-        return [None for _ in expected]
+        return [None for _ in found]
 
     def width(one: Expected) -> float:
-        return reading.metric.scale * kind.reader.width(one, answers / reading.tables, reading.alpha)
+        return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)
 
-    rounded = [float(f"{one.variance:.6g}") for one in expected]
+    rounded = [float(f"{one.variance:.6g}") for one in found]
     different = sorted(set(rounded))
-    if len(different) <= _MOST_WIDTHS:
-        known = {variance: width(expected[rounded.index(variance)]) for variance in different}
+    most, nodes = (_MOST_WIDTHS, _NODES) if kind.reader.quick else (_SLOW_NODES, _SLOW_NODES)
+    if len(different) <= most:
+        known = {variance: width(found[rounded.index(variance)]) for variance in different}
         return [known[variance] for variance in rounded]
-    nodes = [different[round(place)] for place in np.linspace(0, len(different) - 1, _NODES)]
-    widths = [width(expected[rounded.index(variance)]) for variance in nodes]
-    logs: Vector = np.interp(np.log(rounded), np.log(nodes), np.log(widths))
+    some = [different[round(place)] for place in np.linspace(0, len(different) - 1, nodes)]
+    widths = [width(found[rounded.index(variance)]) for variance in some]
+    logs: Vector = np.interp(np.log(rounded), np.log(some), np.log(widths))
     return [math.exp(value) for value in logs.tolist()]
 
 

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
@@ -21,6 +22,8 @@ from fairgauge.study import Attribute, Metric
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
 _MOST_CLIENTS = 10**15
+# The search for a number of clients starts here, and goes on by smaller steps than this, as logarithms.
+_START, _STRIDE = math.log(10_000), 0.5
 # The row of a table that answers several questions at once.
 TOGETHER = "together"
 
@@ -165,16 +168,24 @@ def _row(
 
 
 def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | None:
-    """Return the least number of clients whose interval is narrow enough, to six digits."""
+    """Return the least number of clients whose interval is narrow enough; to three digits where intervals take long."""
     if question.error(epsilon, _MOST_CLIENTS) > error:
         return None
-    low, high = 0, 1
-    while question.error(epsilon, high) > error:
-        low, high = high, 10 * high
-    while high - low > 1 + high // 10**6:
-        middle = (low + high) // 2
-        low, high = (low, middle) if question.error(epsilon, middle) <= error else (middle, high)
-    return high
+    if question.error(epsilon, 1) <= error:
+        return 1
+
+    def lacking(logarithm: float) -> float:
+        return -math.log(max(question.error(epsilon, math.exp(logarithm)), 1e-300) / error)
+
+    # Widths fall with the square root of clients, nearly: a guess is soon between two that are not far apart.
+    low, high, about = 0.0, math.log(_MOST_CLIENTS), _START
+    while high - low > _STRIDE:
+        found = lacking(about)
+        low, high = (low, about) if found >= 0 else (about, high)
+        about = min(max(about - 2 * found + math.copysign(_STRIDE / 3, -found), low + _STRIDE / 8), high - _STRIDE / 8)
+    enough = crossing(lacking, low, high, close=question.kind.reader.planned_to)[1]
+    clients = math.ceil(math.exp(enough) - 1e-6)
+    return clients if question.error(epsilon, clients) <= error else clients + 1
 
 
 def _epsilon_for(question: _Question, clients: int, error: float) -> Decimal | None:

@@ -5,28 +5,15 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runs import environment, free_port, running, wait_for
+
 APP = Path(__file__).parent / "federation"
 PATIENCE = 600.0
-
-
-def environment(here: Path) -> dict[str, str]:
-    """Everything of Flower's in one folder, its programs from this environment, and no word to its makers."""
-    return {
-        **os.environ,
-        "FLWR_HOME": str(here / "flwr"),
-        "FLWR_TELEMETRY_ENABLED": "0",
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_worker_niceness": "0",  # else Ray's workers stand back for every other program
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NO_COLOR": "1",
-        "COLUMNS": "200",
-    }
 
 
 def simulate(here: Path, *, devices: int) -> str:
@@ -39,7 +26,7 @@ def simulate(here: Path, *, devices: int) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=here,
-        env={**environment(here), "PYTHONPATH": os.pathsep.join([str(APP), os.environ.get("PYTHONPATH", "")])},
+        env={**environment(here / "flwr"), "PYTHONPATH": os.pathsep.join([str(APP), os.environ.get("PYTHONPATH", "")])},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -108,7 +95,7 @@ class Federation:
         told = " ".join(f"{key}={_toml(value)}" for key, value in {"here": str(self.here), **config}.items())
         done = subprocess.run(
             ["flwr", "run", str(APP), "here", "--stream", "--run-config", told],
-            env=environment(self.here),
+            env=environment(self.here / "flwr"),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -125,56 +112,21 @@ class Federation:
 @contextmanager
 def federation(here: Path, devices: list[dict[str, str]]) -> Iterator[Federation]:
     """Start a SuperLink and a SuperNode for each device, whose own configuration is given."""
-    port = free_port()
+    port, ours = free_port(), environment(here / "flwr")
     (here / "flwr").mkdir()
     (here / "flwr" / "config.toml").write_text(f'[superlink.here]\naddress = "127.0.0.1:{port}"\ninsecure = true\n')
     with ExitStack() as stack:
         line = stack.enter_context(tee(port))
         link = ["flower-superlink", "--insecure", "--host", "127.0.0.1", "--port", str(port)]
         link += ["--disable-runtime-dependency-installation", "--database", str(here / "superlink.sqlite3")]
-        stack.enter_context(running(here, "superlink", link))
-        _wait_for(port)
+        wait_for(port, stack.enter_context(running(link, here / "superlink.log", ours)))
         for number, config in enumerate(devices):
             told = " ".join(f"{key}={_toml(value)}" for key, value in config.items())
             node = ["flower-supernode", "--insecure", "--superlink", f"127.0.0.1:{line.port}"]
             node += ["--host", "127.0.0.1", "--port", str(free_port()), "--node-config", told]
-            stack.enter_context(running(here, f"supernode{number}", node))
+            stack.enter_context(running(node, here / f"supernode{number}.log", ours))
         yield Federation(here, line)
-
-
-@contextmanager
-def running(here: Path, name: str, command: list[str]) -> Iterator[None]:
-    """Run a program that logs into a file, and end it with its children."""
-    with (here / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment(here), stdout=log, stderr=log, cwd=here)
-        try:
-            yield
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def _toml(value: str | int | bool) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            assert time.monotonic() < deadline, "the SuperLink does not start"
-            time.sleep(0.1)
-        else:
-            return

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from fairgauge.client import Ledger
+from runs import running
 from tests.frameworks.nvflare.leaking import OPEN
 from tests.frameworks.nvflare.sites import NAMES, leaking_job, marks_in, privacy, settle_site
 from tests.unit.client.test_agent_socket import serving
@@ -53,25 +53,13 @@ def environment(here: Path) -> dict[str, str]:
     }
 
 
-@contextmanager
-def running(here: Path, name: str, kit: Path) -> Iterator[None]:
-    """Run the server or a site of a kit, which logs into a file, and end it."""
+def program(name: str, kit: Path) -> list[str]:
+    """Return how the server or a site of a kit is started."""
     server = name == "server"
     role = "server" if server else "client"
     command = [sys.executable, "-u", "-m", f"nvflare.private.fed.app.{role}.{role}_train", "-m", str(kit)]
     command += ["-s", f"fed_{role}.json", "--set", "secure_train=true", "org=nvidia", "config_folder=config"]
-    command += [] if server else [f"uid={name}"]
-    with (here / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment(here), stdout=log, stderr=log, cwd=here)
-        try:
-            yield
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    return command if server else [*command, f"uid={name}"]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +78,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ExitStack() as stack:
         stack.enter_context(serving(settings))
         for name in ("server", *SITES):
-            stack.enter_context(running(here, name, kits / name))
+            stack.enter_context(running(program(name, kits / name), here / f"{name}.log", environment(here)))
         submit = [sys.executable, "-c", SUBMIT, str(kits / ADMIN), str(here / "jobs" / "leaking")]
         told = subprocess.run(
             submit, env=environment(here), capture_output=True, text=True, check=False, timeout=2 * PATIENCE

@@ -155,3 +155,10 @@ def test_terms_that_whoever_carries_the_answer_would_not_keep_are_refused(terms:
     study = Study("Sample", STUDY.questions, **terms)
     assert ask(agent(tmp_path), study) == "no unable"
     assert not (tmp_path / "ledger.sqlite3").exists() or Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+
+
+def test_nobody_fills_the_log_with_one_connection(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    talk = agent(tmp_path).conversation()
+    assert {talk.reply(b"") for _ in range(100)} == {b"no line"}
+    assert {talk.reply(b"check {}") for _ in range(100)} == {b"no study"}
+    assert len(caplog.records) == 2

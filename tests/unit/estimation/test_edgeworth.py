@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, grid_of, modulus
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
@@ -112,3 +112,11 @@ def test_the_modulus_bounds_every_mixture_between_the_points():
         between = np.linspace(times[:-1], times[1:], 7)
         phi = np.abs(np.exp(1j * np.multiply.outer(between, score)) @ (law @ laws.rows))
         assert (phi <= bound + 1e-12).all()
+
+
+@pytest.mark.parametrize("part", [0.5, 0.1])
+def test_the_rough_bound_is_never_below_the_tail(part: float):
+    answers = 200
+    for ones in range(int(part * answers) + 1, answers, 7):
+        bound = float(bernstein(ones / answers - part, part * (1 - part), 1 - part, answers))
+        assert bound >= binom.sf(ones - 1, answers, part)

@@ -9,6 +9,9 @@ from scipy.stats import binom
 from fairgauge.estimation import by_inversion
 from fairgauge.estimation.by_inversion import PopulationReader
 from fairgauge.estimation.estimands import Estimands, estimands_of
+from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.joint import SIDE
+from fairgauge.estimation.population import PopulationTest
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -56,6 +59,35 @@ def test_it_is_far_narrower_than_the_difference_of_two_means():
     assert ((joint.high - joint.low) / apart) ** 2 < 0.6
     assert joint.estimate == pytest.approx(0, abs=1e-9)
     assert joint.low < 0 < joint.high
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "answers", "share", "means"),
+    [
+        ("2", 200, 0.5, (0.8, 0.8)),
+        ("2", 5000, 0.1, (0.8, 0.4)),
+        ("0.5", 3000, 0.3, (0.0, 0.0)),
+        ("1", 10**5, 0.2, (1, 1)),
+    ],
+)
+def test_a_gap_is_never_wider_than_what_both_means_allow(
+    epsilon: str, answers: int, share: float, means: tuple[float, float]
+):
+    estimands = told(epsilon)
+    rng = np.random.default_rng(3)
+    reader = PopulationReader(estimands, rng.multinomial(answers, law(estimands, share, means)).astype(float))
+    gap = reader.difference((0, 1), 0.05)
+    first, second = (
+        inverted(PopulationTest(reader.laws, mean.over, mean.under, reader.counts, SIDE * 0.05), close=1e-6)
+        for mean in estimands.means or ()
+    )
+    # Rough edges of the means are rounded outward by a hundredth of their width.
+    assert gap.low >= first[0] - second[1] - 0.02
+    assert gap.high <= first[1] - second[0] + 0.02
+    # What the interval leaves out is what coverage is asked about.
+    assert not reader.believes_gap((0, 1), gap.high + 1e-3, 0.05)
+    assert not reader.believes_gap((0, 1), gap.low - 1e-3, 0.05)
+    assert reader.believes_gap((0, 1), (gap.low + gap.high) / 2, 0.05)
 
 
 @pytest.mark.parametrize("means", [(0.9, 0.3), (0.3, 0.9)])

@@ -12,8 +12,7 @@ from fairgauge.estimation import population
 from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.population import PopulationTest, population_width
-from fairgauge.estimation.reader import Expected
+from fairgauge.estimation.population import PopulationTest
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
@@ -88,9 +87,6 @@ def test_widths_are_within_five_percent_of_the_reference(
     variance = float(law @ score**2)
     normal = -float(ndtri(alpha / 2)) * np.sqrt(variance / clients)
     assert 1 < (high - low) / 2 / normal < 1.05 * reference
-    # The plan for that variance says the same beforehand.
-    planned = population_width(Expected(decoder, score, HALF, variance).centred, variance, clients, alpha)
-    assert planned == pytest.approx((high - low) / 2, rel=0.03)
 
 
 def test_which_law_is_relied_on_does_not_depend_on_the_answers():
@@ -123,7 +119,18 @@ def test_only_what_is_possible_is_accepted():
     assert inverted(test)[1] <= 2 + 1e-6
 
 
-def test_no_variance_has_no_width():
-    expected = Expected(COIN.decoder, SCORE, HALF, 0.0)
-    assert population_width(expected.centred, 0.0, 100, 0.05) == 0
-    assert population_width(expected.centred, np.inf, 100, 0.05) == np.inf
+def test_what_is_clearly_far_is_rejected_without_the_tails(monkeypatch: pytest.MonkeyPatch):
+    """Deciding how alpha is parted takes long, and what is far is far however it is parted."""
+    test = coin_test(500, 1000, 0.05)
+    far = [float(value) for value in np.linspace(0.6, 1.9, 5)]
+    slow = [test._beyond(test.asked(value), (15.0, 16.0), 0.05) for value in far]
+    monkeypatch.setattr(PopulationTest, "_parts", lambda *_: pytest.fail("asked"))
+    assert all(test.margin(value) > 0 for value in far)
+    assert all(beyond > 0 for beyond in slow)
+
+
+def test_a_rough_bound_never_rejects_what_is_near():
+    test = coin_test(500, 1000, 0.05)
+    low, high = inverted(test)
+    for value in np.linspace(low, high, 9)[1:-1]:
+        assert test._clearly_beyond(test.asked(float(value))) == 0

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.goals import reckoning as reckoning_module
-from fairgauge.goals.reckoning import Reckoning, largest_averages
+from fairgauge.goals.reckoning import Reckoning, largest_averages, worst_law
 
 
 def by_linear_program(levels: np.ndarray, second: np.ndarray, reckoning: Reckoning) -> float:
@@ -84,3 +84,17 @@ def test_rows_with_one_kink_are_not_searched_one_by_one(monkeypatch: pytest.Monk
     largest_averages(np.array([-1.0, 0.0, 1.0]), rows, [Reckoning(0.1, 0.3), Reckoning(0.5, 0.3)])
     largest_averages(np.array([-1.0, 1.0]), rows[:, :2], [Reckoning(0.1, 0.3)])
     assert sizes == [2]
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.8, -0.95, 1.0])
+@pytest.mark.parametrize("spread", [0.05, 0.3, None])
+def test_some_values_reach_the_most(mean: float, spread: float | None):
+    rng = np.random.default_rng(7)
+    levels = np.unique(np.concatenate([[-1.0, 1.0], rng.uniform(-1, 1, 7)]))
+    second = rng.uniform(1, 5, len(levels))
+    reckoning = Reckoning(mean, spread)
+    law = worst_law(levels, second, reckoning)
+    assert law.min() >= -1e-12
+    assert law.sum() == pytest.approx(1)
+    assert law @ levels == pytest.approx(mean, abs=1e-6)
+    assert law @ second == pytest.approx(largest_averages(levels, second[None], [reckoning])[0, 0], rel=1e-4)

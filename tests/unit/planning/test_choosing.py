@@ -18,7 +18,7 @@ TWO = [Decimal(1), Decimal(4)]
         (10**6, 1.0, "We would take epsilon 1: the most private of these that gives the gap to ±0.02 or better"),
         (30_000, None, "Only epsilon 4 gives the gap to ±0.02, and there one answer tells much about a person"),
         (10_000, None, "None of these gives the gap to ±0.02. Epsilon 1 gives ±0.0"),
-        (200, None, "This is no study: even at epsilon 4 so few clients give the gap to ±0.19"),
+        (200, None, "This is no study: even at epsilon 4 so few clients give the gap to ±0.2 only"),
     ],
 )
 def test_there_is_a_recommendation_in_words(clients: int, recommended: float | None, said: str):
@@ -55,4 +55,4 @@ def test_an_error_that_tells_nothing_is_called_that():
     )
     said = no_study_sentence(10, 5.0, RECALL)
     assert said is not None
-    assert said.startswith("10 clients tell nothing at this epsilon: the error is larger than any gap can be.")
+    assert said.startswith("10 clients tell nothing at this epsilon: the error is as large as any gap can be.")

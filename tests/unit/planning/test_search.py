@@ -52,7 +52,8 @@ def test_clients_are_the_least_that_reach_the_error(interval: str):
     assert clients is not None
     channel = make_channel(MEANS, ONE, design="randomized-response")[1]
     enough = planned_width(MEANS, channel, clients, KINDS[interval], 0.01)
-    too_few = planned_width(MEANS, channel, 0.99999 * clients - 1, KINDS[interval], 0.01)
+    fewer = (1 - 10 * KINDS[interval].reader.planned_to) * clients - 1
+    too_few = planned_width(MEANS, channel, fewer, KINDS[interval], 0.01)
     assert enough <= 0.05 < too_few
     assert found.rows[0].error == 0.05
 

@@ -96,8 +96,9 @@ class Recording(PrivateMetrics):
     """Keeps everything that the server sees of every reply."""
 
     def __init__(self, counter: AnswerCounter, devices: int, record: Path) -> None:
-        # Training is Flower's own, and here it would cost each device another process.
-        strategy = FedAvg(fraction_train=0.0, min_evaluate_nodes=devices, min_available_nodes=devices)
+        # Training is Flower's own, and here it would cost each device another process.  Old versions want both zeros.
+        every = {"min_evaluate_nodes": devices, "min_available_nodes": devices}
+        strategy = FedAvg(fraction_train=0.0, min_train_nodes=0, **every)
         super().__init__(strategy, counter)
         self.record = record
 

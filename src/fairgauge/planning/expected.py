@@ -1,0 +1,131 @@
+"""What a plan expects: the answers of the population that it reckons with, read as the real ones will be.
+
+A plan's variance is that of the worst population that is reckoned with.  So many answers of its clients come on average
+as counts, and the interval that the estimate would give for these counts is the one to plan with.  Nothing about an
+interval is written down twice, and what is true of the estimate is true of the plan.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from fairgauge.channel import Channel
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
+from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.values import Interval
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.goal import Goal, Wanted
+from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair
+from fairgauge.study import Target
+
+# Half of what is possible at all: a gap is from -2 to 2, a mean from -1 to 1.
+_GAP, _MEAN = 2.0, 1.0
+_NEAR_END = 0.999
+_INWARD = (-0.6, 0.6)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The population that is reckoned with at one level of all means.
+
+    Args:
+        law: How likely each symbol is.
+        variance: K·Var in total.
+        mean: The level, in [-1, 1].
+    """
+
+    law: Vector
+    variance: float
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a plan expects of one number.
+
+    Args:
+        estimands: What the channel identifies.
+        asked: The comparison, or the group whose mean is asked for.
+        variance: K·Var in total, at worst.
+        reckoned: The goals that populations are reckoned by, each with what it wants for this number.
+    """
+
+    estimands: Estimands
+    asked: Pair | int
+    variance: float
+    reckoned: tuple[tuple[Goal, Decoder, Wanted], ...]
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The populations that are reckoned with, the one with the largest variance first."""
+        # Only when a width is asked for: of 2,016 pairs few are.
+        levels = []
+        for goal, decoder, wanted in self.reckoned:
+            population = goal.worst_population(decoder, wanted)
+            law = population.inputs @ decoder.rows
+            levels.append(Level(law / law.sum(), population.total, population.mean))
+        return _ordered(levels)
+
+    def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
+        """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
+        most, widths = _MEAN if isinstance(self.asked, int) else _GAP, []
+        for level in self.levels:
+            found = self._read(kind.reader(self.estimands, answers * level.law), alpha)
+            if found is None:
+                return most
+            widths.append(min((found.high - found.low) / 2, most))
+            # Near an end an interval is cut to what is possible; where none is, less variance is less width.
+            if abs(level.mean) < _NEAR_END and -_NEAR_END * most < found.low and found.high < _NEAR_END * most:
+                break
+        return max(widths)
+
+    def _read(self, reader: Reader, alpha: float) -> Interval | None:
+        try:
+            return reader.mean(self.asked, alpha) if isinstance(self.asked, int) else reader.gap(self.asked, alpha)
+        except CannotEstimate:
+            return None
+
+
+@lru_cache(maxsize=128)
+def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ...]:
+    """Return what is expected of each comparison, or of each group's mean; nothing where the channel cannot tell one.
+
+    Args:
+        goal: The goal, whose decoder reads the answers.
+        channel: The channel.
+        target: ``"gap"`` for the comparisons, ``"means"`` for the groups' means.
+    """
+    aimed = replace(goal, target=target)
+    decoder, estimands = goal.decoder(channel), estimands_for(goal, channel, Asked.of(goal))
+    if estimands.means is None and (target == "means" or estimands.gaps is None):
+        return ()
+    goals = [aimed, *_inward(aimed)]
+    if any(aimed.score(decoder, each) is None for each in aimed.wanted(decoder.inputs)):
+        return ()
+    asked: tuple[Pair | int, ...] = estimands.compared if target == "gap" else tuple(range(goal.groups))
+    found = []
+    by_goal = [(each, each.wanted(decoder.inputs)) for each in goals]
+    totals = [each.totals_by(decoder, wanted) for each, wanted in by_goal]
+    for number, one in enumerate(asked):
+        variance = max(max(of[number :: len(asked)]) for of in totals)
+        reckoned = [(each, decoder, some) for each, wanted in by_goal for some in wanted[number :: len(asked)]]
+        found.append(Expected(estimands, one, variance, tuple(reckoned)))
+    return tuple(found)
+
+
+def _inward(goal: Goal) -> list[Goal]:
+    """Return the same goal at levels further in, where nothing is expected and the worst level may be near an end.
+
+    Near an end an interval is cut to what is possible, so it is widest somewhat further in.
+    """
+    if goal.expect is not None or (goal.relies_on_shares and goal.target == "gap"):
+        return []
+    return [replace(goal, expect=mean) for mean in ((0.0,) if goal.relies_on_shares else _INWARD)]
+
+
+def _ordered(levels: list[Level]) -> tuple[Level, ...]:
+    """Return the levels by their variance, those that have the same once."""
+    different = {(float(f"{level.variance:.6g}"), abs(level.mean)): level for level in reversed(levels)}
+    return tuple(sorted(different.values(), key=lambda level: -level.variance))

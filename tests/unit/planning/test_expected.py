@@ -1,0 +1,84 @@
+"""A plan's widths are those that the estimate gives for the answers that the plan expects."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from fairgauge.estimation import KINDS, estimate
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.wish import Wish
+from fairgauge.planning.asking import make_question
+from fairgauge.planning.expected import expected
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Attribute, Question, Study
+from fairgauge.tallies import Tally
+from tests.samples import RECALL
+
+NAMES, SHARES = ("female", "male"), ("0.3", "0.7")
+KNOWN = Attribute("sex", NAMES, SHARES)
+ESTIMATED = Attribute("sex", NAMES, share_guess=SHARES)
+
+
+def asked(attribute: Attribute, epsilon: str, design: str, expect: str | None) -> Question:
+    return make_question(Wish(RECALL, attribute, "gap", expect=expect), Decimal(epsilon), design=design)
+
+
+def as_counts(question: Question, law: np.ndarray, clients: int) -> Tally:
+    """The answers that are expected, rounded to whole ones."""
+    edges = np.round(clients * np.cumsum(law)).astype(int)
+    return Tally(Study("Plan", [question]).digest, tuple(int(n) for n in np.diff(edges, prepend=0)))
+
+
+@pytest.mark.parametrize("interval", ["population", "anytime", "normal", "fixed"])
+@pytest.mark.parametrize(
+    ("terms", "clients"),
+    [
+        ((KNOWN, "1", "randomized-response", None), 10_000),
+        ((KNOWN, "2", "centred", "0.9"), 10_000),
+        ((KNOWN, "2", "centred", None), 100),
+        ((ESTIMATED, "2", "randomized-response", "0.9"), 10_000),
+        ((ESTIMATED, "2", "centred", "0.9"), 10_000),
+        ((ESTIMATED, "1", "uncentred", "0.8"), 3_000),
+    ],
+)
+def test_the_estimate_has_the_width_that_was_planned(
+    terms: tuple[Attribute, str, str, str | None], clients: int, interval: str
+):
+    question = asked(*terms)
+    goal, study = Goal.of(question), Study("Plan", [question])
+    planned = RECALL.scale * planned_width(goal, question.channel, clients, KINDS[interval], 0.01)
+    law = expected(goal, question.channel, "gap")[0].levels[0].law
+    gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
+    assert (gap.high - gap.low) / 2 == pytest.approx(planned, rel=0.05)
+
+
+@pytest.mark.parametrize("attribute", [KNOWN, ESTIMATED])
+def test_what_is_expected_varies_as_the_plan_says(attribute: Attribute):
+    question = asked(attribute, "2", "centred", "0.9")
+    goal = Goal.of(question)
+    (gap,) = expected(goal, question.channel, "gap")
+    assert gap.variance == pytest.approx(goal.variance(question.channel))
+    decoder = goal.decoder(question.channel)
+    score = goal.score(decoder, goal.wanted(decoder.inputs)[0])
+    assert score is not None
+    assert float(gap.levels[0].law @ score**2) == pytest.approx(gap.variance, rel=1e-6)
+    assert float(gap.levels[0].law @ score) == pytest.approx(0, abs=1e-6)
+
+
+def test_no_interval_is_planned_wider_than_what_is_possible():
+    question = asked(ESTIMATED, "1", "randomized-response", None)
+    goal = Goal.of(question)
+    for kind in KINDS.values():
+        assert planned_width(goal, question.channel, 10, kind, 0.01) == 2
+        assert max(mean.width(kind, 10, 0.01) for mean in expected(goal, question.channel, "means")) <= 1
+
+
+def test_near_an_end_a_plan_looks_further_in():
+    """Where nothing is expected the largest variance is at an end, where the interval is cut to what is possible."""
+    question = asked(ESTIMATED, "1", "randomized-response", None)
+    (gap,) = expected(Goal.of(question), question.channel, "gap")
+    assert abs(gap.levels[0].mean) == 1
+    planned = gap.width(KINDS["population"], 10_000, 0.01)
+    at_the_end = type(gap)(gap.estimands, gap.asked, gap.levels[:1]).width(KINDS["population"], 10_000, 0.01)
+    assert planned > 1.03 * at_the_end
