@@ -297,7 +297,7 @@ class Goal:
         scores = [(self.score(decoder, each), each.centre) for each in wanted]
         known = [score for score, centre in scores if score is not None and centre is None]
         if known and len(known) == len(scores):
-            return decoder.variances(known).tolist()
+            return [float(variance) for variance in decoder.variances(known)]
         return [float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores]
 
     def sampling_variance(self) -> float:
