@@ -4,6 +4,7 @@
 """
 
 import io
+import random
 import secrets
 import tempfile
 from decimal import Decimal
@@ -77,6 +78,7 @@ def answer(collector: Collecting, asked: Study) -> None:
     for seed, clients in enumerate((300, 1500, 6000, 50_000)):
         counts = simulate_exactly(asked, people, clients=clients, seed=seed).counts
         symbols = [symbol for symbol, count in enumerate(counts) for _ in range(count)]
+        random.Random(seed).shuffle(symbols)  # the band holds for answers in random order
         lines = [f'{{"id":"{secrets.token_hex(16)}","study":"{asked.digest}","symbol":{one}}}' for one in symbols]
         for start in range(0, clients, 10_000):
             httpx.post(

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.differing import difference
-from fairgauge.bundles.files import Bundle, Piece, reading
+from fairgauge.bundles.files import Bundle, Piece, printable, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
 from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.seal import (
@@ -78,7 +78,8 @@ class _Run:
         self._tally = self._read_tally()
 
     def _say(self, about: str, outcome: Outcome, sentence: str) -> None:
-        self.checks.append(Check(about, outcome, sentence))
+        # Names of files and words of a report come from whoever made them, and shall not rewrite what is said here.
+        self.checks.append(Check(about, outcome, printable(sentence)))
 
     def _read_tally(self) -> Tally | SiteTally | None:
         piece = self._pieces.get("tally")
@@ -256,14 +257,22 @@ class _Run:
                     self._count(piece, export)
         except SealBroken as error:
             self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
+        except InvalidInput as error:
+            if not error.field.endswith(": study"):
+                raise
+            self._say("export", "broken", f"{piece.name} has answers to another study: {error}.")
 
     def _count(self, piece: Piece, export: "_Watched") -> None:
         found = digest_of(self._study.digest, export)
-        if self._tally is None:
-            said = f"{piece.name} has {found.answers:,} answers to this study, and there is no tally to compare with."
-            self._say("export", "open", said)
-            return
         counts = tuple(found.counts.get(symbol, 0) for symbol in range(self._study.symbols))
+        if self._tally is None:
+            others = found.answers - sum(counts)
+            said = f"{piece.name} has {found.answers:,} answers"
+            if others:
+                self._say("export", "broken", f"{said}; {others:,} of them have symbols that this study has not.")
+            else:
+                self._say("export", "open", f"{said}, and there is no tally to compare with.")
+            return
         if counts != self._tally.counts or sum(counts) != found.answers:
             more = "" if found.answers != self._tally.total else ", of other symbols"
             said = f"it has {found.answers:,} answers, and the tally {self._tally.total:,}{more}."

@@ -65,6 +65,15 @@ class Bundle:
 _ZIP = b"PK\x03\x04"
 
 
+def printable(text: str) -> str:
+    r"""Return a text of unknown origin with nothing in it that steers a terminal or begins another line.
+
+    >>> print(printable("report\x1b[2K.html"))
+    report\x1b[2K.html
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Say in one line which file could not be read, and why."""
@@ -117,7 +126,7 @@ def gather(paths: Sequence[Path]) -> Bundle:
         raise InvalidInput("file", unknown[0][0], f"is none of these: {', '.join(KINDS.values())}")
     if "study" not in pieces:
         raise InvalidInput("study", ", ".join(map(str, paths)), "has no study in it: give the study too")
-    return Bundle(pieces, tuple(others))
+    return Bundle(pieces, tuple(map(printable, others)))
 
 
 def _is_zip(path: Path) -> bool:

@@ -300,7 +300,7 @@ class Export:
                 start = file.read(4)
                 file.seek(0)
                 if start == b"PAR1":
-                    yield from _read_parquet(file)
+                    yield from _read_parquet(file, self._study)
                     return
                 for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=1):
                     answer = _answer(number, line.rstrip(b"\n"))
@@ -318,7 +318,7 @@ def _answer(number: int, line: bytes) -> Answer:
         raise InvalidInput(f"line {number}: {error.field}", error.value, error.rule) from None
 
 
-def _read_parquet(source: BinaryIO) -> Iterator[tuple[bytes, int]]:
+def _read_parquet(source: BinaryIO, study: str) -> Iterator[tuple[bytes, int]]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -327,6 +327,9 @@ def _read_parquet(source: BinaryIO) -> Iterator[tuple[bytes, int]]:
             names = set(file.schema_arrow.names)
             if not {"id", "symbol"} <= names:
                 raise InvalidInput("export", ", ".join(sorted(names)), "must have the columns id and symbol")
+            named = (file.schema_arrow.metadata or {}).get(b"fairgauge.study", study.encode())
+            if named != study.encode():
+                raise InvalidInput("export: study", named.decode("ascii", "replace"), f"must be {study}")
             for batch in file.iter_batches(columns=["id", "symbol"]):
                 ids, symbols = batch.column("id"), batch.column("symbol")
                 if ids.null_count or symbols.null_count or not _are_answers(ids.type, symbols.type):

@@ -22,6 +22,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 _KURTOSES: Vector = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])
 # No answer takes more than this part of the money.
 BOLDEST = 0.9
+# Bounds are found to this part of the mean that was seen.
+_CLOSE = 1e-6
 
 
 def log_money(gains: Vector, counts: Vector, stakes: Vector) -> float:
@@ -110,7 +112,8 @@ def _seen(values: Vector, counts: Vector, alpha: float) -> tuple[float, float]:
     law = counts / counts.sum()
     seen = float(values @ law)
     spread = float((values - seen) ** 2 @ law)
-    return seen, 1.2 * float(np.sqrt(2 * np.log(1 / alpha) * spread / counts.sum()))
+    # Nearly equal values have a spread that is nothing but rounding: a step from it would end where it began.
+    return seen, max(1.2 * float(np.sqrt(2 * np.log(1 / alpha) * spread / counts.sum())), _CLOSE * seen)
 
 
 def _edge(excess: Callable[[float], float], near: tuple[float, float], end: float, limit: float) -> float:
@@ -130,4 +133,4 @@ def _edge(excess: Callable[[float], float], near: tuple[float, float], end: floa
         inside, outside = outside, seen + 1.5 * (outside - seen)
     if not 0 < (outside - seen) / (end - seen) < 1:
         outside = end
-    return crossing(excess, inside, outside, close=1e-6 * seen)[1]
+    return crossing(excess, inside, outside, close=_CLOSE * seen)[1]

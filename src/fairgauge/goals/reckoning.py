@@ -156,6 +156,9 @@ def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
         low, high = (curve, high) if wide else (low, curve)
     ends = [_touching(rows, slope, start, np.array([curve])) for curve in (low, high)]
     moments = [-left * right for left, right in ends]
+    if moments[1] > spread[0] ** 2:
+        # Second moments that are level but for rounding: values at the mean alone reach what wider ones do.
+        ends[1], moments[1] = (0.0, 0.0), 0.0
     part = 1.0 if moments[0] <= spread[0] ** 2 else (spread[0] ** 2 - moments[1]) / (moments[0] - moments[1])
     laws = [_two_points(x, *pair) for pair in ends]
     return np.asarray(part * laws[0] + (1 - part) * laws[1])

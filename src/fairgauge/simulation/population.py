@@ -78,7 +78,12 @@ class Population:
             import narwhals as nw
         except ImportError:
             raise MissingExtra("reading data frames needs narwhals", "lab") from None
-        rows = nw.from_native(frame).lazy().collect().iter_rows(named=True)
+        try:
+            rows = nw.from_native(frame).lazy().collect().iter_rows(named=True)
+        except TypeError:
+            raise InvalidInput(
+                "frame", f"a {type(frame).__name__}", "must be a data frame, such as one of pandas or polars"
+            ) from None
         return cls._from_rows(rows, Columns(group, value, count), first=0)
 
     @classmethod

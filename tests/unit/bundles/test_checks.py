@@ -224,3 +224,41 @@ def test_a_seal_without_a_signature_says_what_it_lacks(bundle: Served):
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InvalidInput, match="must be a sealed study: it has no signature"):
         verified(bundle)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "ndjson"])
+def test_an_export_of_another_study_is_broken_and_not_called_this_ones(bundle: Served, kind: str):
+    for name in ("tally.json", "sealed.json", "report.html", "answers.ndjson"):
+        (bundle.folder / name).unlink()
+    other = replace(STUDY, title="Another").digest
+    if kind == "parquet":
+        table = pa.table({"id": pa.array([bytes(16)], pa.binary(16)), "symbol": [0]})
+        parquet.write_table(
+            table.replace_schema_metadata({"fairgauge.study": other}), bundle.folder / "answers.parquet"
+        )
+    else:
+        line = json.dumps({"id": "0" * 32, "study": other, "symbol": 0}, separators=(",", ":"))
+        (bundle.folder / "answers.ndjson").write_text(line + "\n", encoding="utf-8")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert said.startswith(f"answers.{kind} has answers to another study: ")
+
+
+def test_an_export_with_symbols_of_no_answer_is_broken_without_a_tally(bundle: Served):
+    for name in ("tally.json", "sealed.json", "report.html", "answers.ndjson"):
+        (bundle.folder / name).unlink()
+    table = pa.table({"id": pa.array([bytes(16), bytes(15) + b"1"], pa.binary(16)), "symbol": [0, STUDY.symbols]})
+    parquet.write_table(table, bundle.folder / "answers.parquet")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert said == "answers.parquet has 2 answers; 1 of them have symbols that this study has not."
+
+
+def test_names_and_words_of_the_files_cannot_rewrite_what_is_said(bundle: Served):
+    steer = "\x1b[2K\x1b[1A\nEverything that was checked holds."
+    page = bundle.folder / "report.html"
+    page.write_text(page.read_text(encoding="utf-8").replace("points", f"points{steer}"), encoding="utf-8")
+    page.rename(bundle.folder / "re\x1b[2Kport.html")
+    (bundle.folder / "more\x1b[2J\n.txt").write_text("x", encoding="utf-8")
+    found = gather([bundle.folder])
+    sentences = [one.sentence for one in verify(STUDY, found, Signatures((bundle.key,))).checks]
+    assert any(r"re\x1b[2Kport.html is not what" in one for one in sentences)
+    assert all(text.isprintable() for text in (*sentences, *found.others))

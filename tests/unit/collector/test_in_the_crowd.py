@@ -67,7 +67,8 @@ def test_everything_that_readers_see_is_of_closed_batches(ask: Ask):
             assert "symbol" not in metrics
         text = await page(desk)
         assert ">119 answers<" in text
-        assert re.search("The counts of (30|60) answers are shown. The others wait", text)
+        # What it shows may be some seconds old, too: of none, one or two closed batches.
+        assert re.search("The counts of (30|60) answers are shown. The others wait|No counts are shown yet", text)
 
     ask(scene)
 

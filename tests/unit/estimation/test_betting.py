@@ -52,3 +52,11 @@ def test_many_answers_are_close_to_the_mean_and_the_limits_hold():
     assert upper_mean(VALUES, np.array([3.0, 0.0]), 0.01, 1.0) == 1.0
     assert lower_mean(VALUES, np.array([0.0, 3.0]), 0.01, 2.0) == 2.0
     assert 2 < upper_mean(np.array([0.0, 4.0]), np.array([5.0, 0.0]), 0.01, 4.0) < 3
+
+
+def test_values_that_differ_by_rounding_alone_have_bounds():
+    """Their spread is a few units in the last place: a search that steps by it would never get anywhere."""
+    values = np.array([3.447095510945111e-05, 3.447095510945204e-05, 8.964807288496967, 9.035261653413283])
+    counts = np.array([1.0, 600.0, 0.0, 0.0])
+    low, high = lower_mean(values, counts, 0.0004, 0), upper_mean(values, counts, 0.0004, 4.2)
+    assert low < values[0] < high < 1

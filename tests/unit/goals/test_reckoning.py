@@ -98,3 +98,11 @@ def test_some_values_reach_the_most(mean: float, spread: float | None):
     assert law.sum() == pytest.approx(1)
     assert law @ levels == pytest.approx(mean, abs=1e-6)
     assert law @ second == pytest.approx(largest_averages(levels, second[None], [reckoning])[0, 0], rel=1e-4)
+
+
+def test_level_second_moments_still_have_a_law():
+    # Level but for rounding, as those of randomized response at a tiny epsilon are.
+    levels, second = np.array([-1.0, 0.0, 1.0]), np.full(3, 318403.33000091044)
+    law = worst_law(levels, second, Reckoning(0.8, 0.3))
+    assert law.min() >= 0
+    assert [law.sum(), law @ levels] == pytest.approx([1, 0.8])

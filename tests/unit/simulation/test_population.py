@@ -92,6 +92,11 @@ class TestReading:
         frame = pd.DataFrame({"group": ["a", "b"], "value": [0, 1], "count": [2.0, 3.0]})
         assert Population.from_frame(frame).cells == (Cell("a", Decimal(0), 2), Cell("b", Decimal(1), 3))
 
+    @pytest.mark.parametrize("frame", [{"sex": ["female"]}, "people.csv", None])
+    def test_what_is_no_frame_is_named(self, frame: Any) -> None:
+        with pytest.raises(InvalidInput, match=f"frame=a {type(frame).__name__}: must be a data frame"):
+            Population.from_frame(frame, group="sex", value="recall")
+
     def test_bad_frames_are_refused_with_the_row_at_fault(self) -> None:
         frame = pl.DataFrame({"group": ["a", "b"], "value": [0.5, 0.5], "count": [1.0, 1.5]})
         with pytest.raises(InvalidInput, match=r"row 1: count=1\.5: must be an integer from 0 up"):

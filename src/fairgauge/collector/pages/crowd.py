@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fairgauge.collector.pages.speaking import ENGLISH
 from fairgauge.crowd import Crowd, promised
 from fairgauge.crowd.words import factor_of, right_at_most, shown, shown_delta
 from fairgauge.languages import Numeral, Told, Voice
@@ -26,13 +27,14 @@ def release_sentence(batch: int, *, shown: int, over: bool) -> str:
 class CrowdView:
     """The second promise, for a page."""
 
+    epsilon: str
     batch: str
     factor: str
     guess: str
     promise: str
 
 
-def crowd_view(study: Study, voice: Voice) -> CrowdView | None:
+def crowd_view(study: Study, voice: Voice = ENGLISH) -> CrowdView | None:
     """Return the second promise of a study in the crowd; None for others.  It takes up to some seconds, once."""
     crowd = _promised(study)
     if crowd is None:
@@ -40,11 +42,13 @@ def crowd_view(study: Study, voice: Voice) -> CrowdView | None:
     delta, known = Numeral(shown_delta(crowd.delta)), crowd.batch - crowd.people
     key, more = ("study.crowd-known", {"known": known}) if known else ("study.crowd", {})
     right = Told.of("number.percent", number=Numeral(shown(right_at_most(crowd), 3)))
+    epsilon = Numeral(shown(crowd.epsilon, 4))
     return CrowdView(
+        epsilon=voice.tell(epsilon),
         batch=voice.number(crowd.batch),
         factor=voice.tell(Told.of("study.factor", factor=Numeral(shown(factor_of(crowd), 3)), delta=delta)),
         guess=voice.tell(Told.of("study.guess", right=right)),
-        promise=voice.tell(Told.of(key, epsilon=Numeral(shown(crowd.epsilon, 4)), delta=delta, **more)),
+        promise=voice.tell(Told.of(key, epsilon=epsilon, delta=delta, **more)),
     )
 
 
