@@ -28,7 +28,7 @@ def test_the_worst_is_what_is_known_least_not_what_varies_most(monkeypatch: pyte
     monkeypatch.setattr(parts, "_errors", lambda found, _reading: [0.1 + one.variance**-1 for one in found])
     row = plan(RECALL, GENDER, clients=200_000, epsilon=1, designs=[SIMPLE]).rows[0]
     for told in (row.pairs, row.means):
-        errors = [part.error for part in told]
+        errors = [part.error or 0.0 for part in told]
         assert errors == sorted(errors, reverse=True)
         assert len(set(errors)) > 1
 
