@@ -43,7 +43,7 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
             timeout=PATIENCE,
             check=False,
         )
-    if done.returncode != 0:
+    if done.returncode != 0 or "Exit Code: " in done.stdout:  # `flwr run` itself ends well when its simulation did not
         raise SystemExit(done.stdout)
     return done.stdout
 

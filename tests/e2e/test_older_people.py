@@ -1,7 +1,9 @@
 """The example on real data: what it says about clients drawn from the trials holds, over many seeds."""
 
 import math
+import subprocess
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy.stats import binom
 import measure
 import model
 import paper_model
+import runs
 import trials
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
@@ -115,6 +118,19 @@ def test_the_papers_model_is_better_than_the_same_cut_short() -> None:
 
 def test_a_comparison_is_planned_in_the_units_of_its_metric() -> None:
     (row,) = measure.plan_comparison(4176).rows
-    assert row.pairs[0].groups == measure.GROUPS
-    assert 0 < row.pairs[0].error < 0.2
+    (pair,) = row.pairs
+    assert pair.groups == measure.GROUPS
+    assert pair.error is not None
+    assert 0 < pair.error < 0.2
     assert measure.make_comparison().questions[0].design == row.design
+
+
+@pytest.mark.parametrize(("status", "shown"), [(1, "no such app"), (0, "Exit Code: 700\nRay did not start")])
+def test_a_run_that_failed_says_why(status: int, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_superlink", lambda *_: nullcontext())
+    ended = subprocess.CompletedProcess([], status, stdout=shown)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(SystemExit, match=shown):
+        runs.run_app(tmp_path, tmp_path, nodes=1)
+    ended.returncode, ended.stdout = 0, "all is well"
+    assert runs.run_app(tmp_path, tmp_path, nodes=1) == "all is well"

@@ -20,6 +20,7 @@ from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
 from fairgauge.tallies.site_files import from_site_files
+from fairgauge.tallies.sites import SiteTally
 
 # A metric's values are counted on so many levels unless it says otherwise; rounding to them is at random.
 LEVELS = 9
@@ -151,17 +152,16 @@ def simulate_for_sites(
             found = simulate_sites_exactly(study, people, seed=seed, progress=bar.advance)
         else:
             found = simulate_sites(study, people, sites=sites, seed=seed, progress=bar.advance)
-    write_bytes("output", output, found.to_bytes())
-    if form != "people":
-        told = {"study": found.study, "sites": len(found.sites)}
-        show_as(form, told, [told])
-    else:
-        out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
+    _write_tally(study, found, output, form)
 
 
 def tally_for_sites(study: Study, paths: list[str], output: Path, form: Form) -> None:
     """Add up the answers of sites, and say how many there are."""
     found = from_site_files(study, paths)
+    _write_tally(study, found, output, form)
+
+
+def _write_tally(study: Study, found: SiteTally, output: Path, form: Form) -> None:
     write_bytes("output", output, found.to_bytes())
     if form != "people":
         told = {"study": found.study, "sites": len(found.sites)}

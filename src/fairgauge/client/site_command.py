@@ -3,9 +3,11 @@
 import json
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.records import Columns, records_of
 from fairgauge.client.site import Record, SiteAnswer
 from fairgauge.client.site_ledger import SiteLedger
@@ -62,19 +64,26 @@ def run_for_site(
 
 
 def table(site: "Site", answer: SiteAnswer) -> str:
-    """Return the noisy counts as a table: a line for each group."""
-    if site.levels is None:
-        names = ["truth 0, said 0", "truth 0, said 1", "truth 1, said 0", "truth 1, said 1"]
-    else:
-        names = [f"level {index}" for index in range(len(site.levels))]
+    """Return the noisy counts as a table: a line for each group, and a column for each outcome or value."""
+    corner, names = _outcomes(site)
     size, groups = len(names), site.attribute.groups
-    first = max(map(len, ("", *groups)))
-    lines = [" " * first + "".join(f"  {name:>{len(name)}}" for name in names)]
+    lines = [[corner, *names]]
     for index, group in enumerate(groups):
-        own = answer.counts[size * index : size * (index + 1)]
-        cells = "".join(f"  {count:>{len(name)},}" for name, count in zip(names, own, strict=True))
-        lines.append(f"{group:<{first}}{cells}")
-    return "\n".join(lines)
+        lines.append([group, *(f"{count:,}" for count in answer.counts[size * index : size * (index + 1)])])
+    first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
+    return "\n".join(
+        f"{line[0]:<{first}}" + "".join(f"  {text:>{width}}" for text, width in zip(line[1:], widths, strict=True))
+        for line in lines
+    )
+
+
+def _outcomes(site: "Site") -> tuple[str, list[str]]:
+    """Return what stands over the groups, and what over each column: truth and prediction, or a value."""
+    if site.metric is None or site.levels is None:
+        return "", ["truth 0, said 0", "truth 0, said 1", "truth 1, said 0", "truth 1, said 1"]
+    low, high = Fraction(site.metric.low), Fraction(site.metric.high)
+    values = (low + (high - low) * Fraction(level + LEVEL_UNIT, 2 * LEVEL_UNIT) for level in site.levels)
+    return site.metric.name, [f"{float(value):.6g}" for value in values]
 
 
 def _records(request: "Request", site: "Site") -> Iterator[Record]:

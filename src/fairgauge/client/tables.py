@@ -115,8 +115,12 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
     raise AssertionError("unreachable: what is wanted is there")  # pragma: no cover
 
 
-def _check(wanted: Iterable[str], names: Iterable[str]) -> None:
+def _check(wanted: Sequence[str], names: Iterable[str]) -> None:
     there = list(map(str, names))
+    if there and not set(wanted) & set(there):  # perhaps there are no names, and the first line is a record
+        asked = ", ".join(wanted)
+        rule = f"must be there; the top of the records names none of {asked}, and is not shown: it may be a record"
+        raise InvalidInput("column", wanted[0], rule)
     for name in wanted:
         if name not in there:
             raise InvalidInput("column", name, f"must be there; the records have {', '.join(there) or 'none'}")

@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "not-sealed": (404, "The study is not sealed yet"),
     "bad-method": (405, "This cannot be done here"),
     "too-slow": (408, "The request took too long to arrive"),
-    "conflict": (409, "This id has another symbol already"),
+    "conflict": (409, "This id has another answer already"),
     "other-admission": (409, "The study is published already, on other terms"),
     "closed": (410, "The study is closed"),
     "answers-gone": (410, "The study's answers were removed"),

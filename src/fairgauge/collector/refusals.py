@@ -59,7 +59,7 @@ class OtherTerms(Refused):
 
 
 class Conflict(Refused):
-    """An id has another symbol already."""
+    """An id has another answer already."""
 
 
 class Closed(Refused):

@@ -329,6 +329,18 @@ class Decoder:
         """Return K times the variance of the average score, with the worst values and the decoder's shares."""
         return float(self.inputs.weights(self.shares) @ worst_variances(self, score, centre=centre))
 
+    def variances(self, scores: Sequence[Vector]) -> Vector:
+        """Return the same for several scores, whose values may average to anything."""
+        inputs, columns = self.inputs, np.array(scores).T
+        mean, second = self.rows @ columns, self.rows @ columns**2
+        shape = inputs.groups, inputs.others, len(inputs.levels), len(scores)
+        means, seconds = (of[: len(of) - inputs.abstain].reshape(shape).transpose(3, 0, 1, 2) for of in (mean, second))
+        tops = _tops(means.reshape(-1, shape[2]), seconds.reshape(-1, shape[2]))
+        found = tops.reshape(len(scores), *shape[:2]).max(axis=2)
+        if inputs.abstain:
+            found = np.column_stack([found, second[-1] - mean[-1] ** 2])
+        return np.asarray(found @ inputs.weights(self.shares))
+
 
 def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = None) -> Vector:
     r"""Return the largest variance of the score in each block of inputs, over every value between the levels.

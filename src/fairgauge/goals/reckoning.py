@@ -11,6 +11,7 @@ value is a bound that holds, so the search for the best ones decides how close i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 USUAL_SPREAD = 0.3
 # The two searches halve their range so often.  A slope or a curve off by one part in 10^9 moves the bound by no more.
 _HALVINGS, _CURVE_HALVINGS = 44, 32
+# Up to so many levels a second moment has one kink at most.
+_ONE_KINK = 3
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,31 @@ def largest_averages(levels: Vector, second: Matrix, reckonings: Sequence[Reckon
     Returns:
         A row for each reckoning, with a number for each group.
     """
+    if len(levels) <= _ONE_KINK:
+        return _one_kink(levels, second, reckonings)
+    return _searched(levels, second, reckonings)
+
+
+def _one_kink(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:
+    r"""Return the same for two or three levels, by a search for each reckoning only, not for each row.
+
+    A row is then a line and a part of one kink, :math:`a + b v + c |v - m|`.  The line averages to its value at the
+    mean; the kink to no less than there, which counts where c is below 0, and to no more than one number, which counts
+    where it is above.
+    """
+    middle = levels[len(levels) // 2]
+    slopes = np.diff(second, axis=1) / np.diff(levels)
+    # With two levels the kink is at an end, and is none.
+    c, b = (slopes[:, -1] - slopes[:, 0]) / 2, (slopes[:, -1] + slopes[:, 0]) / 2
+    a = second[:, len(levels) // 2] - b * middle
+    mean = np.array([reckoning.mean for reckoning in reckonings])[:, None]
+    kink, least = np.abs(levels - middle)[None, :], np.abs(mean - middle)
+    most = least if len(levels) < _ONE_KINK else _searched(levels, kink, reckonings)
+    return np.asarray(a + b * mean + np.maximum(c, 0) * most + np.minimum(c, 0) * least)
+
+
+def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:
+    """Return the same for any number of levels, by a search for each row and each reckoning."""
     found = np.empty((len(reckonings), len(second)))
     bounded = np.array([not r.any_values for r in reckonings])
     for row, reckoning in zip(found, reckonings, strict=True):
@@ -98,6 +126,22 @@ def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
     [0.125, 0.75, 0.125]
     """
     x = levels - reckoning.mean
+    if len(levels) <= _ONE_KINK:
+        slopes = np.diff(second) / np.diff(levels)
+        if slopes[-1] <= slopes[0]:
+            return _two_points(x, 0.0, 0.0)
+        # What is most for one such kink is so for all.
+        return _law_of_a_kink(tuple(levels.tolist()), reckoning)
+    return _searched_law(x, second, reckoning)
+
+
+@lru_cache(maxsize=256)
+def _law_of_a_kink(levels: tuple[float, ...], reckoning: Reckoning) -> Vector:
+    at = np.array(levels)
+    return _searched_law(at - reckoning.mean, np.abs(at - levels[1]), reckoning)
+
+
+def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
     if reckoning.any_values:
         pairs = [(a, b) for a in x[x <= 0] for b in x[x >= 0]]
         return max((_two_points(x, *pair) for pair in pairs), key=lambda law: float(law @ second))

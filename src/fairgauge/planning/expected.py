@@ -6,7 +6,7 @@ interval is written down twice, and what is true of the estimate is true of the 
 """
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
@@ -14,7 +14,8 @@ from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.decoder import Decoder
+from fairgauge.goals.goal import Goal, Wanted
 from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair
 from fairgauge.study import Target
@@ -47,17 +48,25 @@ class Expected:
     Args:
         estimands: What the channel identifies.
         asked: The comparison, or the group whose mean is asked for.
-        levels: The populations that are reckoned with, the one with the largest variance first.
+        variance: K·Var in total, at worst.
+        reckoned: The goals that populations are reckoned by, each with what it wants for this number.
     """
 
     estimands: Estimands
     asked: Pair | int
-    levels: tuple[Level, ...]
+    variance: float
+    reckoned: tuple[tuple[Goal, Decoder, Wanted], ...]
 
-    @property
-    def variance(self) -> float:
-        """K·Var in total, at worst."""
-        return self.levels[0].variance
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The populations that are reckoned with, the one with the largest variance first."""
+        # Only when a width is asked for: of 2,016 pairs few are.
+        levels = []
+        for goal, decoder, wanted in self.reckoned:
+            population = goal.worst_population(decoder, wanted)
+            law = population.inputs @ decoder.rows
+            levels.append(Level(law / law.sum(), population.total, population.mean))
+        return _ordered(levels)
 
     def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
@@ -97,14 +106,12 @@ def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ..
         return ()
     asked: tuple[Pair | int, ...] = estimands.compared if target == "gap" else tuple(range(goal.groups))
     found = []
+    by_goal = [(each, each.wanted(decoder.inputs)) for each in goals]
+    totals = [each.totals_by(decoder, wanted) for each, wanted in by_goal]
     for number, one in enumerate(asked):
-        levels: list[Level] = []
-        for each in goals:
-            for wanted in each.wanted(decoder.inputs)[number :: len(asked)]:
-                population = each.worst_population(decoder, wanted)
-                law = population.inputs @ decoder.rows
-                levels.append(Level(law / law.sum(), population.total, population.mean))
-        found.append(Expected(estimands, one, _ordered(levels)))
+        variance = max(max(of[number :: len(asked)]) for of in totals)
+        reckoned = [(each, decoder, some) for each, wanted in by_goal for some in wanted[number :: len(asked)]]
+        found.append(Expected(estimands, one, variance, tuple(reckoned)))
     return tuple(found)
 
 

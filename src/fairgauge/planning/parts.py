@@ -91,12 +91,9 @@ def _parts(
     aimed, decoder = replace(goal, target=target), goal.decoder(channel)
     if not found:
         return ()
-    private: dict[int, float] = {}
-    for place, wanted in enumerate(aimed.wanted(decoder.inputs)):
-        # Where several centres are reckoned with, the worst of them counts.
-        score, number = aimed.score(decoder, wanted), place % len(names)
-        if score is not None:
-            private[number] = max(private.get(number, 0.0), decoder.variance(score, centre=wanted.centre))
+    # Where several centres are reckoned with, the worst of them counts.
+    every = aimed.privacy_variances_by(decoder, aimed.wanted(decoder.inputs))
+    private = [max(every[number :: len(names)]) for number in range(len(names))]
     parts = [
         PlanPart(name, reading.tables * one.variance, reading.tables * private[number], error)
         for number, (name, one, error) in enumerate(zip(names, found, _errors(found, reading), strict=True))

@@ -51,7 +51,8 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     name, main = question.metric.name, found.headline
     still = "-over" if over else ""
     if found.answers == 0:
-        return Verdict(main.kind, Told.of(f"verdict.none{still}"))
+        none = "sites.empty" if isinstance(question, SiteMetric) else f"verdict.none{still}"
+        return Verdict(main.kind, Told.of(none))
     if main.interval is None or main.groups is None:
         return Verdict(main.kind, Told.of("verdict.untold", metric=name))
     unit, interval, (first, second) = unit_of(question.metric), main.interval.shown, main.groups

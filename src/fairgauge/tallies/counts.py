@@ -61,7 +61,10 @@ class Tally:
         Raises:
             BadTally: If it breaks the format.
         """
-        study, counts = members(decode(data, error=BadTally), "study", "counts", error=BadTally)
+        document = decode(data, error=BadTally)
+        if "sites" in document:
+            raise BadTally("tally", "counts of sites", "must be of answers; fairgauge.tallies.sites.SiteTally reads it")
+        study, counts = members(document, "study", "counts", error=BadTally)
         if not isinstance(study, str):
             raise BadTally("study", study, "must be the digest of a study")
         if not isinstance(counts, list):

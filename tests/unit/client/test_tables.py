@@ -102,6 +102,7 @@ def test_a_lazy_frame_that_shuffles_keeps_its_rows_together() -> None:
         f"sex,truth,prediction\n{MARK},1,1\n",
         f"sex,truth,prediction\nmale,1,\x00{MARK}\n",
         f"sex,truth,prediction\nmale,1,1e{MARK}\n",
+        f"male,1,{MARK}\nmale,1,1\n",  # no names at the top
     ],
 )
 def test_nothing_of_a_record_is_in_an_error(text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

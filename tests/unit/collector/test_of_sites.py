@@ -134,7 +134,9 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
                 for path in ("estimate", "report"):
                     assert (await desk.get(f"{ONE}/{path}", token=token)).status_code == 422
                 assert (await desk.get(f"{ONE}/export", token=token)).status_code in (401, 403, 404)
-                assert sites_sentence(number, over=False) in await page(desk, token)
+                shown = await page(desk, token)
+                assert sites_sentence(number, over=False) in shown
+                assert f"{ONE}/tally" not in shown, "a sum of nothing would read as if nobody had answered"
         await close(desk)
         assert (await desk.get(f"{ONE}/export", token="")).status_code == 401
         assert (await desk.get(f"{ONE}/export")).status_code == 403  # a reader
@@ -143,6 +145,7 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
         assert exported == b"".join(one.to_bytes() + b"\n" for one in by_id)
         assert (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).status_code == 400
         shown = await page(desk)
+        assert f"{ONE}/tally" in shown
         assert "The model's score is between" in shown
         assert "holds for the people that these sites see" in shown
         for token in (desk.reader, desk.operator):
@@ -167,8 +170,11 @@ def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
         assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).shown.to_bytes()
         sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
         assert (sealed.seal.answers, sealed.seal.sites, sum(map(abs, sealed.seal.tally))) == (sites, (), 0)
-        told = "Fewer than 3 sites answered, so nothing is shown" if sites else "There were no answers."
+        told = "Fewer than 3 sites answered, so nothing is shown" if sites else "No site is in this tally"
         assert told in await page(desk)
+        report = (await desk.get(f"{ONE}/report")).text
+        assert "No site is in this tally: none answered, or so few that their sum is not shown." in report
+        assert "no answers" not in report, "two may have answered, as the seal says"
         assert (await check_store(desk.collector.store)).faults == ()
 
     ask(scene)

@@ -262,3 +262,12 @@ def test_a_constant_that_the_table_tells_of_one_input_only_is_not_told():
     assert family is not None
     # The score is for the functional less 0.7 times the constant, which is what the table tells.
     assert decoder.rows @ family.base == pytest.approx(told, abs=1e-9)
+
+
+@pytest.mark.parametrize("abstain", [False, True])
+def test_variances_of_several_scores_are_those_of_each(abstain: bool):
+    channel = random_channel(9, abstain=abstain)
+    decoder = Decoder.even(channel, np.full(channel.groups, 1 / channel.groups))
+    scores = list(np.random.default_rng(4).normal(size=(5, channel.symbols)))
+    found = decoder.variances(scores)
+    assert found == pytest.approx(np.array([decoder.variance(score) for score in scores]), rel=1e-12)

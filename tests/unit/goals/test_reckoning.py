@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from fairgauge.goals import reckoning as reckoning_module
 from fairgauge.goals.reckoning import Reckoning, largest_averages, worst_law
 
 
@@ -56,6 +57,33 @@ def test_what_values_can_spread_to(mean: float, spread: float | None, any_values
     reckoning = Reckoning(mean, spread)
     assert reckoning.any_values is any_values
     assert reckoning.widest == pytest.approx(widest)
+
+
+@pytest.mark.parametrize("levels", [[-1.0, 1.0], [-1.0, 0.0, 1.0], [-1.0, 0.4, 1.0]])
+@pytest.mark.parametrize("spread", [0.05, 0.3, None])
+def test_one_kink_is_what_a_linear_program_finds(levels: list[float], spread: float | None):
+    rows = np.array([[3.0, 1.0, 2.0], [1.0, 4.0, 2.0], [1.0, 2.0, 7.0]])[:, : len(levels)]
+    reckonings = [Reckoning(mean, spread) for mean in (-0.8, 0.0, 0.5)]
+    found = largest_averages(np.array(levels), rows, reckonings)
+    reached = [[by_linear_program(np.array(levels), row, reckoning) for row in rows] for reckoning in reckonings]
+    assert np.all(found >= np.array(reached) * (1 - 1e-9))
+    assert found == pytest.approx(np.array(reached), rel=2e-5)
+
+
+def test_rows_with_one_kink_are_not_searched_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    # All pairs of 64 groups under 17 levels are two million rows, and a search for each would not end.
+    sizes: list[int] = []
+    searched = reckoning_module._bounded
+
+    def counted(x: np.ndarray, second: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        sizes.append(len(second))
+        return searched(x, second, spread)
+
+    monkeypatch.setattr(reckoning_module, "_bounded", counted)
+    rows = np.random.default_rng(3).uniform(1, 5, (1000, 3))
+    largest_averages(np.array([-1.0, 0.0, 1.0]), rows, [Reckoning(0.1, 0.3), Reckoning(0.5, 0.3)])
+    largest_averages(np.array([-1.0, 1.0]), rows[:, :2], [Reckoning(0.1, 0.3)])
+    assert sizes == [2]
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.8, -0.95, 1.0])

@@ -10,6 +10,7 @@ import pytest
 
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
 from fairgauge.tallies.sites import SiteTally, site_name
 from tests.sites import confusion_study
@@ -41,6 +42,11 @@ def test_products_of_two_sites_would_tell_what_each_of_them_counted() -> None:
 def test_bytes_and_back() -> None:
     tally = SiteTally.of(STUDY, [ONE, TWO])
     assert SiteTally.from_bytes(tally.to_bytes()) == tally
+
+
+def test_a_tally_of_answers_says_who_reads_one_of_sites() -> None:
+    with pytest.raises(BadTally, match=r"tally=counts of sites: .* fairgauge\.tallies\.sites\.SiteTally reads it"):
+        Tally.from_bytes(SiteTally.of(confusion_study(), []).to_bytes())
 
 
 def test_two_answers_of_one_id() -> None:

@@ -33,7 +33,8 @@ from fairgauge.study import Study
 T = TypeVar("T")
 FIELDS = (
     "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", "opens",
-    "closes", "contact", "share_source", "share_error", *Terms.__struct_fields__, "document",
+    "closes", "contact", "operator", "purpose", "model", "retention", "share_source", "share_error",
+    *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
@@ -215,6 +216,10 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
         opens=form["opens"] or None,
         closes=form["closes"] or None,
         contact=form["contact"] or None,
+        operator=form["operator"] or None,
+        purpose=form["purpose"] or None,
+        model=form["model"] or None,
+        retention=planning.as_count("retention", form["retention"]) if form["retention"] else None,
         share_source=form["share_source"] or None,
         share_error=form["share_error"] or None,
     )

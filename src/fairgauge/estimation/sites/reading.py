@@ -123,7 +123,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     if not tally.sites:
         return QuestionEstimate(
             name, site.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            (Told.of("verdict.none"),),
+            (Told.of("sites.empty"),),
         )  # fmt: skip
 
     def told(what: str, ask: Ask, part: float = 1.0) -> Interval | None:

@@ -179,6 +179,26 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
     ask(scene)
 
 
+def test_the_page_asks_who_asks_and_why_and_how_long_answers_are_kept(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        proof = await sign_in(desk, desk.operator)
+        said = {"operator": "Acme", "purpose": "To mend it", "model": "fall-detector@3.1", "retention": "30"}
+        page = (await desk.client.get("/operator", headers=HTML)).text
+        assert all(f'name="{name}"' in page for name in said)
+        for typed in ("soon", "0", "1.5", "99999999999"):
+            wrong = DRAFT | said | {"retention": typed, "proof": proof, "action": "publish"}
+            assert f"retention={typed}: must be" in complaint(await send(desk, "/operator/publish", wrong))
+        done = await send(desk, "/operator/publish", DRAFT | said | {"proof": proof, "action": "publish"})
+        assert done.status_code == 303, complaint(done)
+        kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
+        assert (kept.operator, kept.purpose, kept.retention) == ("Acme", "To mend it", 30)
+        assert kept.model is not None
+        assert (kept.model.name, kept.model.version) == ("fall-detector", "3.1")
+
+    ask(scene)
+
+
 def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verdict(ask):
     async def scene(desk: Desk) -> None:
         desk.client.base_url = httpx.URL("https://collector")

@@ -164,7 +164,8 @@ class TestEstimate:
 
     def test_no_site_yet(self) -> None:
         found = fg.estimate(confusion_study(), SiteTally.of(confusion_study(), []))
-        assert found["tpr"].warnings == ("There are no answers yet.",)
+        told = "No site is in this tally: none answered, or so few that their sum is not shown."
+        assert found["tpr"].warnings == (told,)
 
     def test_a_metric_on_levels_is_in_its_own_units(self) -> None:
         study = levels_study()
