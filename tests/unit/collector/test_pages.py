@@ -202,6 +202,21 @@ def test_a_page_says_that_it_varies_by_language_and_which_one_it_is(ask):
     ask(scene)
 
 
+def test_a_problem_whose_title_says_it_all_has_no_english_in_other_languages(ask):
+    async def scene(desk: Desk) -> None:
+        await publish(desk, STUDY, "")
+        for path, status in (("/nowhere", 404), (f"/studies/{'0' * 64}", 404), (f"{ONE}/tally", 401)):
+            detail = (await browse(desk, path, accept="*/*")).json()["detail"]
+            for tag in ("en", "de", "ar"):
+                shown = await browse(desk, f"{path}?lang={tag}")
+                assert shown.status_code == status
+                assert (detail in words(shown)) == (tag == "en"), (path, tag)
+        # What rule was broken is said nowhere else.
+        assert "of this request" in words(await browse(desk, f"{ONE}?lang=ar&x=1"))
+
+    ask(scene)
+
+
 def test_a_problem_is_a_page_to_a_browser_only(ask):
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "")

@@ -19,8 +19,8 @@ def test_it_is_its_english_text():
 def test_its_parts_are_told_too():
     german = Voice("de").calling({"women": "Frauen", "men": "Männer"})
     assert german.tell(MOVED) == (
-        "Wären 1 % der Antworten gefälscht, könnte das den Unterschied zwischen Frauen und Männer um bis zu "
-        "2,5 Prozentpunkte verschieben."
+        "Wären 1 % der Antworten gefälscht, könnte das den Unterschied zwischen „Frauen“ und „Männer“ um bis "
+        "zu 2,5 Prozentpunkte verschieben."
     )
 
 
