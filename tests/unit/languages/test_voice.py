@@ -1,5 +1,7 @@
 """A voice: texts with their parts, numbers, lists and moments, each in its language's way."""
 
+import re
+
 import pytest
 
 from fairgauge.languages import MINUS, PLAIN, Voice, catalogue
@@ -69,3 +71,8 @@ def test_voices_are_few():
     tags = [f"{tag}-{region}" for tag in ("ar", "de", "en", "fr") for region in ("AT", "EG", "MA", "US", "XX", "ZZ")]
     assert len({Voice.of([tag]) for tag in tags}) == 6
     assert Voice.of(["ar-SA"]) == EGYPT
+
+
+def test_a_formula_keeps_its_order_from_right_to_left() -> None:
+    said = Voice("ar").say("sites.noise", decay="1/2", moved="2", loss="1")
+    assert re.search("\u2066exp\\(-[^)]*\\)\u2069", said)
