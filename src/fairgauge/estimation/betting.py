@@ -66,7 +66,8 @@ def upper_mean(values: Vector, counts: Vector, alpha: float, most: float, top: f
 
     seen, step = _seen(values, counts, alpha)
     seen = max(seen, 1e-12 * top)
-    return _edge(excess, (seen, seen + step), min(most, top * (1 - 1e-12)), most)
+    # A step is never too short for the mean that it starts from, which may be larger than the one seen.
+    return _edge(excess, (seen, seen + max(step, _CLOSE * seen)), min(most, top * (1 - 1e-12)), most)
 
 
 def above_means(values: Matrix, counts: Vector, alpha: float, means: Vector, top: float) -> NDArray[np.bool_]:

@@ -98,7 +98,8 @@ def _parts(
         PlanPart(name, reading.tables * one.variance, reading.tables * private[number], error)
         for number, (name, one, error) in enumerate(zip(names, found, _errors(found, reading), strict=True))
     ]
-    return tuple(sorted(parts, key=lambda part: -part.variance))
+    # By what people read; a wider interval need not have the larger variance, where it is cut to what is possible.
+    return tuple(sorted(parts, key=lambda part: (-(part.error or 0.0), -part.variance)))
 
 
 def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:

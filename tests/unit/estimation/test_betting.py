@@ -60,3 +60,10 @@ def test_values_that_differ_by_rounding_alone_have_bounds():
     counts = np.array([1.0, 600.0, 0.0, 0.0])
     low, high = lower_mean(values, counts, 0.0004, 0), upper_mean(values, counts, 0.0004, 4.2)
     assert low < values[0] < high < 1
+
+
+def test_a_mean_that_is_next_to_nothing_beside_the_largest_value_has_a_bound():
+    """The search starts above what was seen: a step made for that is less than one unit in the last place there."""
+    values = np.array([2.640676593123963e-22, 3.1505673420891265])
+    high = upper_mean(values, np.array([1000.0, 0.0]), 0.002, 1.5, values[1])
+    assert values[0] < high < 0.1

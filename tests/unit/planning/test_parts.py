@@ -5,6 +5,7 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
+from fairgauge.planning import parts
 from fairgauge.planning.parts import cap_cost, gaps_of
 
 RECALL = Metric("recall", 0, 1)
@@ -20,6 +21,16 @@ def test_every_comparison_has_a_row_and_the_worst_is_first():
     assert {part.groups for part in row.means} == {("women",), ("men",), ("nonbinary",)}
     told = row.to_dict()["pairs"][0]
     assert list(told) == ["groups", "variance", "privacy_variance", "error"]
+
+
+def test_the_worst_is_what_is_known_least_not_what_varies_most(monkeypatch: pytest.MonkeyPatch):
+    """An interval may be the wider one though its variance is smaller; "at worst" is said of widths."""
+    monkeypatch.setattr(parts, "_errors", lambda found, _reading: [0.1 + one.variance**-1 for one in found])
+    row = plan(RECALL, GENDER, clients=200_000, epsilon=1, designs=[SIMPLE]).rows[0]
+    for told in (row.pairs, row.means):
+        errors = [part.error or 0.0 for part in told]
+        assert errors == sorted(errors, reverse=True)
+        assert len(set(errors)) > 1
 
 
 def test_the_plan_has_the_numbers_that_the_estimate_gives():
