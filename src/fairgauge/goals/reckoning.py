@@ -123,7 +123,7 @@ def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
     both levels.
 
     >>> worst_law(np.array([-1.0, 0.0, 1.0]), np.array([1.0, 0.0, 1.0]), Reckoning(0.0, 0.5)).round(6).tolist()
-    [0.125, 0.75, 0.125]
+    [0.25, 0.5, 0.25]
     """
     x = levels - reckoning.mean
     if len(levels) <= _ONE_KINK:

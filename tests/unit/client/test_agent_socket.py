@@ -149,20 +149,17 @@ def test_who_drips_bytes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(agent_socket, "time", Clock())  # each byte takes a second, and a line may take twenty
     with serving(settle(tmp_path)), connected(tmp_path) as line:
         line.settimeout(60)
-        with pytest.raises(BrokenPipeError):
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
             drip(line)
-        with line.makefile("rb") as said:
-            assert said.read() == b""
 
 
 def test_who_chats_for_ever_is_not_listened_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agent_socket, "time", Clock())
-    with serving(settle(tmp_path)), connected(tmp_path) as line, line.makefile("rwb") as talk:
+    with serving(settle(tmp_path)), connected(tmp_path) as line, line.makefile("rb") as talk:
         heard = 0
         with suppress(OSError):
             while True:
-                talk.write(b"hello\n")
-                talk.flush()
+                line.sendall(b"hello\n")
                 if not talk.readline():
                     break
                 heard += 1

@@ -25,6 +25,8 @@ from fairgauge.errors import StoreAway, StoreError, StoreFull
 CONNECTIONS = 6
 MOST_KNOWN = 10_000  # studies of which it is remembered whether they have batches
 TRIES = 5
+# A connection that ends while it is used can be an internal error to asyncpg.
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 _ADD = """
 WITH open AS (
@@ -356,7 +358,7 @@ class PostgresStore:
                 await asyncio.sleep(0.005 * attempt)
             except asyncpg.DiskFullError:
                 raise StoreFull("PostgreSQL has no room left") from None
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except AWAY as error:
                 raise StoreAway(f"PostgreSQL: {type(error).__name__}") from None
         raise AssertionError("the last try returns or raises")
 
