@@ -222,6 +222,20 @@ def test_what_is_no_answer_of_a_site_is_refused_and_nothing_is_stored(ask: Ask):
     ask(scene, rates={"faulty": 1e6})
 
 
+@pytest.mark.parametrize("kind", ["answers", "tickets"])
+def test_a_site_is_counted_before_its_body_is_read(ask: Ask, kind: str):
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        rates = desk.collector.turnstile._rates
+        before = rates["tickets"]._level
+        assert (await send(desk, b"{" + b" " * 500)).status_code == 400
+        assert rates["tickets"]._level < before - 3, "and every byte of it is charged"
+        rates[kind]._level = -1e9
+        assert (await send(desk, b"{")).status_code == 429
+
+    ask(scene)
+
+
 def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals(ask: Ask):
     async def scene(desk: Desk) -> None:
         await publish(desk)

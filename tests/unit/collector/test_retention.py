@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from fairgauge.collector.retention import DAY
 from tests.collecting.desk import Desk
 from tests.samples import two_questions
 
 CLOSING = 1_800_000_000  # a moment in the middle of an hour
-HOUR = 3600
+HOUR, DAY = 3600, 86_400
 
 
 @pytest.mark.parametrize("days", [0, 7, None])

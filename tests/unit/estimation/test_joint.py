@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairgauge.estimation import by_inversion
+from fairgauge.estimation import by_inversion, joint
 from fairgauge.estimation.by_inversion import PopulationReader
 from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.inversion import inverted
@@ -98,3 +98,9 @@ def test_the_p_value_of_a_gap_does_not_depend_on_its_sign(means: tuple[float, fl
     assert reader.excludes((0, 1), 0.1, 0.01)
     assert not reader.excludes((0, 1), 0.6, 0.01)
     assert math.copysign(1, reader.joint((0, 1), 0.01).estimate) == math.copysign(1, means[0] - means[1])
+
+
+def test_the_parts_of_alpha_are_no_more_than_alpha():
+    """Whatever is used up anywhere in the test is in this sum: the union bound is the proof."""
+    parts = [joint.SHARE, 2 * joint.SIDE, joint._UPPER, joint._LOWER, joint._BETS, joint._MEAN]
+    assert math.fsum(parts) <= 1 + 1e-12
