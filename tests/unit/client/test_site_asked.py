@@ -93,7 +93,7 @@ def test_no_record_is_an_answer_only_if_the_site_means_it(tmp_path: Path) -> Non
     assert "there is no record" in found.detail
     assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
     assert isinstance(answer_asked(settled(tmp_path, nobody, empty=True), STUDY), SiteAnswer)
-    with pytest.raises(InvalidInput, match="empty='yes': must be true or false"):
+    with pytest.raises(InvalidInput, match="empty=yes: must be true or false"):
         SiteSettings.load(settled(tmp_path, empty="yes"))
 
 
