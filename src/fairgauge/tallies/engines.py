@@ -145,14 +145,17 @@ def with_text_ids(rows: "nw.LazyFrame[Any]") -> "nw.LazyFrame[Any]":
     if rows.implementation.is_polars():
         import polars as pl
 
-        return nw.from_native(native.with_columns(pl.col("id").bin.encode("hex"))).lazy()
-    if rows.implementation.is_duckdb():
-        return nw.from_native(native.project("* REPLACE (lower(hex(id)) AS id)")).lazy()
-    if rows.implementation.is_pyspark():
+        native = native.with_columns(pl.col("id").bin.encode("hex"))
+    elif rows.implementation.is_duckdb():
+        native = native.project("* REPLACE (lower(hex(id)) AS id)")
+    elif rows.implementation.is_pyspark():
         from pyspark.sql import functions
 
-        return nw.from_native(native.withColumn("id", functions.lower(functions.hex("id")))).lazy()
-    return nw.from_native(native.assign(id=native["id"].map(_hexadecimal, meta=("id", "str")))).lazy()
+        native = native.withColumn("id", functions.lower(functions.hex("id")))
+    else:
+        native = native.assign(id=native["id"].map(_hexadecimal, meta=("id", "str")))
+    found: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+    return found
 
 
 def _hexadecimal(name: Any) -> str | None:
