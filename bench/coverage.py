@@ -7,6 +7,7 @@ Exit status 1 if an interval held less often than it promises, by more than chan
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -81,7 +82,7 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
 
 def _chance(runs: int) -> float:
     """Return three standard errors, in per cent."""
-    return 300 * float((1 - CONFIDENCE) * CONFIDENCE / runs) ** 0.5
+    return 300 * math.sqrt((1 - CONFIDENCE) * CONFIDENCE / runs)
 
 
 def _text(paragraph: str) -> str:
