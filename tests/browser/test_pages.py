@@ -29,7 +29,6 @@ from tests.browser.visitor import barriers
 PICTURES = os.environ.get("FAIRGAUGE_PICTURES")
 SHOWN = ("index-", "study-", "operator-", "report-")
 WIDE, PHONE = {"width": 1000, "height": 900}, {"width": 390, "height": 844}
-expect.set_options(timeout=30_000)  # machines that run tests are busy
 SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 
 

@@ -83,7 +83,7 @@ def test_the_containers_steps_make_a_collector_that_its_health_check_finds_well(
         [*command, "--port", port], env=clean | path, cwd=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
         try:
-            for _ in range(200):
+            for _ in range(1200):
                 if subprocess.run(health, env=clean | path, capture_output=True, check=False).returncode == 0:
                     break
                 time.sleep(0.1)

@@ -10,9 +10,9 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import out, show_parts
-from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
