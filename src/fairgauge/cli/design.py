@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import out, show_parts
@@ -28,6 +28,7 @@ from fairgauge.study import Question, Study
 _LARGE = 1_000_000
 
 
+@in_forms
 def design(
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
     epsilon: options.Epsilon,
@@ -71,12 +72,10 @@ def design(
         int | None,
         typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
