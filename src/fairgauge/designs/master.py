@@ -63,7 +63,7 @@ class Master:
         self._solved = False
 
     def add(self, columns: Matrix, costs: Vector | None = None) -> None:
-        """Add columns, one per row, by what a unit of each adds to the first rows of the program, and its cost if any."""
+        """Add columns, one per row, by what a unit of each adds to the first rows of the program, and its cost."""
         padded = np.hstack([columns, np.zeros((len(columns), self.rows - columns.shape[1]))])
         none = np.zeros(len(columns))
         self._add(Variables(padded, none if costs is None else costs, none))

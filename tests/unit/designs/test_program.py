@@ -81,7 +81,8 @@ def test_columns_can_come_later_and_go():
     first = solved.solve()[1].value
     solved.add(late, costs(30, seed=9))
     both = solved.solve()[1].value
-    assert both == pytest.approx(reference(np.vstack([early, late]), np.concatenate([costs(30), costs(30, seed=9)])), rel=1e-6)
+    cost = np.concatenate([costs(30), costs(30, seed=9)])
+    assert both == pytest.approx(reference(np.vstack([early, late]), cost), rel=1e-6)
     assert both < first
     solved.drop(np.arange(59, 29, -1))
     weights, duals = solved.solve()
