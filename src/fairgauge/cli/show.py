@@ -95,6 +95,10 @@ def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | 
     if len(shown) < len(parts):
         rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
     show_table("", "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
+    out.print(
+        "privacy alone: what randomising adds, whatever values clients hold; K·Var is the total for the values that "
+        "are reckoned with, and can be less."
+    )
 
 
 def parts_words(plan: Plan, best: PlanRow) -> str:

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
+from fairgauge.planning.serving import Size, served
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
 
@@ -147,7 +147,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     good = 2 * GOOD * metric.scale
     for epsilon in epsilons:
         progress(str(epsilon))
-        design, channel = make_channel(goal, epsilon)
+        design, channel = served(goal, epsilon, Size(clients, kind, alpha))
 
         def width(answers: float, design: str = design, channel: Channel = channel) -> float:
             return metric.scale * planned_width(goal.by(design), channel, answers, kind, alpha)

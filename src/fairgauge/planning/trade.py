@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
+from fairgauge.planning.serving import Size, served
 from fairgauge.planning.tables import answering, goal_on
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Study
@@ -26,7 +26,7 @@ def errors_for(
     def error(design: str, channel: Channel) -> float:
         return metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
 
-    return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]
+    return [(float(epsilon), error(*served(goal, epsilon, Size(clients)))) for epsilon in epsilons]
 
 
 def errors_together(
@@ -36,7 +36,7 @@ def errors_together(
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
     found: list[list[tuple[float, float]]] = [[] for _ in wishes]
     for epsilon in epsilons:
-        tables = answering(wishes, epsilon)
+        tables = answering(wishes, epsilon, clients=clients)
         for table in tables:
             for axis, place in enumerate(table.wishes):
                 goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
@@ -53,7 +53,7 @@ def parts_together(
     The worst of them is what :func:`errors_for` and :func:`errors_together` give.
     """
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
-    tables, found = answering(wishes, epsilon), dict[int, tuple[PlanPart, ...]]()
+    tables, found = answering(wishes, epsilon, clients=clients), dict[int, tuple[PlanPart, ...]]()
     for table in tables:
         for axis, place in enumerate(table.wishes):
             wish = wishes[place]
