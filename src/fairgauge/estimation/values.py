@@ -16,7 +16,7 @@ class Interval:
     possible (``shown``), while programs get the numbers as they are, with which they can go on reckoning.
 
     The estimate is an average score, and the interval is what the answers as a whole allow: how much scores vary tells
-    of a number too, where a table tells it badly.  So the estimate need not be in the middle, and it may even be outside:
+    of a number too, where a table tells it badly.  So the estimate need not be in the middle, and may even be outside:
     people are then shown the nearest value that is allowed.
 
     >>> recall = Interval(0.98, 0.93, 1.03, bounds=(0, 1))
