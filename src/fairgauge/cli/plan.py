@@ -105,11 +105,8 @@ def plan(
     count = None if clients is None else as_count("clients", clients)
     if len(wishes) > 1:
         _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
-        terms: dict[str, Any] = {"confidence": confidence, "interval": interval}
-        if count is not None and epsilon is None and error is None:
-            _choose_several(form, wishes, count, **terms)
-        else:
-            _plan_several(form, wishes, epsilon, error, clients=count, detect=detect, **terms)
+        asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+        _plan_several(form, wishes, epsilon, error, **asked)
         return
     _check_plot(plot, count)
     crowd = {"delta": delta, "observed": observed, "local_limit": local_limit}
@@ -200,9 +197,15 @@ def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:
         show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
 
 
-def _choose_several(form: Form, wishes: list[Wish], clients: int, **terms: Any) -> None:
+def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: float, interval: str) -> None:
     with designing() as waiting:
-        found = choices_of_several(wishes, clients, **terms, progress=lambda one: waiting(f"Working out epsilon {one}"))
+        found = choices_of_several(
+            wishes,
+            clients,
+            confidence=confidence,
+            interval=interval,
+            progress=lambda one: waiting(f"Working out epsilon {one}"),
+        )
     if form == "people":
         show_choices_of_several(found)
         return
@@ -211,6 +214,9 @@ def _choose_several(form: Form, wishes: list[Wish], clients: int, **terms: Any) 
 
 
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
+    if epsilon is None and error is None:
+        _choose_several(form, wishes, asked["clients"], asked["confidence"], asked["interval"])
+        return
     with designing() as waiting:
         plans = plan_several(
             wishes,
