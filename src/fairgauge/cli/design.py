@@ -123,7 +123,7 @@ def design(
             saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
         ):
             out.print(f"    {saving}")
-        if question.design == "uncentred" and not channel.further and (cost := _rounding(question)) > WORTH:
+        if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
 
@@ -163,6 +163,12 @@ def _show_gaps(question: Question) -> None:
     out.print(f"    For the same error each comparison takes {fewer} fewer clients than randomized response.")
     if (cost := cap_cost(question)) is not None:
         out.print(f"    {cost}")
+
+
+def _rounded_evenly(question: Question) -> bool:
+    """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
+    uncentred = question.design == "uncentred" and not question.channel.further
+    return uncentred and Goal.of(question).relies_on_shares
 
 
 def _rounding(question: Question) -> float:
