@@ -103,7 +103,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.
-        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  By name for several metrics.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
         detect: A gap whose chance of being noticed shall be given too.
         crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
@@ -212,7 +212,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         epsilon: The privacy loss of one answer.
         target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         design: The design's name; ``"auto"`` takes the best.
-        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  By name for several metrics.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say, whom the channel is made for; a tenth where they
