@@ -43,7 +43,7 @@ def chosen_by_width(goal: Goal) -> bool:
     return goal.target == "gap" and goal.groups == 2 and not goal.shares_known
 
 
-def served(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, Channel]:
+def serve(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, Channel]:
     """Return the design that serves a goal best, and its channel.
 
     Guarantee: where intervals decide, no design whose variance is near the least has a narrower planned interval, but

@@ -13,7 +13,7 @@ from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.together import TogetherProblem, sign_pairs
 from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.serving import Size, served
+from fairgauge.planning.serving import Size, serve
 
 UNCENTRED = "uncentred"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
@@ -97,7 +97,7 @@ def served_together(wishes: Sequence[Wish]) -> bool:
 
 def _alone(place: int, wish: Wish, epsilon: Decimal, by: tuple[str, Size]) -> Answering:
     goal, (design, size) = Goal.of(wish), by
-    name, channel = served(goal, epsilon, size) if design == AUTO else make_channel(goal, epsilon, design=design)
+    name, channel = serve(goal, epsilon, size) if design == AUTO else make_channel(goal, epsilon, design=design)
     return Answering((place,), name, channel, (goal.by(name).variance(channel),))
 
 

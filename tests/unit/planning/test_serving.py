@@ -8,7 +8,8 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import serving
-from fairgauge.planning.serving import USUAL_CLIENTS, Size, choice_sentence, served
+from fairgauge.planning.serving import USUAL_CLIENTS, Size, choice_sentence, serve
+from fairgauge.planning.widths import planned_width
 
 GAP = Goal((0.5, 0.5), shares_known=False, expect=0.8)
 ONE = Decimal(1)
@@ -16,11 +17,11 @@ ONE = Decimal(1)
 
 def test_the_planned_interval_decides_where_shares_are_estimated():
     """By variance it was centred, whose interval is a fifth wider for so few clients."""
-    name, channel = served(GAP, ONE, Size(10_000, kind_of("population"), 0.05))
+    name, channel = serve(GAP, ONE, Size(10_000, kind_of("population"), 0.05))
     assert name != make_channel(GAP, ONE)[0] == "centred"
     centred = make_channel(GAP, ONE, design="centred")[1]
     widths = [
-        serving.planned_width(GAP.by(design), of, 10_000, kind_of("population"), 0.05)
+        planned_width(GAP.by(design), of, 10_000, kind_of("population"), 0.05)
         for design, of in ((name, channel), ("centred", centred))
     ]
     assert widths[0] < 0.85 * widths[1]
@@ -38,11 +39,11 @@ def test_it_is_the_number_of_answers_that_is_asked_for(
         return {"randomized-response": 2.0, "uncentred": 1.0, "centred": 1.0005}[goal.design]
 
     monkeypatch.setattr(serving, "planned_width", width)
-    assert served(GAP, ONE, Size(answers))[0] == "uncentred"
+    assert serve(GAP, ONE, Size(answers))[0] == "uncentred"
     assert compared == [(name, asked) for name in ("randomized-response", "uncentred", "centred")]
 
 
 def test_known_shares_go_by_their_variance():
     goal = Goal((0.5, 0.5), expect=0.8)
-    assert served(goal, ONE, Size(100)) == make_channel(goal, ONE)
+    assert serve(goal, ONE, Size(100)) == make_channel(goal, ONE)
     assert choice_sentence(goal, "centred", None) is None
