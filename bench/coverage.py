@@ -7,6 +7,7 @@ Exit status 1 if an interval held less often than it promises, by more than chan
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from bench.conditions import CONDITIONS, Setting, settings
-from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, ROUGH, Held, measure, runs_of
+from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, READ, ROUGH, Held, measure, runs_of
 from bench.looks import LOOKS, WATCHED, Watched, watch
 from fairgauge.estimation.kinds import KINDS
 
@@ -57,8 +58,10 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
             "Each entry is the part of studies, in per cent, whose interval held the truth: over all cells, and in the "
             f"worst cell. `{'` and `'.join(ABOUT_THESE_CLIENTS)}` are about clients who split exactly as the shares "
             f"say, so they are asked about such clients; `normal` promises something from {ROUGH:,} answers on, and is "
-            "asked there. In the worst of so many cells chance alone moves an entry by about "
-            f"{300 * ((1 - CONFIDENCE) * CONFIDENCE / runs) ** 0.5:.0f}; a `!` marks what chance does not explain."
+            f"asked there. Sizes and ratios are read off one study in {READ}, too few to name a worst cell; they hold "
+            "wherever the gap or both means do. In the worst of so many cells chance alone moves an entry by about "
+            f"{_chance(runs):.0f} (by {_chance(runs_of(SLOW[1], runs)):.0f} where there are fewest studies); a `!` "
+            "marks what chance does not explain."
         ),
         *_by_quantity(found),
         _text(
@@ -77,6 +80,11 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
     return "\n".join(parts).strip()
 
 
+def _chance(runs: int) -> float:
+    """Return three standard errors, in per cent."""
+    return 300 * math.sqrt((1 - CONFIDENCE) * CONFIDENCE / runs)
+
+
 def _text(paragraph: str) -> str:
     return f"\n{fill(paragraph, 118, break_long_words=False, break_on_hyphens=False)}\n"
 
@@ -93,9 +101,10 @@ def _by_quantity(found: list[Held]) -> Iterator[str]:
 def _entry(rows: list[Held]) -> str:
     if not rows:
         return ""
-    worst = min(rows, key=lambda held: held.part)
     everywhere = 1 - sum(held.missed for held in rows) / sum(held.asked for held in rows)
-    return f"{100 * everywhere:.1f}, worst {100 * worst.part:.0f}{' !' if any(held.broken for held in rows) else ''}"
+    often = [held.part for held in rows if held.asked >= READ]
+    worst = f", worst {100 * min(often):.0f}" if often else ""
+    return f"{100 * everywhere:.1f}{worst}{' !' if any(held.broken for held in rows) else ''}"
 
 
 def _read_wrongly(found: list[Held]) -> Iterator[str]:

@@ -137,7 +137,7 @@ def three_parties(folder: Path, **terms: Any) -> Iterator[Parties]:
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()
     try:
-        assert ready.wait(30)
+        assert ready.wait(120)
         yield started[0]
     finally:
         over.set()

@@ -1,12 +1,13 @@
 """Run a Flower app in Flower's simulation, with a SuperLink of our own that ends with the run."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE = 1800.0
@@ -59,18 +60,20 @@ def _superlink(home: Path, port: int) -> Iterator[None]:
 
 @contextmanager
 def running(command: list[str], log: Path, environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a program in the folder of the file that it logs into, and end it."""
+    """Run a program in the folder of the file that it logs into, and end it with all that it started."""
     with log.open("wb") as file:
-        process = subprocess.Popen(command, env=environment, stdout=file, stderr=file, cwd=log.parent)
+        process = subprocess.Popen(
+            command, env=environment, stdout=file, stderr=file, cwd=log.parent, start_new_session=True
+        )
         try:
             yield process
         finally:
             process.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def environment(home: Path) -> dict[str, str]:

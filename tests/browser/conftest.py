@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from fairgauge.collector.tickets import Tickets
 from fairgauge.study import Study
@@ -35,6 +35,9 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+
+PATIENCE = 60_000.0  # milliseconds until what does not come has failed: machines that run tests are busy
+expect.set_options(timeout=PATIENCE)
 
 OpenVisitor = Callable[..., Visitor]
 
@@ -105,7 +108,7 @@ def visitor(browser: Browser, collector: Collecting) -> Iterator[OpenVisitor]:
 
     def new(url: str = collector.url, **options: Any) -> Visitor:
         found = Visitor(browser.new_context(**options), url)
-        found.context.set_default_timeout(15_000)
+        found.context.set_default_timeout(PATIENCE)
         opened.append(found)
         return found
 

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Collecting, OpenVisitor
-from tests.browser.visitor import barriers
+from tests.browser.visitor import barriers, until
 
 
 def show(page: Page, html: str) -> None:
@@ -21,9 +21,7 @@ def test_an_error_in_the_console_is_heard(visitor: OpenVisitor) -> None:
     page = person.context.new_page()
     page.evaluate("console.error('ouch')")
     page.evaluate("setTimeout(() => { throw new Error('thrown') })")
-    page.wait_for_timeout(50)
-    assert [complaint for complaint in person.complaints if "ouch" in complaint]
-    assert [complaint for complaint in person.complaints if "thrown" in complaint]
+    until(page, lambda: "ouch" in str(person.complaints) and "thrown" in str(person.complaints))
 
 
 def test_a_request_elsewhere_is_seen_and_goes_nowhere(visitor: OpenVisitor) -> None:

@@ -29,7 +29,7 @@ from tests.browser.taking import (
     send,
     shown,
 )
-from tests.browser.visitor import barriers
+from tests.browser.visitor import barriers, until
 from tests.samples import (
     RECALL,
     SEX,
@@ -102,8 +102,7 @@ class TestEndToEnd:
         page = open_form(person, study)
         fill(page)
         randomise(page)
-        page.wait_for_timeout(100)
-        assert b"7731902" in wire.sent
+        until(page, lambda: b"7731902" in wire.sent)
 
     def test_with_the_keyboard_alone(self, collector: Collecting, visitor: OpenVisitor) -> None:
         study = new_study("Keyboard")

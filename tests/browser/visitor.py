@@ -1,5 +1,6 @@
 """A person with a browser, who remembers every request and every complaint of the page."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +45,15 @@ class Visitor:
         """Fail if the console said anything bad, or a request went elsewhere."""
         assert self.complaints == []
         assert self.elsewhere == []
+
+
+def until(page: Page, what: Callable[[], object]) -> None:
+    """Let a page go on until something is true of what it has done."""
+    for _ in range(1200):
+        if what():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("the page never did it")
 
 
 def barriers(page: Page) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tests.collecting.servers import ROOT
+from tests.collecting.servers import PATIENCE, ROOT
 from tests.collecting.wire import Wire, answer_bytes
 
 MOST_CONNECTIONS, MOST_SECONDS = 1000, 120.0
@@ -63,7 +63,7 @@ async def _many(order: Order, one: Callable[[int, Seen, float], Awaitable[None]]
 
     async def run(number: int) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(order.seconds + 5):
+            async with asyncio.timeout(order.seconds + PATIENCE):
                 await one(number, seen, until)
 
     await asyncio.gather(*(run(number) for number in range(order.connections)))
@@ -217,7 +217,6 @@ async def attacked(name: str, order: Order) -> AsyncIterator[None]:
     """Let an attacker run beside what is within."""
     process = start(name, order)
     try:
-        await asyncio.sleep(1.0)  # until it has begun
         yield
     finally:
         process.kill()
@@ -225,10 +224,13 @@ async def attacked(name: str, order: Order) -> AsyncIterator[None]:
 
 
 def start(name: str, order: Order) -> subprocess.Popen[bytes]:
-    """Start an attacker in a process of its own."""
+    """Start an attacker in a process of its own, and wait until it begins."""
     command = [sys.executable, "-m", "tests.collecting.attackers", name]
     command += [str(order.port), order.digest, str(order.connections), str(order.seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begins\n"
+    return process
 
 
 def run(name: str, order: Order) -> Seen:
@@ -238,7 +240,7 @@ def run(name: str, order: Order) -> Seen:
 
 def seen_by(process: "subprocess.Popen[bytes]") -> Seen:
     """Wait for an attacker, and return what it saw."""
-    out, _ = process.communicate(timeout=MOST_SECONDS + 60)
+    out, _ = process.communicate(timeout=MOST_SECONDS + 2 * PATIENCE)
     found: dict[str, Any] = json.loads(out)
     return Seen(Counter({int(k): v for k, v in found["statuses"].items()}), found["seconds"], found["read"])
 
@@ -289,6 +291,8 @@ def main() -> None:
 
     import uvloop
 
+    sys.stdout.write("begins\n")
+    sys.stdout.flush()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         seen = runner.run(go())
     json.dump({"statuses": seen.statuses, "seconds": seen.seconds, "read": seen.read}, sys.stdout)

@@ -10,7 +10,7 @@ from pathlib import Path
 from fairgauge.collector.keeping import addresses
 from fairgauge.study import Study
 from tests.collecting.kills import Count, Sent, count_left, publish, storm
-from tests.collecting.servers import SERVE, ServerProcess
+from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
 from tests.collecting.wire import Wire
 
 
@@ -28,6 +28,12 @@ class Watched:
         for own in self.tallies:
             for before, after in pairwise(own):
                 yield [late - early for early, late in zip(before, after, strict=True)]
+
+    async def until(self, states: int) -> None:
+        """Wait until each reader has seen so many states: answers may outrun readers on a busy machine."""
+        async with asyncio.timeout(PATIENCE):
+            while min(map(len, self.tallies)) < states:
+                await asyncio.sleep(0.01)
 
     def broken(self, size: int) -> list[str]:
         """Return what contradicts batches of a size: there must be nothing."""
@@ -78,7 +84,10 @@ def kill_in_batches(
         pairs = zip(servers, watched.tallies, strict=True)
         watching = [asyncio.create_task(_watch(server, study, seen)) for server, seen in pairs]
         try:
-            return await storm(servers, study, kills, kill, senders=16)
+            await watched.until(1)
+            sent = await storm(servers, study, kills, kill, senders=16)
+            await watched.until(2)
+            return sent
         finally:
             for task in watching:
                 task.cancel()

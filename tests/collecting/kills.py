@@ -18,7 +18,7 @@ from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.study import Study
-from tests.collecting.servers import SERVE, ServerProcess
+from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
 
 ACCEPTED, DUPLICATE = b'{"status":"accepted"}', b'{"status":"duplicate"}'
@@ -114,7 +114,7 @@ async def storm(
 
     async def under_load() -> None:
         before = len(sent.acknowledged)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while len(sent.acknowledged) < before + senders:
                 await asyncio.sleep(0.01)
                 for task in tasks:

@@ -26,7 +26,7 @@ from fairgauge.collector.stores.base import Event
 from fairgauge.collector.tokens import new_token
 from fairgauge.study import Study
 from tests.collecting.kills import publish
-from tests.collecting.servers import ServerProcess, free_port, new_database, new_postgres
+from tests.collecting.servers import PATIENCE, ServerProcess, free_port, new_database, new_postgres
 from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
@@ -63,7 +63,7 @@ async def ask(port: int, method: str, path: str, body: bytes = b"", token: str =
 
 
 def until(port: int, status: int) -> None:
-    for _ in range(300):
+    for _ in range(1200):
         try:
             if asyncio.run(ask(port, "GET", "/readyz"))[0] == status:
                 return
@@ -82,7 +82,7 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
         first = serving(crew.pid)
         assert len(first) == 2
         os.kill(first[0], signal.SIGKILL)
-        for _ in range(300):
+        for _ in range(1200):
             if len(serving(crew.pid)) == 2 and first[0] not in serving(crew.pid):
                 break
             time.sleep(0.1)
@@ -94,7 +94,7 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
         told = [json.loads(asyncio.run(ask(port, "POST", path, answer_bytes(STUDY.digest, i, 0)))[1]) for i in ids * 2]
         assert [one["status"] for one in told] == ["accepted"] * 40 + ["duplicate"] * 40
         crew.send_signal(signal.SIGTERM)
-        assert crew.wait(60) == 0
+        assert crew.wait(PATIENCE) == 0
     finally:
         crew.kill()
         crew.communicate()
@@ -106,7 +106,7 @@ def test_workers_that_never_serve_are_not_started_for_ever(tmp_path: Path):
     asyncio.run(_belong(address))
     new_token(tmp_path / "secrets", name="me", role="operator")
     crew = start(tmp_path, "--store", address, "--port", str(free_port()), "--workers", "2")
-    told, said = crew.communicate(timeout=240)
+    told, said = crew.communicate(timeout=4 * PATIENCE)
     assert (crew.returncode, told) == (1, "")
     assert "Traceback" not in said
     lines = said.splitlines()
@@ -134,8 +134,8 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, when: str):
             workers = serving(crew.pid)
     finally:
         crew.kill()
-        crew.communicate(timeout=60)  # which waits for whoever writes to its output: the workers do
-    for _ in range(300):
+        crew.communicate(timeout=PATIENCE)  # which waits for whoever writes to its output: the workers do
+    for _ in range(1200):
         if not any(Path(f"/proc/{worker}").exists() for worker in workers):
             break
         time.sleep(0.1)
@@ -155,7 +155,7 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, when: str):
 def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: list[str], words: str):
     new_token(tmp_path / "secrets", name="me", role="operator")
     server = start(tmp_path, "--port", "0", *arguments)
-    _, said = server.communicate(timeout=60)
+    _, said = server.communicate(timeout=PATIENCE)
     assert server.returncode == 2
     assert words in said
     assert len(said.splitlines()) == 1
@@ -189,11 +189,11 @@ def test_a_collector_speaks_tls_itself(tmp_path: Path):
         address = server.stdout.readline().split()[-1].replace("127.0.0.1", "localhost")
         assert address.startswith("https://")
         trusting = ssl.create_default_context(cafile=tmp_path / "cert.pem")
-        with urlopen(f"{address}/healthz", context=trusting, timeout=30) as reply:
+        with urlopen(f"{address}/healthz", context=trusting, timeout=PATIENCE) as reply:
             assert reply.status == 200
     finally:
         server.terminate()
-        server.communicate(timeout=60)
+        server.communicate(timeout=PATIENCE)
 
 
 def test_listening_to_the_world_without_tls_is_warned_about(tmp_path: Path):
@@ -203,14 +203,14 @@ def test_listening_to_the_world_without_tls_is_warned_about(tmp_path: Path):
         assert server.stdout is not None
         server.stdout.readline()
         server.terminate()
-        _, said = server.communicate(timeout=60)
+        _, said = server.communicate(timeout=PATIENCE)
         assert ("--tls-cert" in said) is warned
 
 
 def device(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [*COMMAND, "answer", "study.json", "--ledger", "ledger.sqlite3", *arguments],
-        capture_output=True, text=True, timeout=60, check=False, cwd=folder,
+        capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

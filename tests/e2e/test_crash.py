@@ -145,8 +145,8 @@ def test_killed_at_random_moments(server: Recorder, folder: Path) -> None:
     coin = random.Random(20261115)
     study = folder / "study.json"
     study.write_bytes(STUDY.to_bytes())
-    killed = 0
-    for number in range(8):
+    killed = number = 0
+    while killed < 3:  # a busy machine kills some of them too late
         ledger = folder / str(number)
         command = [sys.executable, "-m", "fairgauge.client", str(study), "--group", "female", "--value", "recall=1"]
         command += ["--ledger", str(ledger), "--send", f"{server.url}/{number}", "--limit", "1.1"]
@@ -160,6 +160,7 @@ def test_killed_at_random_moments(server: Recorder, folder: Path) -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         assert Ledger(ledger).state(STUDY.digest) == "delivered"
         assert {name: str(cost) for name, cost in Ledger(ledger).spent().items()} == {"": COST}
+        number += 1
+        assert number < 100, "hardly any was killed in time"
     assert randomised_twice(server) == []
-    assert len(on_the_wire(server)) == 8
-    assert killed >= 2
+    assert len(on_the_wire(server)) == number

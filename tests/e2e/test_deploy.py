@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairgauge.collector.config import read_config
+from fairgauge.collector.config import Limits, read_config
 from fairgauge.collector.metrics import Metrics
 from tests.collecting.servers import free_port
 
@@ -83,7 +83,7 @@ def test_the_containers_steps_make_a_collector_that_its_health_check_finds_well(
         [*command, "--port", port], env=clean | path, cwd=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
         try:
-            for _ in range(200):
+            for _ in range(1200):
                 if subprocess.run(health, env=clean | path, capture_output=True, check=False).returncode == 0:
                     break
                 time.sleep(0.1)
@@ -130,6 +130,23 @@ def test_alerts_are_about_what_the_collector_shows():
         assert done.returncode == 0, done.stdout
 
 
+def test_the_proxy_keeps_no_address_and_lets_through_what_the_collector_takes():
+    text = (DEPLOY / "Caddyfile").read_text()
+    # Of a request that fails Caddy logs the address, whatever becomes of the access log.
+    assert re.search(r"^\tlog default \{\n\t\texclude http\n\t\}$", text, flags=re.MULTILINE)
+    assert "\tlog {\n\t\toutput discard\n\t}" in text
+    largest = re.search(r"max_size (\d+)MiB", text)
+    assert largest is not None
+    assert int(largest[1]) * 2**20 >= Limits().study_bytes
+    shown = (ROOT / "docs" / "operators.md").read_text()
+    assert all(line.strip() in shown for line in text.splitlines() if "collector:" not in line and "#" not in line)
+    program = shutil.which("caddy")
+    if program is not None:
+        command = [program, "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+        done = subprocess.run(command, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
 def test_the_composed_collector_reads_its_settings():
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     assert set(services) == {"collector", "database", "proxy"}
@@ -142,4 +159,8 @@ def test_the_composed_collector_reads_its_settings():
     assert settings.secrets.startswith("/data/")
     assert any(mount.endswith(":/data") for mount in services["collector"]["volumes"])
     assert services["collector"]["read_only"] is True
+    # Who may read a secret cannot be said here: one that is a file is mounted as it is, with its owner.
+    assert services["collector"]["secrets"] == ["pgpass"]
+    user = last("USER").partition(":")[0]
+    assert f"chown {user} deploy/pgpass" in (DEPLOY / "compose.yaml").read_text()
     assert tomllib.loads((DEPLOY / "fairgauge.toml").read_text())["port"] == 8642

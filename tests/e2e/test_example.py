@@ -39,7 +39,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def told(url: str, token: str = "") -> bytes:
-    with urlopen(Request(url, headers={"Authorization": f"Bearer {token}"}), timeout=10) as response:
+    with urlopen(Request(url, headers={"Authorization": f"Bearer {token}"}), timeout=120) as response:
         found: bytes = response.read()
     return found
 
@@ -68,10 +68,10 @@ def test_it_shows_everything_and_stops_its_collector(tmp_path: Path):
         assert "lower for female than for male" in report
         # A browser gets the page, with results for everyone.
         page = Request(url, headers={"Accept": "text/html"})
-        with urlopen(page, timeout=10) as response:
+        with urlopen(page, timeout=120) as response:
             assert "50 answers" in response.read().decode()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     with pytest.raises(URLError):
         told(url)
 

@@ -52,7 +52,7 @@ def answering(here: Path, *arguments: str, stdin: str = "") -> bytes:
         input=stdin.encode(),
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout + done.stderr
 

@@ -13,7 +13,7 @@ from bench.load import memory_of
 from fairgauge.study import Study
 from tests.collecting.attackers import Order, run, seen_by, start
 from tests.collecting.fuzzing import fuzz
-from tests.collecting.servers import ServerProcess
+from tests.collecting.servers import PATIENCE, ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
@@ -55,7 +55,7 @@ def ask(server: ServerProcess, method: str, path: str, body: bytes = b"", **more
 
 def raw(server: ServerProcess, *parts: bytes) -> bytes:
     """Send bytes as they are, and return the first line of what comes back."""
-    with create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         for part in parts:
             connection.sendall(part)
         return first_line(connection)
@@ -78,11 +78,11 @@ def pid(server: ServerProcess) -> int:
 
 @pytest.mark.parametrize(("name", "study", "refusal"), [("bad-batches", OPEN, 400), ("bad-tickets", TICKETED, 403)])
 def test_devices_are_served_beside_a_flood(server: ServerProcess, name: str, study: Study, refusal: int):
-    attacker = start(name, Order(server.port, study.digest, 6, 5.0))
-    honest = run("honest", Order(server.port, OPEN.digest, 4, 4.0))
+    attacker = start(name, Order(server.port, study.digest, 6, 3.0))
+    honest = run("honest", Order(server.port, OPEN.digest, 4, 2.0))
     flood = seen_by(attacker)
     assert set(honest.statuses) == {200}
-    assert honest.statuses[200] > 20
+    assert honest.statuses[200] >= 4
     assert flood.statuses[refusal] > 0
     assert set(flood.statuses) <= {refusal, 429, 503}
 
@@ -93,7 +93,7 @@ def test_exports_have_places_for_each_kind_and_little_memory(server: ServerProce
     with ExitStack() as stack:
         unread = []
         for _ in range(40):
-            connection = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=30))
+            connection = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             unread.append(connection)
         told = [first_line(connection)[9:12] for connection in unread]
@@ -109,25 +109,26 @@ def test_strangers_do_not_take_the_places_of_those_who_have_a_token(server: Serv
     with ExitStack() as stack:
         told = []
         for header in [*[""] * 8, token]:
-            connection = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=30))
+            connection = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
             told.append(first_line(connection)[9:12])
         assert told == [b"200"] * 5 + [b"503"] * 3 + [b"200"]
 
 
 def test_visitors_wait_in_line_and_are_not_turned_away(server: ServerProcess):
-    attacker = start("visitors", Order(server.port, OPEN.digest, 15, 12.0))
-    visitor = run("visitors", Order(server.port, OPEN.digest, 1, 10.0))
-    attacker.kill()
-    attacker.communicate()
-    assert set(visitor.statuses) == {200}
-    assert visitor.statuses[200] >= 1
+    attacker = start("visitors", Order(server.port, OPEN.digest, 15, 60.0))
+    try:
+        visit = f"GET /studies/{OPEN.digest} HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n".encode()
+        assert {raw(server, visit) for _ in range(10)} == {b"HTTP/1.1 200 OK"}
+    finally:
+        attacker.kill()
+        attacker.communicate()
 
 
 def test_bodies_that_are_held_open_take_no_more_than_their_room(server: ServerProcess):
     before = memory_of(pid(server))
-    attacker = start("bodies-held", Order(server.port, OPEN.digest, 60, 5.0))  # 114 MB in all
-    honest = run("honest", Order(server.port, OPEN.digest, 2, 3.0))
+    attacker = start("bodies-held", Order(server.port, OPEN.digest, 60, 3.0))  # 114 MB in all
+    honest = run("honest", Order(server.port, OPEN.digest, 2, 2.0))
     held = memory_of(pid(server)) - before
     seen_by(attacker)
     assert set(honest.statuses) == {200}
@@ -169,7 +170,7 @@ def test_a_stranger_s_form_is_short_or_not_read(server: ServerProcess):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_request_is_a_fault(server: ServerProcess, seed: int):
-    found = asyncio.run(fuzz(server.port, OPEN.digest, random.Random(seed), requests=1000, seconds=60.0))
+    found = asyncio.run(fuzz(server.port, OPEN.digest, random.Random(seed), requests=1000, seconds=PATIENCE))
     assert [status for status in found if status >= 500 and status not in (503, 507)] == []
     assert found.total() >= 500
     assert len(found) > 4

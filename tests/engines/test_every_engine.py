@@ -54,6 +54,8 @@ def check_engine(engine: str, folder: Path, tmp_path: Path) -> None:
         for once in (False, True):
             found = from_files(STUDY, [f"{folder}/*.{suffix}"], engine=engine, deduplicate=once)
             assert found == ANSWERS.tally(once=once)
+    # The same answers in all formats: ids are bytes in one of them and text in the others.
+    assert from_files(STUDY, [folder], engine=engine, deduplicate=True) == ANSWERS.tally(once=True)
     for suffix in ("parquet", "csv"):
         good = Answers(ANSWERS.ids[:50], ANSWERS.symbols[:50]).write(tmp_path / f"good.{suffix}")
         bad = Answers(ANSWERS.ids[50:54], [1, 99, None, -1]).write(tmp_path / f"bad.{suffix}")

@@ -16,6 +16,7 @@ from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study, site_of
 
 SURE = 1 - 1e-6
+CHANCE = random.SystemRandom()
 CROSS = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
 CROSSED = Study("Crossed", (), site=Site(Attribute("who", cells(CROSS), cross=CROSS), "confusion", "2"))
 
@@ -40,8 +41,7 @@ def clamped(study: Study, records: Iterable[Record]) -> SiteAnswer:
 
 
 def floating(study: Study, records: Iterable[Record]) -> SiteAnswer:
-    chance = random.Random()
-    return noisy(lambda: round(chance.expovariate(0.5) * chance.choice((-1, 1))), study, records)
+    return noisy(lambda: round(CHANCE.expovariate(0.5) * CHANCE.choice((-1, 1))), study, records)
 
 
 def too_little(study: Study, records: Iterable[Record]) -> SiteAnswer:

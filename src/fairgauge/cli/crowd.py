@@ -6,7 +6,7 @@ from typing import Any
 
 from fairgauge.blanket import closeness
 from fairgauge.crowd import Crowd, crowd_of, default_delta, factor_sentence, guess_sentence, usual_observed
-from fairgauge.crowd.words import shown_delta
+from fairgauge.crowd.words import is_loose, loose_sentence, shown_delta
 from fairgauge.planning.typed import as_count, read_decimal
 from fairgauge.study import Study
 
@@ -73,6 +73,7 @@ class HiddenInCrowd:
             f"  {factor_sentence(crowd)}",
             f"  {guess_sentence(crowd)}",
             f"  How close: {tight}some data sets need about {self.lower:.4g}. These two are numerical, not certified.",
+            *([f"  {loose_sentence(crowd)}"] if is_loose(crowd) else []),
             f"  {OF_WHOM}",
         ]
 

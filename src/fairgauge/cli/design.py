@@ -9,10 +9,10 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Wish, design_for_sites
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import out, show_parts
-from fairgauge.cli.waiting import designing
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
@@ -28,6 +28,7 @@ from fairgauge.study import Question, Study
 _LARGE = 1_000_000
 
 
+@in_forms
 def design(
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
     epsilon: options.Epsilon,
@@ -71,12 +72,10 @@ def design(
         int | None,
         typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
@@ -124,7 +123,7 @@ def design(
             saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
         ):
             out.print(f"    {saving}")
-        if question.design == "uncentred" and not channel.further and (cost := _rounding(question)) > WORTH:
+        if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
 
@@ -164,6 +163,12 @@ def _show_gaps(question: Question) -> None:
     out.print(f"    For the same error each comparison takes {fewer} fewer clients than randomized response.")
     if (cost := cap_cost(question)) is not None:
         out.print(f"    {cost}")
+
+
+def _rounded_evenly(question: Question) -> bool:
+    """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
+    uncentred = question.design == "uncentred" and not question.channel.further
+    return uncentred and Goal.of(question).relies_on_shares
 
 
 def _rounding(question: Question) -> float:

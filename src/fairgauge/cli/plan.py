@@ -14,10 +14,10 @@ from fairgauge.cli import options
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
 from fairgauge.cli.for_sites import plan_for_sites, read_expected
-from fairgauge.cli.formats import Form, form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
-from fairgauge.cli.waiting import designing
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
@@ -36,6 +36,7 @@ from fairgauge.study import Metric
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
 
 
+@in_forms
 def plan(
     group: options.Group = None,
     cross: options.Cross = None,
@@ -78,12 +79,10 @@ def plan(
         typer.Option("--output", "-o", help="With --crowd-epsilon: write the study of the best design here."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="What that study is about, for the people who are asked.")] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
         expected = read_expected(sites, people, positives, expect)

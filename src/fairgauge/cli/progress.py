@@ -3,11 +3,10 @@
 Only on a terminal: what goes into a file or a pipe has none of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
-from rich.text import Text
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from fairgauge.cli.show import err
 
@@ -49,13 +48,33 @@ def waiting(what: str, *, total: float | None = None) -> Iterator[Waiting]:
         what: What runs, for people.
         total: How much there is to do, if that is known.
     """
-    columns = (_Plain("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with _shown() as progress:
         yield Waiting(progress, progress.add_task(what, total=total))
 
 
-class _Plain(TextColumn):
-    """A column whose text is shown as it is: [brackets] are no markup."""
+@contextmanager
+def designing() -> Iterator[Callable[[str], object]]:
+    """Show how far the search for a design is; yields what is told what is being worked out.
 
-    def render(self, task: Task) -> Text:
-        return Text(str(task.description))
+    A design may take several searches, and the bar starts anew with each: the number beside it says which it is.
+    """
+    from fairgauge.designs.watching import watched  # commands that design nothing need none of it
+
+    with _shown(TaskProgressColumn()) as progress:
+        bar, named = progress.add_task("Designing channels", total=1.0), ["Designing channels"]
+
+        def name(what: str) -> None:
+            named[0] = what
+            progress.update(bar, description=escaped(what), completed=0.0)
+
+        def reached(number: int, part: float) -> None:
+            progress.update(bar, description=f"{escaped(named[0])}, search {number}", completed=part)
+
+        with watched(reached):
+            yield name
+
+
+def _shown(*more: ProgressColumn) -> Progress:
+    """Return a bar with what is being done before it, as it is: [brackets] are no markup."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *more, TimeElapsedColumn())
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)

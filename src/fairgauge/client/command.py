@@ -47,6 +47,7 @@ HELP = {
     "value_column": "For a site: the column of the metric; its name unless given.",
     "person_column": "For a site: the column that tells people apart; without it each record is a person.",
     "output": "For a site: write the answer to this file.",
+    "empty": "For a site: answer though not one record counts; otherwise that is refused, and nothing is spent.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
     "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
     "wait": "Stay until the moment that the ledger drew has come, and send then.",
@@ -83,6 +84,7 @@ class Request:
     value_column: str | None = None
     person_column: str | None = None
     output: str | None = None
+    empty: bool = False
     again: bool = False
     now: bool = False
     wait: bool = False
@@ -121,7 +123,7 @@ def make_parser() -> argparse.ArgumentParser:
         option, dest = f"--{name}-column", f"{name}_column"
         parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
     parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
-    for name in ("again", "now", "wait", "json"):
+    for name in ("empty", "again", "now", "wait", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
@@ -162,8 +164,9 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
 
         run_for_site(request, study, study.site, limits=limits, patience=patience)
         return
-    if request.records is not None or request.output is not None:
-        raise InvalidInput("records" if request.records else "output", "given", "is for studies of sites only")
+    if request.records is not None or request.output is not None or request.empty:
+        name = "records" if request.records else "output" if request.output else "empty"
+        raise InvalidInput(name, "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)

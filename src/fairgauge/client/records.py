@@ -1,14 +1,14 @@
 """Read a site's records from a file or a data frame, without repeating any of them in an error."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
 from fairgauge.client.site import Record, entry_text
 from fairgauge.client.tables import read_columns
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Site
 
 # A column of whole numbers in which one is missing is often read as one of floats.
@@ -65,6 +65,27 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
     rows = zip(*(zip(*(table[name] for name in names), strict=True) for names in (groups, outcome)), strict=True)
     found = ((person, *row) for person, row in zip(people, rows, strict=False))
     return (record for record in found if record[0] is not None) if columns.person else found
+
+
+def some_of(records: Iterable[Record], counts: Callable[[Record], bool], otherwise: str) -> Iterator[Record]:
+    """Pass records on, and refuse at their end if none of them counts: the answer would be noise, and cost as much.
+
+    Args:
+        records: The records.
+        counts: Whether a record counts; not asked any more once one does.
+        otherwise: What to do if that is meant.
+
+    Raises:
+        CannotAnswer: If none counts.
+    """
+    found, any_row = False, False
+    for record in records:
+        any_row = True
+        found = found or counts(record)
+        yield record
+    if not found:
+        why = "every record lacks a group or an outcome" if any_row else "there is no record"
+        raise CannotAnswer(f"{why}, so the answer would be noise alone; nothing was drawn or spent. {otherwise}")
 
 
 def person_text(entry: Any) -> str | None:

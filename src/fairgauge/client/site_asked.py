@@ -11,7 +11,7 @@ from pathlib import Path
 from fairgauge.client.answer import check_able, check_time
 from fairgauge.client.disk import make_folder
 from fairgauge.client.limits import site_charges
-from fairgauge.client.records import records_of
+from fairgauge.client.records import records_of, some_of
 from fairgauge.client.refusals import UNTOLD, Refusal
 from fairgauge.client.site import Record, SiteAnswer
 from fairgauge.client.site_ledger import SiteLedger
@@ -84,4 +84,7 @@ def _refused(study: Study, site: Site, ledger: SiteLedger, own: SiteSettings) ->
 
 def _records(site: Site, own: SiteSettings) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before."""
-    yield from records_of(site, own.records, own.columns)
+    records = records_of(site, own.records, own.columns)
+    # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.
+    otherwise = 'If the site really has nobody to count, its settings say "empty": true'
+    yield from records if own.empty else some_of(records, lambda _: True, otherwise)

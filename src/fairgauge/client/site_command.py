@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.client.records import Columns, records_of
-from fairgauge.client.site import Record, SiteAnswer
+from fairgauge.client.records import Columns, records_of, some_of
+from fairgauge.client.site import Record, SiteAnswer, law_of
 from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput
 
@@ -100,7 +100,12 @@ def _records(request: "Request", site: "Site") -> Iterator[Record]:
     columns = Columns(
         groups, request.truth_column, request.prediction_column, request.value_column, request.person_column
     )
-    yield from records_of(site, Path(request.records), columns)
+    records = records_of(site, Path(request.records), columns)
+    if request.empty:
+        yield from records
+        return
+    otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
+    yield from some_of(records, lambda record: bool(law_of(site, *record[1:])), otherwise)
 
 
 def _deliver(ledger: SiteLedger, answer: SiteAnswer, request: "Request", patience: "Patience | None") -> None:

@@ -14,7 +14,7 @@ from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_li
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 
-_FIELDS = ("records", "columns", "ledger", "limit", "study_limit", "studies")
+_FIELDS = ("records", "columns", "ledger", "limit", "study_limit", "studies", "empty")
 _COLUMNS = ("groups", "truth", "prediction", "value", "person")
 
 
@@ -28,6 +28,7 @@ class SiteSettings:
         columns: Where things stand in the records.
         limits: The most that it spends for each person.
         studies: Digests of the studies that it answers; None for any within its limits.
+        empty: Whether it answers though there is no record, with noise alone.
     """
 
     records: Path
@@ -35,6 +36,7 @@ class SiteSettings:
     columns: Columns = field(default_factory=Columns)
     limits: Limits = field(default_factory=Limits)
     studies: frozenset[str] | None = None
+    empty: bool = False
 
     @classmethod
     def load(cls, path: str | Path) -> "SiteSettings":
@@ -51,6 +53,9 @@ class SiteSettings:
         studies = document.get("studies")
         if studies is not None and not (isinstance(studies, list) and all(isinstance(one, str) for one in studies)):
             raise InvalidInput("studies", studies, "must be a list of digests")
+        empty = document.get("empty", False)
+        if not isinstance(empty, bool):
+            raise InvalidInput("empty", empty, "must be true or false")
         return cls(
             records=home / _text(document, "records"),
             ledger=home / _text(document, "ledger", "ledger.sqlite3"),
@@ -60,6 +65,7 @@ class SiteSettings:
                 read_limit("study_limit", _text(document, "study_limit", str(STUDY_LIMIT))),
             ),
             studies=None if studies is None else frozenset(studies),
+            empty=empty,
         )
 
 

@@ -12,7 +12,8 @@ DAY, HOUR = 86_400, 3600  # seconds
 class Retention:
     """Removes the answers of sealed studies whose ``retention`` is over.
 
-    A study closes in a time bucket, and days count from the bucket's first second: nothing is kept for longer than the
+    A study closes at its own time or, before that, in a time bucket, and days count from that time or from the bucket's
+    first second: nothing is kept for longer than the
     study says, give or take the hour between two looks.  Each study's document is read once.
     """
 

@@ -268,7 +268,10 @@ class Collector:
     async def close(self, digest: str) -> None:
         """Take no more answers to a study, then seal it; again is fine."""
         entry = await self.entry(digest)
-        await self.store.close_study(entry.number, self.bucket())
+        closes = entry.kept.closes
+        # The end that a study names is public, so it is kept as it is; any other moment to the hour only.
+        at = self.bucket() if closes is None or self.clock() < closes else closes
+        await self.store.close_study(entry.number, at)
         entry.kept = replace(await self.document(digest), document=b"")
         await self.seal(digest)
 

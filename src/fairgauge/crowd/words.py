@@ -41,6 +41,23 @@ def readers_sentence(crowd: Crowd) -> str:
     return (
         f"Towards everyone who reads the counts: epsilon {shown(crowd.epsilon, 4)} at delta "
         f"{shown_delta(crowd.delta)}, if counts are shown of at least {crowd.batch:,} answers together, {others}."
+    ) + (f" {loose_sentence(crowd)}" if is_loose(crowd) else "")
+
+
+def is_loose(crowd: Crowd) -> bool:
+    """Tell whether delta is so large that a promise with it would hardly be one.
+
+    >>> is_loose(Crowd(1000, Decimal(0), Decimal("0.001"), Decimal(1)))
+    True
+    """
+    return crowd.delta * crowd.batch >= 1
+
+
+def loose_sentence(crowd: Crowd) -> str:
+    """Say what a promise with so large a delta would allow."""
+    return (
+        f"This delta is large: publishing one of {crowd.batch:,} answers as it is, picked at random, would keep a "
+        "promise with it, too."
     )
 
 

@@ -45,6 +45,12 @@ class CrowdAim:
             raise InvalidInput("crowd-epsilon", self.epsilon, f"must be {LEAST_EPSILON} or above")
         if not self.local_limit >= LEAST_EPSILON:
             raise InvalidInput("local-limit", self.local_limit, f"must be {LEAST_EPSILON} or above")
+        if self.delta is not None and self.delta.is_finite() and self.delta * self.clients >= 1:
+            rule = (
+                f"must be below 1 in {self.clients:,}, and better far below: publishing one of so many answers as it "
+                "is would keep a promise with this delta, too"
+            )
+            raise InvalidInput("delta", self.delta, rule)
 
 
 def read_aim(

@@ -10,6 +10,7 @@ from fairgauge import __version__
 from fairgauge.estimation import Estimate
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
+from fairgauge.reports.crowd import crowd_view
 from fairgauge.reports.particulars import NAME, Particulars, stated
 from fairgauge.reports.sites import about_sentence, asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
@@ -61,6 +62,7 @@ def render_report(
             said=said,
             facts=facts(study, tally.total, said),
             seal_facts=seal_facts(study, said),
+            crowd=crowd_view(study),
             assumptions=assumptions(study, estimate, said),
             stated=stated(study, digest, estimate, said, __version__),
             meta_name=NAME,

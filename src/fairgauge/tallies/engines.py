@@ -8,9 +8,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import gettempdir
+from threading import get_ident
 from typing import Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
@@ -38,12 +39,9 @@ def _polars(kind: str, files: Sequence[str], names: Names) -> Any:
 
 
 def _duckdb(kind: str, files: Sequence[str], names: Names) -> Any:
-    import duckdb
-
-    # Beyond the memory there is the disk, but not the folder that the user happens to be in.
-    connection = duckdb.connect(config={"temp_directory": gettempdir(), "preserve_insertion_order": "false"})
+    connection = _connection(get_ident())
     for scheme in dict.fromkeys(file.partition("://")[0] for file in files if is_remote(file)):
-        if scheme not in ("http", "https", "hf"):
+        if scheme not in ("http", "https", "hf", *connection.list_filesystems()):
             import fsspec
 
             connection.register_filesystem(fsspec.filesystem(scheme))
@@ -54,6 +52,15 @@ def _duckdb(kind: str, files: Sequence[str], names: Names) -> Any:
         columns = dict.fromkeys(names, "VARCHAR")
         return connection.read_json(every, format="newline_delimited", columns=columns)
     return connection.read_csv(every, header=True, all_varchar=True)
+
+
+@lru_cache(maxsize=4)
+def _connection(_thread: int) -> Any:
+    """Return one connection for a thread: what is to be put together must be of one."""
+    import duckdb
+
+    # Beyond the memory there is the disk, but not the folder that the user happens to be in.
+    return duckdb.connect(config={"temp_directory": gettempdir(), "preserve_insertion_order": "false"})
 
 
 def _pyspark(kind: str, files: Sequence[str], names: Names) -> Any:
@@ -128,6 +135,31 @@ def scan(engine: str, kind: str, files: Sequence[str], columns: Mapping[str, str
     # A column that stands in the way of one that was named is not the one that is meant.
     rows = rows.drop([name for name in own if name in there]) if own else rows
     return rows.rename({theirs: name for name, theirs in own.items()}) if own else rows
+
+
+def with_text_ids(rows: "nw.LazyFrame[Any]") -> "nw.LazyFrame[Any]":
+    """Return rows whose ids are hexadecimal, as text files have them, and not bytes."""
+    if rows.collect_schema().get("id", nw.String()) in (nw.String, nw.Object):
+        return rows
+    native: Any = rows.to_native()
+    if rows.implementation.is_polars():
+        import polars as pl
+
+        native = native.with_columns(pl.col("id").bin.encode("hex"))
+    elif rows.implementation.is_duckdb():
+        native = native.project("* REPLACE (lower(hex(id)) AS id)")
+    elif rows.implementation.is_pyspark():
+        from pyspark.sql import functions
+
+        native = native.withColumn("id", functions.lower(functions.hex("id")))
+    else:
+        native = native.assign(id=native["id"].map(_hexadecimal, meta=("id", "str")))
+    found: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+    return found
+
+
+def _hexadecimal(name: Any) -> str | None:
+    return name.hex() if isinstance(name, bytes) else None
 
 
 def study_of(file: str, engine: str) -> str | None:

@@ -30,9 +30,8 @@ _ENDINGS = "must end in .parquet, .ndjson, .jsonl or .csv"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files of one format that are counted together."""
+    """Files that are counted together."""
 
-    format: str
     files: tuple[str, ...]
     size: int
 
@@ -90,23 +89,22 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
         MissingExtra: If the engine is not installed.
     """
     from fairgauge.tallies import engines
-    from fairgauge.tallies.frames import count, tally_of
+    from fairgauge.tallies.frames import count, repeated, tally_of
 
     chosen = choose(engine)
-    # An id may come again in any file, so what is to be counted once is counted together.
     parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
-    if deduplicate and len({part.format for part in parts}) > 1:
-        raise InvalidInput("answers", "files of several formats", "must be of one format to be counted once")
+    if deduplicate:  # an id may come again in any file, so what is to be counted once is counted together
+        parts = [Part(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
     names = dict(columns or {})
+
+    def scan(files: Sequence[str]) -> "nw.LazyFrame[Any]":
+        return _scan(study, chosen, files, names)
+
     whole, done, tally = sum(part.size for part in parts), 0, Tally.empty(study)
     for part in parts:
-
-        def scan(files: Sequence[str], part: Part = part) -> "nw.LazyFrame[Any]":
-            return engines.scan(chosen, part.format, files, names)
-
         with readable(chosen, part.files) as files:
             with _reading(chosen, part.files):
-                for file in files if part.format == "parquet" else ():
+                for file in (file for file in files if file_format(file) == "parquet"):
                     named = engines.study_of(file, chosen)
                     if named is not None and named != study.digest:
                         raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
@@ -119,21 +117,23 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
             progress(done, whole)
     if deduplicate:
         return Counted(tally, 0)
-    return Counted(tally, _again(chosen, parts, names) if tally.total <= MOST_LOOKED_AT else None)
+    if tally.total > MOST_LOOKED_AT:
+        return Counted(tally, None)
+    every = [file for part in parts for file in part.files]
+    with readable(chosen, every) as files, _reading(chosen, every):
+        return Counted(tally, repeated(scan(files)))
 
 
-def _again(engine: str, parts: Sequence[Part], names: Mapping[str, str]) -> int | None:
-    """Return how many answers have an id that came before, in files of the same format."""
+def _scan(study: Study, engine: str, files: Sequence[str], names: Mapping[str, str]) -> "nw.LazyFrame[Any]":
+    """Open files, of one format or of several."""
     from fairgauge.tallies import engines
-    from fairgauge.tallies.frames import repeated
+    from fairgauge.tallies.frames import as_one
 
-    found = []
-    for wanted in dict.fromkeys(part.format for part in parts):
-        every = [file for part in parts if part.format == wanted for file in part.files]
-        with readable(engine, every) as files, _reading(engine, every):
-            found.append(repeated(engines.scan(engine, wanted, files, names)))
-    known = [number for number in found if number is not None]
-    return sum(known) if known else None
+    formats: dict[str | None, list[str]] = {}
+    for file in files:
+        formats.setdefault(file_format(file), []).append(file)
+    found = [engines.scan(engine, str(kind), own, names) for kind, own in formats.items()]
+    return found[0] if len(found) == 1 else as_one(study, [engines.with_text_ids(one) for one in found])
 
 
 def choose(engine: str) -> str:
@@ -176,12 +176,12 @@ def split(files: Sequence[str], *, most: int | None) -> Iterator[Part]:
                 continue
             added = size(file) if is_remote(file) else Path(file).stat().st_size
             if taken and most is not None and held + added > most:
-                yield Part(wanted, tuple(taken), held)
+                yield Part(tuple(taken), held)
                 taken, held = [], 0
             taken.append(file)
             held += added
         if taken:
-            yield Part(wanted, tuple(taken), held)
+            yield Part(tuple(taken), held)
 
 
 def file_format(file: str) -> str | None:

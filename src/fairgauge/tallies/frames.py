@@ -4,6 +4,7 @@ Each answer gets a key: its symbol, or a negative number that says what is wrong
 nothing else, so what it hands back is as short as the study's list of symbols, whatever the frame holds.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
@@ -64,6 +65,24 @@ def repeated(rows: "nw.LazyFrame[Any]") -> int | None:
     for answers, ids in fetched.select(_COUNT, _KEY).iter_rows():
         return 0 if not ids else int(answers) - int(ids)
     return 0
+
+
+def as_one(study: Study, several: Sequence["nw.LazyFrame[Any]"]) -> "nw.LazyFrame[Any]":
+    """Return frames of several formats as one, whose columns are text; an id that a frame has not is missing there."""
+    import narwhals as nw
+
+    found = []
+    for rows in several:
+        schema = rows.collect_schema()
+        if "symbol" not in schema:
+            raise InvalidInput("column", "symbol", f"must be there; the answers have {', '.join(schema.names())}")
+        columns = [nw.col("symbol").cast(nw.String)]
+        # A Parquet file names its study beside its rows, and that is looked at elsewhere.
+        for name, otherwise in (("id", None), ("study", study.digest)):
+            own = nw.col(name) if name in schema else nw.lit(otherwise)
+            columns.append(own.cast(nw.String).alias(name))
+        found.append(rows.select(*columns))
+    return nw.concat(found)
 
 
 def example(study: Study, rows: "nw.LazyFrame[Any]", *, deduplicate: bool) -> dict[str, Any] | None:

@@ -26,8 +26,9 @@ def zigzag(number: int) -> bytes:
     return bytes(digits)
 
 
-GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
-OPEN = "wombat", 0.3417578125, 234_571
+# Numbers so long that no moment, port, key or id has their digits or bytes by chance.
+GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 918_273_645_546_373
+OPEN = "wombat", 0.3417578125, 827_364_554_637_281
 STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
 SITES = confusion_study()
 PATIENT, OPEN_PATIENT = "echidna", "bandicoot"

@@ -12,8 +12,9 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.apis.utils.analytix_utils import create_analytic_dxo, send_analytic_dxo
 
-GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 123_457
-OPEN = "wombat", 0.3417578125, 234_571
+# Numbers so long that no moment, port, key or id has their digits or bytes by chance.
+GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 918_273_645_546_373
+OPEN = "wombat", 0.3417578125, 827_364_554_637_281
 
 
 def marks(fl_ctx: FLContext) -> tuple[str, float, int, str]:

@@ -69,7 +69,7 @@ STARTUP = {
     "zsh": (".zshrc", "PS1='ready> '"),
     "fish": (".config/fish/config.fish", "function fish_greeting; end; function fish_prompt; echo -n 'ready> '; end"),
 }
-LONGEST = 30.0  # seconds until a shell that says nothing has failed
+LONGEST = 120.0  # seconds until a shell that says nothing has failed
 
 
 @contextmanager

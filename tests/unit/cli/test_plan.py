@@ -201,6 +201,7 @@ class TestCrowd:
             ((*TERMS, "-o", "x.json"), "title=nothing: must be given with --output"),
             ((*TERMS, "--title", "Falls"), "title=Falls: must be given with --output"),
             ((*GROUPS, "--clients", "9", "-o", "x", "--title", "T"), "output=x: must be given with --crowd-epsilon"),
+            ((*TERMS, "--delta", "1e-4"), "delta=0.0001: must be below 1 in 10,000, and better far below"),
             ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
             ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
             ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from fairgauge.cli import progress
-from fairgauge.cli.progress import waiting
+from fairgauge.cli.progress import designing, waiting
+from fairgauge.designs.watching import Search
 from tests.unit.cli.conftest import Run
 
 
@@ -42,3 +43,21 @@ def test_a_command_shows_what_it_is_at_on_a_terminal_only(
     monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=False))
     fairgauge("estimate", *files)
     assert written.getvalue() == ""
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_terminal_shows_what_is_searched_and_how_far_it_is(on_terminal: bool, monkeypatch: pytest.MonkeyPatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(progress, "err", Console(file=shown, force_terminal=on_terminal, width=100))
+    with designing() as name:
+        name("Designing the channel for [recall]")
+        for gaps in ((1.0, 0.1), (1.0, 0.01)):
+            search = Search(0.01)
+            for gap in gaps:
+                search.within(gap)
+    text = shown.getvalue()
+    if not on_terminal:
+        assert text.strip() == ""
+        return
+    assert "Designing the channel for [recall], search 2" in text
+    assert "100%" in text

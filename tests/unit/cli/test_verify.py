@@ -221,6 +221,11 @@ class TestCrowd:
         assert close.startswith("  How close: computed tightly it is about 0.")
         assert whom.endswith("towards them the epsilon of each question holds, and no other.")
 
+    def test_a_large_delta_is_called_one(self, fairgauge: Run, files: Files):
+        for delta, large in (("0.01", True), ("0.009", False)):
+            told = fairgauge("verify", files[0], "--crowd", "100", "--delta", delta).out
+            assert ("This delta is large: publishing one of 100 answers as it is" in told) == large
+
     @pytest.mark.parametrize(
         ("typed", "said"),
         [

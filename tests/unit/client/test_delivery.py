@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cryptography import x509
@@ -101,21 +102,24 @@ class TestSend:
             send(ANSWER, "http://127.0.0.1:1/secret/path", patience=AT_ONCE)
 
     def test_silence_is_given_up(self, server: Recorder) -> None:
+        over = threading.Event()
+
         def reply(_: Heard) -> Reply:
-            time.sleep(1)
+            over.wait(60)
             return Reply()
 
         server.reply = reply
         with pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
             send(ANSWER, server.url, patience=Patience(tries=1, timeout=0.1))
+        over.set()
 
     @pytest.mark.parametrize("drip", [b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"])
-    def test_a_reply_that_drips_is_given_up(self, drip: bytes) -> None:
-        with dripping(drip) as url:
-            begun = time.monotonic()
-            with pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
-                send(ANSWER, url, patience=Patience(tries=1, timeout=0.2))
-        assert 0.5 < time.monotonic() - begun < 3
+    def test_a_reply_that_drips_is_given_up(self, drip: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Although it is never silent for long: on this clock, five seconds go by between two looks at it."""
+        clock = SimpleNamespace(monotonic=iter(range(0, 10**6, 5)).__next__)
+        monkeypatch.setattr("fairgauge.client.web.time", clock)
+        with dripping(drip) as url, pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
+            send(ANSWER, url, patience=Patience(tries=1, timeout=20))
 
     def test_over_tls(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         certificate = make_certificate(tmp_path / "certificate.pem")

@@ -85,6 +85,23 @@ def test_every_failure_of_records_looks_the_same(
     assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
 
 
+def test_no_record_is_an_answer_only_if_the_site_means_it(tmp_path: Path) -> None:
+    nobody = "who,gender,sick,alarm\n"
+    found = answer_asked(settled(tmp_path, nobody), STUDY)
+    assert isinstance(found, Refusal)
+    assert found.code == "device"
+    assert "there is no record" in found.detail
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+    assert isinstance(answer_asked(settled(tmp_path, nobody, empty=True), STUDY), SiteAnswer)
+    with pytest.raises(InvalidInput, match="empty=yes: must be true or false"):
+        SiteSettings.load(settled(tmp_path, empty="yes"))
+
+
+def test_a_lone_person_without_a_group_is_answered_for_as_any_other(tmp_path: Path) -> None:
+    found = answer_asked(settled(tmp_path, "who,gender,sick,alarm\n7,,1,0\n"), STUDY)
+    assert isinstance(found, SiteAnswer), "a refusal that a server sees would tell what the noise hides"
+
+
 def test_a_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "site.json").write_text("{}")
     with pytest.raises(InvalidInput, match="records=None: must be text"):

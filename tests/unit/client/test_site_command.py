@@ -1,8 +1,15 @@
 """What a site is shown before its counts leave."""
 
+from pathlib import Path
+
+import pytest
+
+from fairgauge.client.command import main
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_command import table
+from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Attribute, Metric, Site
+from tests.sites import confusion_study
 
 SEX = Attribute("sex", ["female", "male"])
 LEVELS = (-(2**30), 0, 2**30)
@@ -25,3 +32,24 @@ def test_counts_of_truth_and_prediction_stand_below_both() -> None:
     lines = shown(Site(SEX, "confusion", "1"), *range(8))
     assert lines[0] == "        truth 0, said 0  truth 0, said 1  truth 1, said 0  truth 1, said 1"
     assert lines[2].split() == ["male", "4", "5", "6", "7"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [("", "there is no record"), (",1,0\nmale,,1\n", "every record lacks a group or an outcome")],
+)
+def test_noise_alone_is_sent_only_if_that_is_meant(
+    rows: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    confusion_study().save(tmp_path / "study.json")
+    (tmp_path / "patients.csv").write_text(f"sex,truth,prediction\n{rows}")
+    typed = [str(tmp_path / "study.json"), "--records", str(tmp_path / "patients.csv")]
+    typed += ["--ledger", str(tmp_path / "ledger"), "--output", str(tmp_path / "answer.json")]
+    assert main(typed) == 1
+    said = capsys.readouterr().err
+    assert f"{why}, so the answer would be noise alone; nothing was drawn or spent." in said
+    assert "say so with --empty" in said
+    assert SiteLedger(tmp_path / "ledger").spent() == {}
+    assert not (tmp_path / "answer.json").exists()
+    assert main([*typed, "--empty"]) == 0
+    assert len(SiteAnswer.load(tmp_path / "answer.json").counts) == 8

@@ -21,10 +21,11 @@ from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.inclusion import check_included
 from fairgauge.collector.keeping.check import check_store
-from fairgauge.collector.pages.crowd import crowd_view, release_sentence
+from fairgauge.collector.pages.crowd import release_sentence
 from fairgauge.collector.seal import Export, check_sealed, read_sealed
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.reports.crowd import crowd_view
 from fairgauge.study import Release
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_database
@@ -88,6 +89,8 @@ def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
         assert f"a crowd epsilon of {found.epsilon} at delta 1e-4" in text
         assert "if a reader knows none of the others" in text
         assert "All answers" not in text
+        promises = text[text.index("There are two promises") : text.index("Only what follows holds towards them.")]
+        assert promises in (await desk.get(f"{ONE}/report")).text, "page and report say the same"
         await desk.post(f"{ONE}/close")
         assert "Counts left in batches of at least 30 answers, and all of them are shown now." in await page(desk)
         assert "answers.ndjson" not in await page(desk)

@@ -91,9 +91,9 @@ def test_nothing_is_acknowledged_before_the_commit_and_a_full_queue_refuses():
     async def scene(store: MemoryStore, intake: Intake) -> None:
         store.gate.clear()
         first = asyncio.create_task(intake.submit([row(1)]))
-        await asyncio.sleep(0.02)  # now it is being committed
+        await settle()  # now it is being committed
         rest = [asyncio.create_task(intake.submit([row(n)])) for n in (2, 3)]
-        await asyncio.sleep(0.02)
+        await settle()
         with pytest.raises(Busy):
             await intake.submit([row(4)])
         assert not first.done()

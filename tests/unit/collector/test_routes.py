@@ -283,7 +283,7 @@ def test_a_study_opens_and_closes_at_its_time(ask):
         now = closes
         assert (await desk.answer(study, b"\1" * 16, 1)).status_code == 410
         assert (await desk.answer(study, ID, 1)).json() == {"status": "duplicate"}
-        for _ in range(600):  # the collector looks every two seconds
+        for _ in range(2400):  # the collector looks every two seconds
             found = await desk.get(f"/studies/{study.digest}/sealed")
             if found.status_code == 200:
                 break
@@ -297,13 +297,13 @@ def test_too_much_is_refused_until_later(ask):
     async def scene(desk: Desk) -> None:
         await desk.publish(STUDY)
         statuses = [(await desk.answer(STUDY, bytes([n] * 16), 0)).status_code for n in range(30)]
-        assert statuses.count(200) in (1, 2)
+        assert statuses.count(200) == 1
         refused = await desk.answer(STUDY, ID, 0)
         assert refused.status_code == 429
-        assert 1 <= int(refused.headers["retry-after"]) <= 10
-        assert sum(await desk.tally(STUDY)) == statuses.count(200)
+        assert 1 <= int(refused.headers["retry-after"]) <= 1000
+        assert sum(await desk.tally(STUDY)) == 1
 
-    ask(scene, rates={"open": 0.1})
+    ask(scene, rates={"open": 0.001})
 
 
 def test_a_batch_has_a_largest_size(ask):

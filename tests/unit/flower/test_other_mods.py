@@ -37,7 +37,7 @@ def app(here: Path, *, whole: list[Any] | None = None, training: list[Any], befo
 
     @made.evaluate(mods=[*before, private, *after])
     def evaluate(message: Message, context: Context) -> Message:
-        return Message(RecordDict({"metrics": MetricRecord({"recall": 0.5, "loss": 0.8125})}), reply_to=message)
+        return Message(RecordDict({"metrics": MetricRecord({"recall": 0.5, "loss": 0.8125390625})}), reply_to=message)
 
     return made
 
@@ -76,7 +76,7 @@ def test_on_the_whole_app_they_may_refuse_every_evaluation_and_leak_nothing(name
         assert "ArrayRecord" in reply.error.reason
     else:  # as in Flower 1.21, where they look at training alone
         assert from_content(reply.content).study == STUDY.digest
-    assert "8125" not in repr(reply)
+    assert "8125390625" not in repr(reply)
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -86,7 +86,7 @@ def test_mods_that_log_sizes_go_anywhere(place: str, tmp_path: Path, caplog: pyt
     reply = app(tmp_path, training=[], **others)(sent("evaluate"), context())
     assert list(reply.content) == ["metrics"]
     assert from_content(reply.content).study == STUDY.digest
-    assert "8125" not in repr(reply)
+    assert "8125390625" not in repr(reply)
 
 
 def test_secure_aggregation_needs_an_app_that_has_no_place_for_ours(tmp_path: Path) -> None:

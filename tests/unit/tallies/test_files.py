@@ -32,8 +32,21 @@ def test_folders_patterns_and_names_may_overlap(folder: Path, tmp_path: Path):
     (tmp_path / "notes.txt").write_text("not answers")
     assert from_files(STUDY, [tmp_path], engine=QUICK).total == 30
     assert from_files(STUDY, [tmp_path, tmp_path / "c.csv", f"{tmp_path}/**/*.parquet"], engine=QUICK).total == 30
-    with pytest.raises(InvalidInput, match="files of several formats"):
-        from_files(STUDY, [tmp_path], engine=QUICK, deduplicate=True)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_ids_are_compared_across_formats(engine: str, tmp_path: Path):
+    for number, name in enumerate(("a.parquet", "b.ndjson", "c.csv")):
+        part = slice(10 * number, 10 * number + 20)  # each has ten answers that the next one has, too
+        Answers(ANSWERS.ids[part], ANSWERS.symbols[part]).write(tmp_path / name)
+    found = files.count_files(STUDY, [tmp_path], engine=engine)
+    assert (found.tally.total, found.again) == (60, 20), "what is told is what --deduplicate takes away"
+    once = from_files(STUDY, [tmp_path], engine=engine, deduplicate=True)
+    assert once == Answers(ANSWERS.ids[:40], ANSWERS.symbols[:40]).tally(once=True)
+    other = (int(str(ANSWERS.symbols[0])) + 1) % STUDY.symbols
+    Answers(ANSWERS.ids[:1], [other]).write(tmp_path / "d.ndjson")
+    with pytest.raises(InvalidInput, match="must be the same in all answers of one id"):
+        from_files(STUDY, [tmp_path], engine=engine, deduplicate=True)
 
 
 @pytest.mark.parametrize(

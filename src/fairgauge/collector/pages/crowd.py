@@ -1,13 +1,6 @@
-"""A study in the crowd on its page: what of its counts is shown, and what both promises are."""
+"""A study in the crowd on its page: what of its counts is shown."""
 
-from dataclasses import dataclass
-from functools import lru_cache
-
-from fairgauge.collector.pages.speaking import ENGLISH
-from fairgauge.crowd import Crowd, promised
-from fairgauge.crowd.words import factor_of, right_at_most, shown, shown_delta
-from fairgauge.languages import Numeral, Told, Voice
-from fairgauge.study import Study
+from fairgauge.languages import Told
 
 
 def release_sentence(batch: int, *, shown: int, over: bool) -> str:
@@ -21,37 +14,3 @@ def release_sentence(batch: int, *, shown: int, over: bool) -> str:
     if not shown:
         return Told.of("results.not-yet", batch=batch, twice=2 * batch)
     return Told.of("results.some", shown=shown, batch=batch)
-
-
-@dataclass(frozen=True)
-class CrowdView:
-    """The second promise, for a page."""
-
-    epsilon: str
-    batch: str
-    factor: str
-    guess: str
-    promise: str
-
-
-def crowd_view(study: Study, voice: Voice = ENGLISH) -> CrowdView | None:
-    """Return the second promise of a study in the crowd; None for others.  It takes up to some seconds, once."""
-    crowd = _promised(study)
-    if crowd is None:
-        return None
-    delta, known = Numeral(shown_delta(crowd.delta)), crowd.batch - crowd.people
-    key, more = ("study.crowd-known", {"known": known}) if known else ("study.crowd", {})
-    right = Told.of("number.percent", number=Numeral(shown(right_at_most(crowd), 3)))
-    epsilon = Numeral(shown(crowd.epsilon, 4))
-    return CrowdView(
-        epsilon=voice.tell(epsilon),
-        batch=voice.number(crowd.batch),
-        factor=voice.tell(Told.of("study.factor", factor=Numeral(shown(factor_of(crowd), 3)), delta=delta)),
-        guess=voice.tell(Told.of("study.guess", right=right)),
-        promise=voice.tell(Told.of(key, epsilon=epsilon, delta=delta, **more)),
-    )
-
-
-@lru_cache(maxsize=64)
-def _promised(study: Study) -> Crowd | None:
-    return promised(study)

@@ -8,7 +8,6 @@ from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.pages.crowd import crowd_view
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import voice_of
@@ -16,6 +15,7 @@ from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
 from fairgauge.errors import CannotEstimate
 from fairgauge.languages import Voice
+from fairgauge.reports.crowd import crowd_view
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.sites import noise_sentence
