@@ -20,7 +20,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-SMALL_SPARK = "--master local[1] --conf spark.sql.shuffle.partitions=1 --conf spark.ui.enabled=false pyspark-shell"
+# Little to do and done once: compiling it would take longer than doing it.
+SMALL_SPARK = (
+    "--master local[1] --conf spark.sql.shuffle.partitions=1 --conf spark.ui.enabled=false "
+    "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
+    '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+)
 # Spark takes seconds to start: all that is asked of it is in one test.
 QUICK = pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
 
