@@ -5,9 +5,10 @@
 In a deployment each site writes these itself, and nobody else can.  A simulation has one ``privacy.json`` for all.
 """
 
-import argparse
 import json
 from pathlib import Path
+
+import typed
 
 JOB = "private-metrics"
 REGIONS = ("south", "north")
@@ -15,12 +16,8 @@ REGIONS = ("south", "north")
 
 def main() -> None:
     """Write the files of every site."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--output", type=Path, default=Path("build/nvflare"), help="where everything goes")
-    parser.add_argument("--sites", type=int, default=2, help="how many sites there are (2)")
-    options = parser.parse_args()
-    folder: Path = options.output.resolve()
-    for number in range(options.sites):
+    folder, sites = typed.read(__doc__)
+    for number in range(sites):
         settle(folder / "sites" / f"site-{number + 1}", REGIONS[number % len(REGIONS)])
     guard(folder / "work" / JOB / "local", folder / "sites" / "{site}" / "agent.json")
 

@@ -5,24 +5,22 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 
 
+@in_forms
 def audit(
     study: Annotated[Path, typer.Argument(help="The study's file.")],
     samples: Annotated[int, typer.Option(help="How many answers to draw for each of two people.")] = 20_000,
     confidence: Annotated[float, typer.Option(help="How sure the bounds are, together.")] = 0.99,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
     from fairgauge.audit import audit_study
     from fairgauge.cli.progress import waiting
     from fairgauge.cli.read import read_study
 
-    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if document.site is not None:
         from fairgauge.cli.for_sites import audit_for_sites

@@ -3,7 +3,7 @@
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, read_tally
 from fairgauge.cli.show import show_estimate
@@ -11,18 +11,17 @@ from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 
 
+@in_forms
 def estimate(
     study: options.StudyFile,
     tally: options.TallyFile,
     confidence: options.Confidence = 0.99,
     interval: options.IntervalName = DEFAULT,
     tolerance: options.Tolerance = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Estimate gaps and means, with intervals that say what they guarantee."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     counts = read_tally(tally, document)
     with waiting("Estimating"):

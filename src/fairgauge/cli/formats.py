@@ -1,10 +1,13 @@
 """The same numbers for programs and for papers: JSON, CSV or Markdown."""
 
 import csv
+import inspect
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, Literal
 
+from fairgauge.cli import options
 from fairgauge.cli.show import out, show_json
 from fairgauge.errors import InvalidInput
 
@@ -23,6 +26,26 @@ def form_of(*, json: bool, csv: bool, markdown: bool) -> Form:
     if len(asked) > 1:
         raise InvalidInput("output", " and ".join(f"--{name}" for name in asked), "must be one of them")
     return asked[0] if asked else "people"
+
+
+def in_forms(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--json``, ``--csv`` and ``--markdown``; it is told as ``form`` which was asked for."""
+    own = inspect.signature(command)
+    kinds = {"json": options.Json, "csv": options.Csv, "markdown": options.Markdown}
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    parameters = [*(one for one in own.parameters.values() if one.name != "form"), *more]
+
+    @wraps(command)
+    def run(*, json: bool, csv: bool, markdown: bool, **given: Any) -> None:
+        command(**given, form=form_of(json=json, csv=csv, markdown=markdown))
+
+    # What a command line is made from: the options of both.
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
+    return run
 
 
 def show_as(form: Form, document: dict[str, Any], rows: Rows) -> None:

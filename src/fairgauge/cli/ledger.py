@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.show import out
 from fairgauge.client import Ledger
 from fairgauge.client.command import default_ledger
@@ -34,14 +33,13 @@ def group() -> None:
 
 
 @ledger.command()
+@in_forms
 def spent(
     file: File = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Show both sums: towards those who run studies, and towards those who read them."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     found = _existing(file)
     local, readers = found.spent(), found.spent_towards_readers()
     if form != "people":
@@ -69,6 +67,7 @@ def spent(
 
 
 @ledger.command()
+@in_forms
 def check(
     study: Annotated[str, typer.Argument(help="The address of the study at its collector.")],
     file: File = None,
@@ -76,16 +75,14 @@ def check(
     key: Annotated[str | None, typer.Option(help="The collector's public key, to check its signature with.")] = None,
     answers: Annotated[str | None, typer.Option(help="How many answers the published results are of.")] = None,
     direct: Annotated[bool, typer.Option("--direct", help="Also if the answer itself went through a relay.")] = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Check that this device's answer is among those that a study in the crowd was sealed with.
 
     The collector learns the first bits of the answer's id, which hundreds of answers share, and nothing else that it
     did not know. It sees this device's address.
     """
-    form = form_of(json=json, csv=csv, markdown=markdown)
     check_url("study", study)
     address, digest = study.rstrip("/"), study.rstrip("/").rpartition("/")[2]
     own = _existing(file)

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
 from fairgauge.cli.show import out
@@ -17,13 +17,14 @@ from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.planning.typed import as_count
 from fairgauge.reports.about import counted
-from fairgauge.reports.particulars import Particulars, SealNote
+from fairgauge.reports.particulars import Particulars, SealNote, check_asked
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from fairgauge.tallies.sites import SiteTally
 
 
+@in_forms
 def report(
     study: options.StudyFile,
     tally: options.TallyFile,
@@ -41,12 +42,10 @@ def report(
     date: Annotated[
         str | None, typer.Option(help="The day that the report bears, such as 2026-11-15: today unless given.")
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     try:
         from fairgauge.reports.card import markdown as block_of
         from fairgauge.reports.card import updated
@@ -60,7 +59,7 @@ def report(
     counts = read_tally(tally, document)
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
-        asked=None if asked is None else as_count("asked", asked),
+        asked=None if asked is None else check_asked(as_count("asked", asked), counts.total),
         seal=None if seal is None else _note(seal, document, counts),
     )
     with waiting("Estimating"):

@@ -7,7 +7,7 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Simulated, simulate_for_sites
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
 from fairgauge.cli.show import out
@@ -23,6 +23,7 @@ from fairgauge.tallies import Tally
 _MOST_ANSWERS = 10**10  # about 160 GB
 
 
+@in_forms
 def simulate(
     study: options.StudyFile,
     population: Annotated[
@@ -57,12 +58,10 @@ def simulate(
     prediction_column: Annotated[
         str | None, typer.Option(help="For sites: the column that says what the model said.")
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Draw clients from a population and simulate their answers, exactly in distribution, at any size."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fairgauge.cli import options
-from fairgauge.cli.formats import Form, form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.show import out, show_table
 from fairgauge.collector.buckets import bucket_of, moment_of
@@ -32,14 +31,13 @@ GAUGE = "sqlite:///gauge.db"
 
 
 @store.command()
+@in_forms
 def check(
     address: Address = GAUGE,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Compare every tally with its answers and every seal with both, also while a collector runs."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     with waiting("Checking") as bar:
         found = asyncio.run(addresses.check(address, progress=lambda title: bar.say(f"Checking {title}")))
     _show(found, "What is stored agrees", form)
@@ -48,30 +46,28 @@ def check(
 
 
 @store.command()
+@in_forms
 def backup(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")],
     address: Address = GAUGE,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Copy a store as it is at one moment, while it is used, and check the copy. Keys are not in it."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     with waiting("Copying") as bar:
         found = asyncio.run(addresses.back_up(address, output, progress=lambda title: bar.say(f"Checking {title}")))
     _show(found, f"{output} is a whole copy, checked", form)
 
 
 @store.command()
+@in_forms
 def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
     address: Address = GAUGE,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
@@ -115,15 +111,14 @@ def forget(
 
 
 @store.command()
+@in_forms
 def log(
     address: Address = GAUGE,
     lines: Annotated[int, typer.Option(help="How many lines, the newest first.")] = 50,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Show who did what: the audit log."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     events = [
         {"hour": moment_of(e.bucket), "who": e.who, "did": e.did, "about": e.about}
         for e in asyncio.run(_events(address, lines))

@@ -8,13 +8,14 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import tally_for_sites
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.cli.show import err, out
 from fairgauge.tallies.files import count_files
 
 
+@in_forms
 def tally(
     study: options.StudyFile,
     answers: Annotated[
@@ -25,12 +26,10 @@ def tally(
     deduplicate: Annotated[bool, typer.Option("--deduplicate", help="Count answers of the same id once.")] = False,
     symbol_column: Annotated[str | None, typer.Option(help="The column with the symbol; symbol unless given.")] = None,
     id_column: Annotated[str | None, typer.Option(help="The column with the answer's id; id unless given.")] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     document = read_study(study)
     if document.site is not None:
         tally_for_sites(document, answers, output, form)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.show import out, show_json, show_table
 from fairgauge.collector.notes import leave_note
 from fairgauge.collector.tokens import new_token, read_tokens, read_uses, revoke_token
@@ -38,14 +38,13 @@ def new(
 
 
 @token.command("list")
+@in_forms
 def show(
     secrets: options.Secrets = SECRETS,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Show the names and roles of all tokens, when they end, and the hour in which each was last used."""
-    form = form_of(json=json, csv=csv, markdown=markdown)
     uses = read_uses(secrets)
     kept = [
         {"name": one.name, "role": one.role, "expires": one.expires, "last_used": uses.get(one.name)}

@@ -12,7 +12,7 @@ from fairgauge.bundles.files import gather
 from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
-from fairgauge.cli.formats import form_of, show_as
+from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
 from fairgauge.cli.show import out
@@ -25,6 +25,7 @@ _STATUS = {"holds": 0, "broken": 1, "words not compared": 3}
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
 
 
+@in_forms
 def verify(
     files: Annotated[
         list[Path],
@@ -47,16 +48,14 @@ def verify(
     ] = None,
     delta: options.Delta = None,
     observed: options.Observed = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: options.Markdown = False,
+    *,
+    form: Form,
 ) -> None:
     """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.
 
     Exit status: 0 if everything that was checked holds, 1 if something is broken, 2 if a file cannot be read, and 3 if
     nothing is broken, but a report's words were not compared, since another version made it.
     """
-    form = form_of(json=json, csv=csv, markdown=markdown)
     bundle = gather(files)
     piece = bundle.pieces["study"]
     with naming(Path(piece.name)):

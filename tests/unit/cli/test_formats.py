@@ -4,9 +4,14 @@ import csv
 import io
 from pathlib import Path
 
+import pytest
+import typer
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from fairgauge.cli.commands import make_app
+from fairgauge.cli.formats import Form, in_forms
+from fairgauge.errors import InvalidInput
 from tests.unit.cli.conftest import Run, refused
 
 
@@ -69,3 +74,20 @@ def test_counts_as_tables(fairgauge: Run, files: tuple[Path, Path], elsewhere: P
     assert (counted[0], counted[2].split(" | ")[1]) == ("| study | answers | repeated |", "1,000")
     told = fairgauge("report", *files, "-o", "r.html", "--csv").out
     assert told == fairgauge("estimate", *files, "--csv").out
+
+
+def test_a_command_in_forms_has_three_options_and_takes_one() -> None:
+    told: list[tuple[int, str]] = []
+
+    @in_forms
+    def count(number: int = 3, *, form: Form) -> None:
+        """Count."""
+        told.append((number, form))
+
+    app = typer.Typer()
+    app.command()(count)
+    for typed in (["--csv"], ["--number", "4", "--markdown"], []):
+        CliRunner().invoke(app, typed, catch_exceptions=False)
+    assert told == [(3, "csv"), (4, "markdown"), (3, "people")]
+    with pytest.raises(InvalidInput, match="--json and --csv: must be one of them"):
+        CliRunner().invoke(app, ["--json", "--csv"], catch_exceptions=False)

@@ -56,6 +56,33 @@ def test_both_tails_and_far_out() -> None:
     assert ends[3] < 1e-6
 
 
+def exact_tails(noise: Noise, people: int) -> np.ndarray:
+    """Return P(2 X >= k) for k = 0, 1, ... at a rate of one half, by adding laws up cell by cell."""
+    steps = np.arange(-400, 401)
+    one = noise.decay ** np.abs(steps) * (1 - noise.decay) / (1 + noise.decay)
+    law = np.ones(1)
+    for _ in range(2 * noise.sites):
+        law = np.convolve(law, one)
+    came = np.zeros(2 * people + 1)
+    came[::2] = [math.comb(people, ones) / 2**people for ones in range(people + 1)]
+    law = np.convolve(law, came)
+    return np.asarray(np.cumsum(law[::-1])[::-1][len(law) // 2 :])
+
+
+@pytest.mark.parametrize(("noise", "people"), [(Noise(0.6, 3), 0), (Noise(0.6, 3), 200), (Noise(0.9, 2), 40)])
+def test_tails_of_one_in_a_billion_are_told(noise: Noise, people: int) -> None:
+    one = np.ones(1)
+    beyond = exact_tails(noise, people)
+    for level in (1e-5, 1e-7, 1e-9, 1e-12):
+        doubled = int(np.argmax(beyond <= level))
+        parts = (Part(0.5 * one, people * one, one, one, np.array([0.0, 1.0])),)
+        for side in (1, -1):
+            bound = float(tails(parts, noise, np.array([side * doubled / 2]))[0])
+            assert beyond[doubled] <= bound < 100 * beyond[doubled]
+    # A mutant: the law of less noise has far tails that are too small.
+    assert float(tails(parts, Noise(0.8 * noise.decay, noise.sites), np.array([doubled / 2]))[0]) < beyond[doubled]
+
+
 def test_variance_and_reach_of_noise() -> None:
     noise = Noise(math.exp(-0.5), 10)
     chance = np.random.default_rng(7)

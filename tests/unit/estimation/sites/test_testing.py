@@ -201,3 +201,12 @@ def test_nobody_is_no_rate() -> None:
     table = Table(np.zeros(8), Noise(0.5, 2), 1, drawn=True)
     with pytest.raises(CannotEstimate):
         _ = RateTest(table, rate_of(SITE, CONFUSION["tpr"], [0]), 0.05).numbers
+
+
+@pytest.mark.parametrize("interval", ["people", "records"])
+def test_whoever_wants_to_err_once_in_a_billion_gets_an_interval(interval: str) -> None:
+    study = confusion_study("3")
+    found = fg.estimate(study, tally(study, sites=5, people=400, rates=RATES), confidence=1 - 1e-9, interval=interval)
+    (gap,) = next(question for question in found.questions if question.metric == "fpr").gaps.values()
+    assert gap.low < -0.1 < gap.high  # female less male
+    assert gap.high - gap.low < 0.5, "not all that is possible"
