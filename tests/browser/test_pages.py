@@ -73,6 +73,7 @@ def send(collector: Collecting, study: Study, count: int, seed: int) -> None:
             f"{collector.url}/studies/{study.digest}/answers",
             content="\n".join(lines[start : start + 10_000]),
             headers={"content-type": "application/x-ndjson"},
+            timeout=120,
         )
         assert told.json()["accepted"] == len(lines[start : start + 10_000])
 

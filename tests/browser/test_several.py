@@ -89,7 +89,10 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
     for _ in range(20):
         one = answer(study, profile)
         told = httpx.post(
-            f"{collector.url}{here}/answers", content=one.to_bytes(), headers={"content-type": "application/json"}
+            f"{collector.url}{here}/answers",
+            content=one.to_bytes(),
+            headers={"content-type": "application/json"},
+            timeout=120,
         )
         assert told.json() == {"status": "accepted"}
         sent.append(one.symbol)
