@@ -12,13 +12,14 @@ from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import out, show_parts
+from fairgauge.cli.show import MEAN, out, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.draft import Draft
+from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.typed import as_count, read_model
@@ -88,10 +89,10 @@ def design(
         design_for_sites(found, site, output, form)
         return
     draft = Draft(
-        title, group or [], metric or [], epsilon, attribute, target, design, abstain, expect, spread, opens, closes,
-        contact, aim, share_error, share_source, tuple(cross or ()), shares, tuple(compare or ()),
-        tuple(metric_weight or ()), operator, purpose, model, planned, against, tuple(weigh or ()), symbols,
-        retention, abstaining,
+        title, group or [], metric or [], epsilon, attribute, target, design, abstain, tuple(expect or ()),
+        tuple(spread or ()), opens, closes, contact, aim, share_error, share_source, tuple(cross or ()), shares,
+        tuple(compare or ()), tuple(metric_weight or ()), operator, purpose, model, planned, against,
+        tuple(weigh or ()), symbols, retention, abstaining,
     )  # fmt: skip
     with designing() as waiting:
         study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
@@ -123,7 +124,7 @@ def design(
             saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
         ):
             out.print(f"    {saving}")
-        if question.design == "uncentred" and not channel.further and (cost := _rounding(question)) > WORTH:
+        if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
 
@@ -150,7 +151,7 @@ def _tells(question: Question) -> dict[str, bool]:
 
 
 def _show_gaps(question: Question) -> None:
-    """Print what each of several comparisons will vary by, the worst first, beside randomized response."""
+    """Print what each of several comparisons, and each mean, will vary by, the worst first, beside the simplest."""
     if not Goal.of(question).balanced or question.channel.further:
         return
     found, simple = gaps_of(question)
@@ -161,8 +162,19 @@ def _show_gaps(question: Question) -> None:
     least, most = 1 - max(ratios), 1 - min(ratios)
     fewer = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
     out.print(f"    For the same error each comparison takes {fewer} fewer clients than randomized response.")
+    means, beside = means_of(question)
+    if means:
+        show_parts(means, by=beside, what=MEAN)
+    if (worse := means_sentence(means, beside, target=question.target)) is not None:
+        out.print(f"    {worse}")
     if (cost := cap_cost(question)) is not None:
         out.print(f"    {cost}")
+
+
+def _rounded_evenly(question: Question) -> bool:
+    """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
+    uncentred = question.design == "uncentred" and not question.channel.further
+    return uncentred and Goal.of(question).relies_on_shares
 
 
 def _rounding(question: Question) -> float:
@@ -181,11 +193,12 @@ def _described(question: Question) -> dict[str, Any]:
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
         "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
+        "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
     }
 
 
 def _row(digest: str, told: dict[str, Any]) -> dict[str, Any]:
     """Return what of a question belongs into a table."""
-    plain = {name: value for name, value in told.items() if name != "pairs"}
+    plain = {name: value for name, value in told.items() if name not in ("pairs", "means")}
     listed_ = {name: "; ".join(value) for name, value in plain.items() if isinstance(value, list)}
     return {"digest": digest} | plain | listed_

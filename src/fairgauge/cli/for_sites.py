@@ -1,5 +1,6 @@
 """What the commands do where a study is for sites that hold many people."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from fairgauge.cli.show import out, show_table
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.planning.typed import as_count, as_epsilon, read_metric
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
@@ -101,14 +102,15 @@ def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, form: F
     out.print(protection_sentence(site))
 
 
-def read_expected(sites: str | None, people: str | None, positives: float, right: float | None) -> Expected:
+def read_expected(sites: str | None, people: str | None, positives: float, right: Sequence[str]) -> Expected:
     """Read what a plan for sites reckons with."""
     for field, typed in (("sites", sites), ("people", people)):
         if typed is None:
             raise InvalidInput(field, "nothing", "must be given in a plan for sites")
-    return Expected(
-        as_count("sites", sites or ""), as_count("people", people or ""), positives, 0.8 if right is None else right
-    )
+    if len(right) > 1:
+        raise InvalidInput("expect", ", ".join(right), "must be one number in a plan for sites")
+    expected = as_number("expect", right[0]) if right else 0.8
+    return Expected(as_count("sites", sites or ""), as_count("people", people or ""), positives, expected)
 
 
 @dataclass(frozen=True)

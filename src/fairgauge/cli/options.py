@@ -76,8 +76,11 @@ MetricWeight = Annotated[
     list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
 ]
 Expect = Annotated[
-    float | None,
-    typer.Option(help="The overall metric to expect. A wrong guess costs only precision."),
+    list[str] | None,
+    typer.Option(
+        help="The overall metric to expect, such as 0.9, or recall=0.9 for one of several. A wrong guess costs only "
+        "precision."
+    ),
 ]
 ShareError = Annotated[
     str | None,
@@ -85,8 +88,11 @@ ShareError = Annotated[
 ]
 ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
 Spread = Annotated[
-    str | None,
-    typer.Option(help="How far values spread about it, as a standard deviation; max for any values."),
+    list[str] | None,
+    typer.Option(
+        help="How far values spread about it, as a standard deviation, or recall=0.1 for one of several; max for any "
+        "values."
+    ),
 ]
 Delta = Annotated[
     str | None,

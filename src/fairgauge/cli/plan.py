@@ -1,7 +1,5 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
-import math
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -11,26 +9,30 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.choices import show_choices, show_choices_of_several
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
 from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_parts, show_plan, show_table
+from fairgauge.cli.show import err, out, show_plan
+from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
-from fairgauge.planning.choosing import Choices, choices, no_study_sentence
+from fairgauge.planning.choosing import choices, no_study_sentence
+from fairgauge.planning.choosing_several import choices_of_several
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
+from fairgauge.planning.draft import Draft
 from fairgauge.planning.figure import check_kind, picture
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.several import plan_several
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric, read_weights
+from fairgauge.planning.typed import as_count, as_epsilon, as_number
 from fairgauge.study import Metric
 
 TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
@@ -45,6 +47,7 @@ def plan(
     against: options.Against = None,
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
+    share_error: options.ShareError = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
@@ -85,43 +88,33 @@ def plan(
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     if outcome is not None:
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
-        expected = read_expected(sites, people, positives, expect)
+        expected = read_expected(sites, people, positives, expect or ())
         plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
         return
     _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    metrics = [read_metric(typed) for typed in metric or ["metric:0:1"]]
-    weights = read_weights(metrics, metric_weight or ())
-    read = metrics[0]
-    typed = group or ([] if cross else _two_equal(form))
-    groups = read_attribute(Grouping(typed, "group", cross or (), shares, compare or (), against, weigh or ()))
-    may = abstain or abstaining is not None
-    wish = Wish(read, groups, target, may, expect, spread, symbols=symbols, abstaining=abstaining)
-    goal = Goal.of(wish)
+    typed = _typed(group, cross, form)
+    wishes = Draft(
+        "", typed, metric or ["metric:0:1"], "", target=target, abstain=abstain, expect=tuple(expect or ()),
+        spread=tuple(spread or ()), share_error=share_error, crosses=tuple(cross or ()), shares=shares,
+        compare=tuple(compare or ()), metric_weights=tuple(metric_weight or ()), against=against,
+        weigh=tuple(weigh or ()), symbols=symbols, abstaining=abstaining,
+    ).wishes()  # fmt: skip
+    wish, goal = wishes[0], Goal.of(wishes[0])
+    read, groups = wish.metric, wish.attribute
     count = None if clients is None else as_count("clients", clients)
-    if len(metrics) > 1:
+    if len(wishes) > 1:
         _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
-        wishes = [replace(wish, metric=each, weight=weights.get(each.name)) for each in metrics]
         asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
         _plan_several(form, wishes, epsilon, error, **asked)
         return
     _check_plot(plot, count)
-    terms = {"delta": delta, "observed": observed, "local_limit": local_limit}
-    aim = read_aim(clients, crowd_epsilon, terms, dash="-")
+    crowd = {"delta": delta, "observed": observed, "local_limit": local_limit}
+    aim = read_aim(clients, crowd_epsilon, crowd, dash="-")
     _check_output(output, title, aim)
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
     if count is not None and epsilon is None and error is None and aim is None and plot is None:
-        with designing() as waiting:
-            chosen = choices(
-                goal,
-                read,
-                count,
-                confidence=confidence,
-                interval=interval,
-                attribute=groups,
-                progress=lambda one: waiting(f"Working out epsilon {one}"),
-            )
-        _show_choices(form, chosen)
+        _choose(form, wish, count, confidence=confidence, interval=interval)
         return
     with designing() as waiting:
         plan_all = partial(
@@ -187,7 +180,42 @@ def _check_alone(**given: object) -> None:
             raise InvalidInput(name.replace("_", "-"), value, "takes one --metric")
 
 
+def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:
+    with designing() as waiting:
+        found = choices(
+            Goal.of(wish),
+            wish.metric,
+            clients,
+            **terms,
+            attribute=wish.attribute,
+            progress=lambda one: waiting(f"Working out epsilon {one}"),
+        )
+    if form == "people":
+        show_choices(found)
+    else:
+        show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
+
+
+def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: float, interval: str) -> None:
+    with designing() as waiting:
+        found = choices_of_several(
+            wishes,
+            clients,
+            confidence=confidence,
+            interval=interval,
+            progress=lambda one: waiting(f"Working out epsilon {one}"),
+        )
+    if form == "people":
+        show_choices_of_several(found)
+        return
+    rows = [{"metric": each.metric.name} | _for_table(row.to_dict()) for each in found.each for row in each.rows]
+    show_as(form, found.to_dict(), rows)
+
+
 def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
+    if epsilon is None and error is None:
+        _choose_several(form, wishes, asked["clients"], asked["confidence"], asked["interval"])
+        return
     with designing() as waiting:
         plans = plan_several(
             wishes,
@@ -220,8 +248,10 @@ def _check_output(output: Path | None, title: str | None, aim: CrowdAim | None) 
         raise InvalidInput("title", title, "must be given with --output")
 
 
-def _two_equal(form: Form) -> list[str]:
-    """Say that two equal groups are reckoned with, where nobody said which."""
+def _typed(group: list[str] | None, cross: list[str] | None, form: Form) -> list[str]:
+    """Return the groups; where nobody said which, say that two equal ones are reckoned with."""
+    if group or cross:
+        return group or []
     (out if form == "people" else err).print(TWO_EQUAL)
     return ["one=0.5", "other=0.5"]
 
@@ -232,13 +262,19 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
         out.print(line)
     best = found.row(found.best) if found.best else None
     if best is None:
+        if goal.share_error:
+            out.print("Shares that may be off leave an error that no number of clients takes away.")
         return
+    if goal.share_error and (taken := make_channel(goal, Decimal(str(best.epsilon)))[0]) != best.design:
+        out.print(
+            f"Because shares may be off {best.design} is better here: design takes {taken} unless --design names it."
+        )
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
         parts = best.pairs if found.target == "gap" else best.means
         terms: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval}
         at, epsilon = best.clients, Decimal(str(best.epsilon))
 
-        def needed() -> int:
+        def needed() -> int | None:
             return choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
 
         warning = no_study_sentence(at, best.error, metric, parts, needed)
@@ -251,39 +287,4 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
 
 def _for_table(row: dict[str, Any]) -> dict[str, Any]:
     """Return what of a row belongs into a table: what it assumes is a sentence."""
-    return {name: value for name, value in row.items() if name not in ("assumes", "pairs", "means")}
-
-
-def _show_choices(form: Form, found: Choices) -> None:
-    if form != "people":
-        tables = [{name: value for name, value in row.to_dict().items() if name != "parts"} for row in found.rows]
-        show_as(form, found.to_dict(), tables)
-        return
-    several = len(found.rows[0].parts) > 1
-    rows: list[list[str | Text]] = [
-        [
-            Text(f"{row.epsilon:g}", "bold" if row.epsilon == found.recommended else ""),
-            *(_told(error, found.metric) for error in ((row.error, row.least) if several else (row.error,))),
-            f"{row.odds:.2f}",
-            f"{math.ceil(1000 * row.guess) / 10:.1f} %",
-            f"{row.clients:,}",
-        ]
-        for row in found.rows
-    ]
-    out.print(f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design:")
-    errors = ("worst error", "least error") if several else ("error",)
-    show_table("epsilon", *errors, "odds factor", "guess right", f"clients for ±{found.good:.3g}", rows=rows)
-    out.print(
-        "odds factor and guess right: what seeing one answer tells about a person, at most (50 % is a blind guess).\n"
-    )
-    if several:
-        shown = next(row for row in found.rows if row.epsilon == (found.recommended or 1))
-        out.print(f"At epsilon {shown.epsilon:g}:")
-        show_parts(shown.parts)
-        out.print()
-    for sentence in found.sentences():
-        out.print(sentence)
-
-
-def _told(error: float, metric: Metric) -> str:
-    return f"±{error:.3g}" if error < 2 * metric.scale else "tells nothing"
+    return {name: value for name, value in row.items() if name not in ("assumes", "pairs", "means", "parts")}

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
 from fairgauge.planning import Plan, PlanRow
+from fairgauge.planning.means import plan_means_sentence
 from fairgauge.planning.parts import PlanPart
 from fairgauge.reports.panels import left_out_sentence, shown_gaps
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
@@ -19,6 +20,8 @@ from fairgauge.study import Study
 
 _WIDEST = 10_000
 _MOST_PARTS = 30
+# Above the rows of groups' means.
+MEAN = "mean of"
 # Without markup: what people call a group or a study is printed as it is, [brackets] and all.
 out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
@@ -71,7 +74,10 @@ def show_plan(plan: Plan) -> None:
     parts = best.pairs if plan.target == "gap" else best.means
     if len(parts) > 1:
         out.print()
-        show_parts(parts)
+        show_parts(parts, what="" if plan.target == "gap" else MEAN)
+        if plan.target == "gap" and best.means:
+            out.print()
+            show_parts(best.means, what=MEAN)
     out.print(
         Text.assemble(
             "\nWith ",
@@ -80,9 +86,12 @@ def show_plan(plan: Plan) -> None:
             f"({plan.confidence:.4g} confidence, {plan.interval} interval).",
         )
     )
+    said = plan_means_sentence(plan)
+    if said is not None:
+        out.print(said)
 
 
-def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | None = None) -> None:
+def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | None = None, *, what: str = "") -> None:
     """Print what each comparison or mean will be known to, the worst first; of very many the worst and the best.
 
     Where answers are not counted yet, variances stand beside those of randomized response.
@@ -94,7 +103,7 @@ def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | 
         rows.append([part.name, first, _number(part.variance), _number(part.privacy_variance)])
     if len(shown) < len(parts):
         rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
-    show_table("", "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
+    show_table(what, "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
 
 
 def parts_words(plan: Plan, best: PlanRow) -> str:

@@ -6,7 +6,7 @@ that it hears (``docs/agent.md``)::
     hello                 ok fairgauge-agent 1
     check DOCUMENT        ok ready | ok answered | ok values ["recall"]
     value recall=0.83     ok
-    answer DOCUMENT       ok {"id":"...","study":"...","symbol":2}
+    answer DOCUMENT       ok {"id":"...","study":"...","symbol":2} | ok {"counts":[...],"id":"...","study":"..."}
     anything else         no line
 
 and ``no CODE`` where it gives no answer, with a code of :mod:`fairgauge.client.refusals`.
@@ -16,11 +16,13 @@ import json
 import logging
 
 from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.agent_site import AgentSite
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.numbers import is_number
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Study
 
@@ -33,7 +35,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Agent:
-    """What answers for one person.
+    """What answers for one person, or for a site that holds many.
 
     Guarantee: exact; over the ledger's lifetime each study gets one randomisation, every answer is
     epsilon-differentially private for the study's exact epsilon, and their sum for an attribute is within the limit of
@@ -47,6 +49,7 @@ class Agent:
     def __init__(self, settings: AgentSettings) -> None:
         self.settings = settings
         self._ledger = Ledger(settings.ledger)
+        self._site = None if settings.site is None else AgentSite(settings.site, settings.mode)
 
     def conversation(self) -> "Conversation":
         """Begin with someone who connected."""
@@ -60,6 +63,10 @@ class Agent:
             return Refusal("study", str(problem))
         if self.settings.studies is not None and study.digest not in self.settings.studies:
             return Refusal("settings", f"study {study.digest} is not on the agent's list")
+        if study.site is not None and self._site is not None:
+            return self._site.check(study) or study
+        if not self.settings.has_profile:
+            return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
         try:
             make_folder(self.settings.ledger)
             self.settings.check_ledger()
@@ -71,15 +78,19 @@ class Agent:
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
+        if study.site is not None and self._site is not None:
+            return self._site.answered(study)
         return self._ledger.state(study.digest) is not None
 
     def wanted(self, study: Study) -> list[str]:
         """Return the metrics of a study whose values come from whoever asks."""
         return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
 
-    def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
+    def answer(self, study: Study, given: dict[str, str]) -> Answer | SiteAnswer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
+            if study.site is not None and self._site is not None:
+                return self._site.answer(study)
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})
             profile = self.settings.read_profile()

@@ -5,8 +5,13 @@ import logging
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import FairgaugeError, InvalidInput
+
+if TYPE_CHECKING:
+    from fairgauge.client.agent_settings import AgentSettings
+    from fairgauge.client.site_settings import SiteSettings
 
 SUMMARY = "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket."
 HELP = {
@@ -39,16 +44,31 @@ def _check(paths: list[str]) -> None:
 
     for path in paths:
         settings = AgentSettings.load(path)
-        settings.read_profile()
+        own = read_files(settings)
         settings.check_ledger()
         studies = "any study" if settings.studies is None else f"{len(settings.studies)} studies on its list"
         given = (
             f"; values of {', '.join(sorted(settings.askers_give))} from whoever asks" if settings.askers_give else ""
         )
-        sys.stdout.write(
-            f"{settings.socket}: {studies}, at most epsilon {settings.limits.study} a study "
-            f"and {settings.limits.lifetime} an attribute{given}\n"
-        )
+        if settings.has_profile:
+            sys.stdout.write(
+                f"{settings.socket}: {studies}, at most epsilon {settings.limits.study} a study "
+                f"and {settings.limits.lifetime} an attribute{given}\n"
+            )
+        if own is not None:
+            sys.stdout.write(
+                f"{settings.socket}: {studies} for sites, from {own.records}, at most epsilon {own.limits.study} a "
+                f"study and {own.limits.lifetime} an attribute for each person\n"
+            )
+
+
+def read_files(settings: "AgentSettings") -> "SiteSettings | None":
+    """Read what an agent answers from, so that a mistake is seen; return a site's own settings if there are any."""
+    from fairgauge.client.agent_site import AgentSite
+
+    if settings.has_profile:
+        settings.read_profile()
+    return None if settings.site is None else AgentSite(settings.site, settings.mode).settings()
 
 
 def _serve(paths: list[str]) -> None:
@@ -63,7 +83,7 @@ def _serve(paths: list[str]) -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     agents = [Agent(AgentSettings.load(path)) for path in paths]
     for agent in agents:
-        agent.settings.read_profile()  # a mistake in it is better seen now than by the first who asks
+        read_files(agent.settings)  # a mistake in them is better seen now than by the first who asks
     service = AgentService(agents)
 
     def stop(*_: object) -> None:

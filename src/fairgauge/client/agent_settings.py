@@ -13,7 +13,7 @@ from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_li
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
-_FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "studies", "askers_give", "mode"}
+_FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "studies", "askers_give", "mode", "site"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class AgentSettings:
         studies: Digests of the studies that it answers; None for any within its limits.
         askers_give: Metrics whose values come from whoever asks, because the profile cannot have them.
         mode: Who may connect, as permissions of the socket.
+        site: The own file of a site that holds many people, for studies of such sites; None if this is a person's.
     """
 
     socket: Path
@@ -37,6 +38,7 @@ class AgentSettings:
     studies: frozenset[str] | None = None
     askers_give: frozenset[str] = frozenset()
     mode: int = 0o600
+    site: Path | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> "AgentSettings":
@@ -66,6 +68,7 @@ class AgentSettings:
             studies=None if studies is None else frozenset(_texts(document, "studies")),
             askers_give=frozenset(_texts(document, "askers_give")),
             mode=mode,
+            site=home / _text(document, "site", "") if "site" in document else None,
         )
 
     def check_ledger(self) -> None:
@@ -77,6 +80,11 @@ class AgentSettings:
         problem = trouble(self.ledger, self.mode, READ | WRITE)
         if problem is not None:
             raise BadLedger("ledger", self.ledger, f"must be safe from others: {problem}")
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether there is a person: a site's agent may have none."""
+        return self.site is None or self.profile.exists()
 
     def read_profile(self) -> dict[str, Any]:
         """Read the person's group and values.

@@ -10,6 +10,7 @@ from typing import Any
 from fairgauge.client.answer import Answer
 from fairgauge.client.numbers import is_number
 from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
+from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 
@@ -19,7 +20,7 @@ LONGEST_REPLY = 2**16
 
 def ask_agent(
     path: str | Path, study: Study, values: Callable[[], Mapping[str, Any]] | None = None
-) -> Answer | Refusal:
+) -> Answer | SiteAnswer | Refusal:
     """Ask an agent to answer a study.
 
     Args:
@@ -48,7 +49,8 @@ def ask_agent(
     if isinstance(said, Refusal):
         return said
     try:
-        answer = Answer.from_bytes(said.encode())
+        kind: type[Answer | SiteAnswer] = Answer if study.site is None else SiteAnswer
+        answer = kind.from_bytes(said.encode())
     except InvalidInput:
         return Refusal("agent", f"the agent at {path} gave no answer that could be read")
     if answer.study != study.digest:

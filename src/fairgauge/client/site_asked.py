@@ -34,10 +34,15 @@ def answer_asked(settings: str | Path, study: Study) -> SiteAnswer | Refusal:
     """
     try:
         own = SiteSettings.load(settings)
-        if own.studies is not None and study.digest not in own.studies:
-            return Refusal("settings", f"study {study.digest} is not on the site's list")
     except FairgaugeError as problem:
         return Refusal("settings", str(problem))
+    return refused_by(own, study) or answer_by(own, study)
+
+
+def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
+    """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
+    if own.studies is not None and study.digest not in own.studies:
+        return Refusal("settings", f"study {study.digest} is not on the site's list")
     site = study.site
     if site is None:
         return Refusal("unable", "the study is for devices of one person each, and this is a site")
@@ -47,12 +52,13 @@ def answer_asked(settings: str | Path, study: Study) -> SiteAnswer | Refusal:
         known = ledger.site_state(study.digest) is not None
     except (FairgaugeError, OSError) as problem:
         return Refusal("ledger", str(problem))
-    if not known:
-        refused = _refused(study, site, ledger, own)
-        if refused is not None:
-            return refused
+    return None if known else _refused(study, site, ledger, own)
+
+
+def answer_by(own: SiteSettings, study: Study) -> SiteAnswer | Refusal:
+    """Answer a study that the site does not refuse, or repeat its answer."""
     try:
-        found = ledger.answer_for_site(study, _records(site, own), limit=own.limits)
+        found = SiteLedger(own.ledger).answer_for_site(study, _records(study, own), limit=own.limits)
     except FairgaugeError as problem:
         return Refusal(UNTOLD, str(problem))
     _logger.info("study %s: answered by this site", study.digest)
@@ -82,9 +88,11 @@ def _refused(study: Study, site: Site, ledger: SiteLedger, own: SiteSettings) ->
     return None
 
 
-def _records(site: Site, own: SiteSettings) -> Iterator[Record]:
+def _records(study: Study, own: SiteSettings) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before."""
-    records = records_of(site, own.records, own.columns)
+    if study.site is None:
+        return
+    records = records_of(study.site, own.records, own.columns)
     # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.
     otherwise = 'If the site really has nobody to count, its settings say "empty": true'
     yield from records if own.empty else some_of(records, lambda _: True, otherwise)

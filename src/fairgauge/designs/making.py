@@ -1,6 +1,7 @@
 """Making a channel by the name of a design, with its privacy checked whoever made it."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -31,6 +32,8 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
         NotPrivate: If a design of another package breaks its promise.
     """
     check_design(design)
+    # A table is made for the shares as they are stated; one that is made already need not be made again.
+    goal = replace(goal, share_error=0.0)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
     possible = designs_for(goal)

@@ -62,10 +62,11 @@ class Master:
         self._add(variables)
         self._solved = False
 
-    def add(self, columns: Matrix) -> None:
-        """Add columns, one per row, given by what a unit of each adds to the first rows of the program."""
+    def add(self, columns: Matrix, costs: Vector | None = None) -> None:
+        """Add columns, one per row, by what a unit of each adds to the first rows of the program, and its cost."""
         padded = np.hstack([columns, np.zeros((len(columns), self.rows - columns.shape[1]))])
-        self._add(Variables(padded, np.zeros(len(columns)), np.zeros(len(columns))))
+        none = np.zeros(len(columns))
+        self._add(Variables(padded, none if costs is None else costs, none))
 
     def limit(self, rows: Matrix, upper: Vector) -> None:
         """Add rows that may be at most so much, given by what a unit of each variable and column adds to them."""

@@ -9,7 +9,8 @@ best weights solve a linear program:
     \min T: \quad \sum_c \theta_c z_c = 1, \quad \sum_c \theta_c z_c y_c = F, \quad
     T_{og} \ge \sum_c \theta_c z_c(v) (a_o \cdot y_c)^2 - (a_o \cdot F(v))^2, \quad T \ge \sum_g p_g T_{og}
 
-for every objective o, group g and value v, between levels too.  The duals :math:`\alpha, \beta, w` say which new
+for every objective o, group g and value v, between levels too.  What must only be identified costs its second moment
+on average over values, which takes no rows.  The duals :math:`\alpha, \beta, w` say which new
 columns would help (see ``pricing``).  No channel can do better than the master value plus the most negative
 reduced cost, which is when to stop.
 """
@@ -28,7 +29,9 @@ from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
-_CLOSE = 5e-3  # stop when the bound says that no channel is better by more than this part
+# Stop when the bound says that no channel is better by more than this part; sooner where something must be identified
+# beside, whose weight decides more than that.
+_CLOSE, _CLOSE_BESIDE = 5e-3, 2e-2
 _ROUNDS = 150
 _HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exactly
 _PATIENCE = 20  # rounds without progress after which to stop
@@ -42,7 +45,7 @@ class Objective(NamedTuple):
 
     combination: Vector
     centre: float | None  # what the groups' means are reckoned to be
-    peak: bool  # counts in the maximum; else only by its weight
+    peak: bool  # counts in the maximum; else by its weight, on average over values, and comes after all that do
     weight: float
     cap: float = np.inf  # what it shall be at most, if it counts in the maximum
     reckoning: Reckoning | None = None  # what values are reckoned to be, if it is the total that counts
@@ -74,6 +77,19 @@ class Problem:
     def combinations(self) -> Matrix:
         """The objectives' combinations as rows."""
         return np.array([o.combination for o in self.objectives])
+
+    @property
+    def peaks(self) -> int:
+        """How many objectives count in the maximum; the others come after them."""
+        return sum(o.peak for o in self.objectives)
+
+    def average_weights(self) -> Matrix:
+        """Return what the squared score of each objective that does not costs at each input."""
+        every = np.zeros(self.inputs.count)
+        for block, weight in zip(self.inputs.blocks, self.inputs.weights(np.array(self.shares)), strict=True):
+            every[block] = weight / (block.stop - block.start)
+        weights: Matrix = np.multiply.outer([o.weight for o in self.objectives[self.peaks :]], every)
+        return weights
 
 
 class Solution(NamedTuple):
@@ -130,9 +146,10 @@ class Minimax:
     def _fold(self) -> None:
         """Average constraints over the orbits of the symmetries, and set up the linear program."""
         problem, q, n_points = self.problem, self.problem.basis.shape[1], len(self.points)
-        n_blocks, n_objectives = len(problem.inputs.blocks), len(problem.objectives)
+        n_blocks, n_objectives = len(problem.inputs.blocks), problem.peaks
         inputs, unbiased, second, blocks, slopes, objectives = [], [], [], [], [], []
-        for symmetry, basis, to in self.moves:
+        for symmetry, basis, every in self.moves:
+            to = every[:n_objectives]  # what counts in the maximum is renamed among itself
             inputs.append(_plain(symmetry.inputs))
             # E[y_k | renamed x] = sign_k E[y_to(k) | x]
             unbiased.append(
@@ -151,6 +168,7 @@ class Minimax:
         self.fold_inputs = orbit_averages(problem.inputs.count, inputs)
         self.fold_unbiased = orbit_averages(problem.inputs.count * q, unbiased)
         self.fold_second = orbit_averages(n_objectives * n_points, second)
+        self.average_weights = problem.average_weights()
         self.program = Program(
             ones=len(self.fold_inputs),
             targets=self.fold_unbiased @ problem.basis.reshape(-1),
@@ -165,8 +183,9 @@ class Minimax:
 
     def _squares(self) -> Vector:
         """Return the squared target of each objective at each point: what a variance is less than a second moment."""
-        targets = ((self.points @ self.problem.basis) @ self.problem.combinations.T).T
-        counted = np.array([o.reckoning is None for o in self.problem.objectives])
+        peaks = self.problem.peaks
+        targets = ((self.points @ self.problem.basis) @ self.problem.combinations[:peaks].T).T
+        counted = np.array([o.reckoning is None for o in self.problem.objectives[:peaks]])
         squares: Vector = (counted[:, None] * targets**2).reshape(-1)
         return squares
 
@@ -195,9 +214,8 @@ class Minimax:
             for block, weight in enumerate(weights):
                 total[orbit_of[members[0] * n_blocks + block]] += weight
             cost += objective.weight * len(members) * total
-            if objective.peak:
-                totals.append(total)
-                caps.append(objective.cap)
+            totals.append(total)
+            caps.append(objective.cap)
         return Tops(bound, np.array(totals), cost, np.array(caps), curves=len(fold_blocks))
 
     def coefficients(self, columns: Columns) -> Matrix:
@@ -205,19 +223,23 @@ class Minimax:
         patterns, scores = columns
         n = len(patterns)
         unbiased = (patterns[:, :, None] * scores[:, None, :]).reshape(n, -1)
-        squares = (scores @ self.problem.combinations.T) ** 2
+        squares = (scores @ self.problem.combinations[: self.problem.peaks].T) ** 2
         second = (squares[:, :, None] * (patterns @ self.points.T)[:, None, :]).reshape(n, -1)
         return np.hstack([patterns @ self.fold_inputs.T, unbiased @ self.fold_unbiased.T, second @ self.fold_second.T])
 
+    def costs(self, columns: Columns) -> Vector:
+        """Return what one unit of each column costs by what does not count in the maximum."""
+        squares = (columns.scores @ self.problem.combinations[self.problem.peaks :].T) ** 2
+        return np.asarray((squares * (columns.patterns @ self.average_weights.T)).sum(axis=1))
+
     def unfolded(self, duals: Duals) -> Price:
         """Return the duals per input, basis functional and objective."""
-        n_objectives, n_points = len(self.problem.objectives), len(self.points)
-        weight = (self.fold_second.T @ duals.second).reshape(n_objectives, n_points)
+        weight = (self.fold_second.T @ duals.second).reshape(self.problem.peaks, len(self.points))
         return Price(
             duals.value,
             self.fold_inputs.T @ duals.inputs,
             (self.fold_unbiased.T @ duals.unbiased).reshape(self.problem.basis.shape),
-            np.maximum(weight, 0) @ self.points,
+            np.vstack([np.maximum(weight, 0) @ self.points, self.average_weights]),
             duals.caps,
         )
 
@@ -228,7 +250,7 @@ class Minimax:
         """
         pricing = Pricing(self.problem.combinations, self.problem.epsilon, first)
         columns = Columns(first.patterns, first.scores @ pricing.seen)
-        self.program.add(self.coefficients(columns))
+        self.program.add(self.coefficients(columns), self.costs(columns))
         best, bound = hint, -np.inf
         if best is not None:
             bound = _bound(pricing, best, pricing.search(best, starts(columns.scores)))
@@ -236,7 +258,8 @@ class Minimax:
         weights, duals = self.program.solve()
         current = self.unfolded(duals)
         gaps: list[float] = []
-        search = Search(_CLOSE)
+        close = _CLOSE if len(self.problem.objectives) == self.problem.peaks else _CLOSE_BESIDE
+        search = Search(close)
         for _ in range(_ROUNDS):
             found = []
             for price in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
@@ -247,10 +270,10 @@ class Minimax:
             fresh = Columns.joined(*found)
             gaps.append(current.value - bound)
             search.within(gaps[-1] / abs(current.value))
-            stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * _CLOSE / 4
-            if gaps[-1] <= current.value * _CLOSE or stalled or not len(fresh.scores):
+            stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * close / 4
+            if gaps[-1] <= current.value * close or stalled or not len(fresh.scores):
                 break
-            self.program.add(self.coefficients(fresh))
+            self.program.add(self.coefficients(fresh), self.costs(fresh))
             try:
                 weights, duals = self.program.solve()
             except Impossible:

@@ -69,9 +69,9 @@ class Program:
             least[-2] = 0.0
         self._master = Master(rows, Variables(free, np.concatenate([tops.cost, [1.0, 0.0, _DEAR]]), least))
 
-    def add(self, columns: Matrix) -> None:
-        """Add columns, one per row, given by what they add to each constraint."""
-        self._master.add(columns)
+    def add(self, columns: Matrix, costs: Vector) -> None:
+        """Add columns, one per row, given by what they add to each constraint and to the cost."""
+        self._master.add(columns, costs)
 
     def drop(self, columns: NDArray[np.int_]) -> None:
         """Remove columns, by number."""

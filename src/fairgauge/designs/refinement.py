@@ -25,10 +25,10 @@ def refined_price(before: Inputs, solution: Solution, problem: Problem) -> Price
     spread = _between(before, problem.inputs)
     spread = spread / spread.sum(axis=0)
     _, base, slope, weight, caps = solution.price
-    fine_base, fine_slope, fine_weight = spread @ base, spread @ slope, weight @ spread.T
-    targets = (problem.basis @ problem.combinations.T).T
+    fine_base, fine_slope, fine_weight = spread @ base, spread @ slope, weight[: problem.peaks] @ spread.T
+    targets = (problem.basis @ problem.combinations[: problem.peaks].T).T
     value = fine_base.sum() + (fine_slope * problem.basis).sum() - (fine_weight * targets**2).sum() + caps
-    return Price(float(value), fine_base, fine_slope, fine_weight, caps)
+    return Price(float(value), fine_base, fine_slope, np.vstack([fine_weight, problem.average_weights()]), caps)
 
 
 def _between(before: Inputs, after: Inputs) -> Matrix:

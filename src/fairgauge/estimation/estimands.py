@@ -129,7 +129,8 @@ class Asked:
     def of(cls, goal: Goal) -> "Asked":
         """Return what a goal asks, whose groups have no names."""
         names = tuple(f"group {g + 1}" for g in range(goal.groups))
-        return cls(tuple((_side(c.of), _side(c.against)) for c in goal.contrasts), names)
+        pairs = tuple((_side(c.of), _side(c.against)) for c in goal.contrasts)
+        return cls(pairs, names, share_error=goal.share_error)
 
 
 def _side(groups: tuple[int, ...]) -> Side:
@@ -140,13 +141,9 @@ def _side(groups: tuple[int, ...]) -> Side:
 def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
     """Return what a question identifies in a study of so many tables; scores are over the symbols of its decoder."""
     attribute = question.attribute
-    asked = Asked(
-        compared(question),
-        attribute.groups,
-        tuple(margin_sides(question).items()),
-        float(attribute.share_error or 0) if attribute.shares is not None else 0.0,
-    )
-    return estimands_for(Goal.of(question), question.channel, asked, tables=tables)
+    goal, margins = Goal.of(question), tuple(margin_sides(question).items())
+    asked = Asked(compared(question), attribute.groups, margins, goal.share_error)
+    return estimands_for(goal, question.channel, asked, tables=tables)
 
 
 def estimands_for(goal: Goal, channel: Channel, asked: Asked, *, tables: int = 1) -> Estimands:

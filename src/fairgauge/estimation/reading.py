@@ -120,7 +120,11 @@ def _question(
         p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
         sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
-        warnings=(*teller.warnings, *_cautions(question, sum(own), kind, fit, means | margins)),
+        warnings=(
+            *teller.warnings,
+            *_cautions(question, sum(own), kind, fit, means | margins),
+            *_ruled_out(metric, {pairs[pair]: gap for pair, gap in gaps.items()}, means | margins, overall),
+        ),
         margins=margins,
         untold_gaps=tuple(name for pair, name in pairs.items() if pair not in gaps),
         impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
@@ -146,6 +150,23 @@ def _gap_bounds(metric: Metric) -> tuple[float, float]:
     return -reach, reach
 
 
+def _ruled_out(
+    metric: Metric, gaps: dict[tuple[str, str], Interval], means: dict[str, Interval], overall: Interval | None
+) -> list[str]:
+    """Return a sentence for each number whose average score is a value that the answers as a whole do not allow."""
+    numbers = [
+        (Told.of("caution.gap", first=a, second=b), gap.scaled(metric.scale).within(*_gap_bounds(metric)))
+        for (a, b), gap in gaps.items()
+    ]
+    numbers += [(Told.of("caution.mean", group=group), mean) for group, mean in means.items()]
+    numbers += [] if overall is None else [(Told.of("caution.overall"), _level(metric, overall))]
+    return [
+        Told.of("caution.ruled-out", what=what, value=Numeral(f"{number.estimate:.4g}"))
+        for what, number in numbers
+        if number.ruled_out
+    ]
+
+
 def _cautions(
     question: Question, answers: int, kind: IntervalKind, fit: float, means: dict[str, Interval]
 ) -> list[str]:
@@ -161,5 +182,5 @@ def _cautions(
     return said + [
         Told.of(key, group=group, low=low, high=high)
         for group, mean in means.items()
-        if mean.estimate != mean.shown.estimate
+        if not mean.bounds[0] <= mean.estimate <= mean.bounds[1]
     ]

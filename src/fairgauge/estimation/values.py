@@ -15,9 +15,15 @@ class Interval:
     ``bounds`` is what the number can be at all.  An estimate from few answers may leave it: people are shown what is
     possible (``shown``), while programs get the numbers as they are, with which they can go on reckoning.
 
+    The estimate is an average score, and the interval is what the answers as a whole allow: how much scores vary tells
+    of a number too, where a table tells it badly.  So the estimate need not be in the middle, and may even be outside:
+    people are then shown the nearest value that is allowed.
+
     >>> recall = Interval(0.98, 0.93, 1.03, bounds=(0, 1))
     >>> recall.shown, recall.cut
     (Interval(estimate=0.98, low=0.93, high=1), True)
+    >>> Interval(0.92, 0.84, 0.87, bounds=(0, 1)).shown
+    Interval(estimate=0.87, low=0.84, high=0.87)
     """
 
     estimate: float
@@ -39,10 +45,16 @@ class Interval:
 
     @property
     def shown(self) -> "Interval":
-        """The part of it that is possible."""
+        """The part of it that is possible, and the estimate in it."""
         least, most = self.bounds
-        estimate, low, high = (min(max(x, least), most) for x in (self.estimate, self.low, self.high))
-        return Interval(estimate, low, high, self.bounds)
+        low, high = (min(max(x, least), most) for x in (self.low, self.high))
+        return Interval(min(max(self.estimate, low), high), low, high, self.bounds)
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether the estimate is a possible number that the answers as a whole do not allow."""
+        least, most = self.bounds
+        return least <= self.estimate <= most and not self.low <= self.estimate <= self.high
 
     @property
     def cut(self) -> bool:

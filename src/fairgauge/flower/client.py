@@ -138,11 +138,13 @@ def _limits(context: Context) -> Limits:
     return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
 
 
-def _for_site(study: Study, context: Context) -> SiteAnswer | Refusal:
+def _for_site(study: Study, context: Context) -> Answer | SiteAnswer | Refusal:
     """Answer for a site, from what its own configuration names."""
-    if SITE not in context.node_config:
-        return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
-    return answer_asked(str(context.node_config[SITE]), study)
+    if SITE in context.node_config:
+        return answer_asked(str(context.node_config[SITE]), study)
+    if AGENT in context.node_config:
+        return ask_agent(str(context.node_config[AGENT]), study)
+    return Refusal("settings", f"the study is for sites, and this node's configuration has neither {SITE} nor {AGENT}")
 
 
 def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> dict[str, Any]:

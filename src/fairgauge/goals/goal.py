@@ -48,6 +48,7 @@ class Goal:
         axis: Which value of a channel is asked about that takes several at once.
         abstaining: The part of people who are reckoned to abstain, where they may.
         beside: What is reckoned of the other values of such a channel; None where nothing is expected.
+        share_error: How far each known share may be off.  Intervals pay for it; no table is made for it.
     """
 
     shares: tuple[float, ...]
@@ -62,6 +63,7 @@ class Goal:
     axis: int = 0
     abstaining: float = ABSTAINING
     beside: tuple[Reckoning | None, ...] = ()
+    share_error: float = 0.0
 
     @classmethod
     def of(cls, asked: Question | Wish) -> "Goal":
@@ -80,6 +82,7 @@ class Goal:
             axis=asked.axis if isinstance(asked, Question) else 0,
             abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
             beside=tuple(cls.of(one).expected for one in asked.beside) if isinstance(asked, Question) else (),
+            share_error=wish.share_error,
         )
 
     def alone(self, contrast: Contrast) -> "Goal":

@@ -70,6 +70,11 @@ class Wish:
         return "gap" if self.target == "gap" else "means"
 
     @property
+    def share_error(self) -> float:
+        """How far each known share may be off."""
+        return float(self.attribute.share_error or 0) if self.attribute.shares is not None else 0.0
+
+    @property
     def expect_in_v(self) -> float | None:
         """The mean to reckon with, from -1 to 1."""
         if self.expect is None:

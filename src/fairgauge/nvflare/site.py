@@ -122,10 +122,10 @@ class Source:
             study = load_study(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        if study.site is not None:
-            if self._records is None:
-                return Refusal("settings", "the study is for sites, and privacy.json names no records")
+        if study.site is not None and self._records is not None:
             return answer_asked(self._records.replace(SITE, site), study)
+        if study.site is not None and self._agent is None and self._settings is None:
+            return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
         if self._settings is not None:
             return _answer_within(self._settings.replace(SITE, site), document, values)
         if self._agent is None:
@@ -133,7 +133,9 @@ class Source:
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
 
 
-def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
+def _answer_within(
+    settings: str, document: bytes, values: Callable[[], dict[str, Any]]
+) -> Answer | SiteAnswer | Refusal:
     """Answer by an agent within this process."""
     try:
         agent = Agent(AgentSettings.load(settings))

@@ -8,9 +8,11 @@ from typing import Any
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
+from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
+from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
 
@@ -18,8 +20,9 @@ EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4")
 # As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.
 GOOD, NO_STUDY = 0.02, 0.1
 # From here on one answer tells much about one person, and we recommend it to nobody.
-_LARGE = 2.0
-_STEPS = 3
+LARGE = 2.0
+_STEPS, _NEARLY, _CLOSE = 3, 1.02, 0.02
+_FARTHEST = math.log(MOST_CLIENTS)
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Choice:
         error: The half-width of the interval, in the metric's units.
         odds: By which factor whoever sees an answer can change their odds at most.
         guess: How often somebody who must guess between two groups, 50 to 50 before, is right at most.
-        clients: How many clients a good error takes.
+        clients: How many clients a good error takes; None where none are enough, because shares may be off.
         parts: What every comparison, or every group's mean, will be known to, the worst first: ``error`` is its error.
     """
 
@@ -41,7 +44,7 @@ class Choice:
     error: float
     odds: float
     guess: float
-    clients: int
+    clients: int | None
     parts: tuple[PlanPart, ...] = ()
 
     @property
@@ -74,7 +77,7 @@ class Choices:
     @property
     def recommended(self) -> float | None:
         """The smallest epsilon that gives a good error without telling much about one person; None if none does."""
-        fine = [row.epsilon for row in self.rows if row.error <= self.good and row.epsilon <= _LARGE]
+        fine = [row.epsilon for row in self.rows if row.error <= self.good and row.epsilon <= LARGE]
         return min(fine, default=None)
 
     def sentences(self) -> list[str]:
@@ -91,7 +94,7 @@ class Choices:
                 f"For one person: {person_sentence(row.epsilon)}",
             ]
         one = next(row for row in self.rows if row.epsilon == 1)
-        more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients."
+        more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients." if one.clients else never(good)
         no_study = 2 * NO_STUDY * self.metric.scale
         fine = [row for row in self.rows if row.error <= self.good]
         if not fine and several and one.least < no_study:
@@ -142,41 +145,66 @@ def choices(  # noqa: PLR0913 - the rest have defaults
         attribute: Whose names the groups have; they are numbered unless given.
         progress: Called with each epsilon before it is worked out.
     """
-    kind, alpha, rows = kind_of(interval), check_confidence(confidence), list[Choice]()
-    reading = Reading(clients, kind, alpha, metric)
-    good = 2 * GOOD * metric.scale
+    rows, reading = list[Choice](), Reading(clients, kind_of(interval), check_confidence(confidence), metric)
     for epsilon in epsilons:
         progress(str(epsilon))
         design, channel = make_channel(goal, epsilon)
-
-        def width(answers: float, design: str = design, channel: Channel = channel) -> float:
-            return metric.scale * planned_width(goal.by(design), channel, answers, kind, alpha)
-
-        error = width(clients)
-        rows.append(
-            Choice(
-                float(epsilon),
-                design,
-                error,
-                math.ceil(100 * math.exp(epsilon)) / 100,
-                1 / (1 + math.exp(-epsilon)),
-                settled(width, clients, good),
-                planned_parts(goal.by(design), channel, attribute, reading),
-            )
-        )
+        rows.append(choice(epsilon, design, (goal.by(design), channel), attribute, reading))
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
 
 
-def settled(width: Callable[[float], float], clients: float, wanted: float) -> int:
+def choice(
+    epsilon: Decimal, design: str, served: tuple[Goal, Channel], attribute: Attribute | None, reading: Reading
+) -> Choice:
+    """Return what one epsilon gives and costs, with a table that serves a goal.
+
+    Args:
+        epsilon: The privacy loss of one answer.
+        design: What the table is called.
+        served: The goal, and the table.
+        attribute: Whose names the groups have.
+        reading: How many answer, how many tables they share, and with which interval.
+    """
+    scale, clients = reading.metric.scale, reading.answers or 1
+
+    def width(answers: float) -> float:
+        return scale * planned_width(*served, answers / reading.tables, reading.kind, reading.alpha)
+
+    return Choice(
+        float(epsilon),
+        design,
+        width(clients),
+        math.ceil(100 * math.exp(epsilon)) / 100,
+        1 / (1 + math.exp(-epsilon)),
+        settled(width, clients, 2 * GOOD * scale),
+        planned_parts(*served, attribute, reading),
+    )
+
+
+def settled(width: Callable[[float], float], clients: float, wanted: float) -> int | None:
     """Return about how many clients a width takes: the same, whichever number of clients the search starts from.
+
+    None where no number is enough: shares that may be off leave a width that no answers take away.
 
     >>> settled(lambda answers: 6 / answers**0.5 + 10 / answers, 200, 0.02)
     91000
+    >>> settled(lambda answers: 6 / answers**0.5 + 0.03, 200, 0.02) is None
+    True
     """
     about = float(clients)
     for _ in range(_STEPS):  # few clients pay more than the square root says
-        about = max(1.0, about * (width(about) / wanted) ** 2)
+        about = min(max(1.0, about * (width(about) / wanted) ** 2), MOST_CLIENTS)
+    if width(about) > _NEARLY * wanted:
+        if width(MOST_CLIENTS) > wanted:
+            return None
+        lacks = crossing(lambda n: -math.log(width(math.exp(n)) / wanted), math.log(about), _FARTHEST, close=_CLOSE)
+        about = math.exp(lacks[1])
     return enough(round(about), width(about), wanted)
+
+
+def never(good: str) -> str:
+    """Return that no number of clients is enough."""
+    return f"No number of clients gives {good} while shares may be off by so much."
 
 
 def enough(clients: int, error: float, wanted: float) -> int:
@@ -208,7 +236,7 @@ def no_study_sentence(
     error: float,
     metric: Metric,
     parts: Sequence[PlanPart] = (),
-    needed: Callable[[], int] | None = None,
+    needed: Callable[[], int | None] | None = None,
 ) -> str | None:
     """Return what to change where so few clients tell next to nothing; None where they tell something.
 
@@ -228,7 +256,8 @@ def no_study_sentence(
     takes = enough(clients, error, good) if needed is None else needed()
     best = min((part.error for part in parts if part.error is not None), default=error)
     if best < NO_STUDY * reach:
-        needs = f"For ±{good:.3g} there it takes about {takes:,} clients, or a larger epsilon."
+        there = f"For ±{good:.3g} there it takes about"
+        needs = f"{there} {takes:,} clients, or a larger epsilon." if takes else never(f"±{good:.3g}")
         groups = parts[0].groups
         whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
         return f"{whom} so few clients tell next to nothing. {needs}"
@@ -236,4 +265,6 @@ def no_study_sentence(
         tells = f"{clients:,} clients tell nothing at this epsilon: the error is as large as any gap can be."
     else:
         tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
+    if takes is None:
+        return f"{tells} {never(f'±{good:.3g}')}"
     return f"{tells} For ±{good:.3g} it takes about {takes:,} clients, or a larger epsilon."

@@ -1,7 +1,7 @@
 """A study as people describe it, before its channels are designed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.designs import AUTO
@@ -9,7 +9,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_questions
 from fairgauge.planning.crossing import Grouping, read_attribute
-from fairgauge.planning.typed import as_count, as_epsilon, read_metric, read_model, read_weights
+from fairgauge.planning.typed import as_count, as_epsilon, read_by_metric, read_metric, read_model, read_weights
 from fairgauge.study import Attribute, Study
 
 
@@ -25,8 +25,8 @@ class Draft:
     target: str | None = None
     design: str = AUTO
     abstain: bool = False
-    expect: float | None = None
-    spread: str | None = None
+    expect: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
     opens: str | None = None
     closes: str | None = None
     contact: str | None = None
@@ -58,12 +58,21 @@ class Draft:
             raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
         metrics = [read_metric(typed) for typed in self.metrics]
         weights = read_weights(metrics, self.metric_weights)
+        expect, spread = (
+            read_by_metric(field, metrics, typed) for field, typed in (("expect", self.expect), ("spread", self.spread))
+        )
         may = self.abstain or self.abstaining is not None
         return [
-            replace(
-                Wish(metric, attribute, self.target, may, self.expect, self.spread, symbols=self.symbols),
-                weight=weights.get(metric.name),
-                abstaining=self.abstaining,
+            Wish(
+                metric,
+                attribute,
+                self.target,
+                may,
+                expect.get(metric.name),
+                spread.get(metric.name),
+                weights.get(metric.name),
+                self.abstaining,
+                self.symbols,
             )
             for metric in metrics
         ]

@@ -24,6 +24,8 @@ from fairgauge.study import Target
 _GAP, _MEAN = 2.0, 1.0
 _NEAR_END = 0.999
 _INWARD = (-0.6, 0.6)
+# The ends of the levels that are reckoned with.
+_OUTWARD = (-0.8, 0.8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,15 @@ class Expected:
             population = goal.worst_population(decoder, wanted)
             law = population.inputs @ decoder.rows
             levels.append(Level(law / law.sum(), population.total, population.mean))
-        return _ordered(levels)
+        return tuple(sorted(levels, key=lambda level: -level.variance)) if self._all_levels else _ordered(levels)
+
+    @property
+    def _all_levels(self) -> bool:
+        """Whether the widest interval need not be where the variance is largest.
+
+        What a wrong share adds depends on how far the level is from what scores take from values.
+        """
+        return self.estimands.share_error > 0
 
     def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
@@ -77,6 +87,8 @@ class Expected:
                 return most
             widths.append(min((found.high - found.low) / 2, most))
             # Near an end an interval is cut to what is possible; where none is, less variance is less width.
+            if self._all_levels:
+                continue
             if abs(level.mean) < _NEAR_END and -_NEAR_END * most < found.low and found.high < _NEAR_END * most:
                 break
         return max(widths)
@@ -101,7 +113,7 @@ def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ..
     decoder, estimands = goal.decoder(channel), estimands_for(goal, channel, Asked.of(goal))
     if estimands.means is None and (target == "means" or estimands.gaps is None):
         return ()
-    goals = [aimed, *_inward(aimed)]
+    goals = [aimed, *_inward(aimed), *_outward(aimed)]
     if any(aimed.score(decoder, each) is None for each in aimed.wanted(decoder.inputs)):
         return ()
     asked: tuple[Pair | int, ...] = estimands.compared if target == "gap" else tuple(range(goal.groups))
@@ -123,6 +135,13 @@ def _inward(goal: Goal) -> list[Goal]:
     if goal.expect is not None or (goal.relies_on_shares and goal.target == "gap"):
         return []
     return [replace(goal, expect=mean) for mean in ((0.0,) if goal.relies_on_shares else _INWARD)]
+
+
+def _outward(goal: Goal) -> list[Goal]:
+    """Return the same goal at the ends of the levels, where a share that is off may matter most."""
+    if not goal.share_error or goal.expect is not None:
+        return []
+    return [replace(goal, expect=mean) for mean in _OUTWARD]
 
 
 def _ordered(levels: list[Level]) -> tuple[Level, ...]:

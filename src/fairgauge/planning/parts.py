@@ -25,6 +25,8 @@ from fairgauge.study.sides import side_name
 _MOST_WIDTHS, _NODES = 24, 12
 # The same where a width takes long.
 _SLOW_NODES = 3
+# Where shares may be off a width is no such plain function of the variance.
+_OFF_NODES = 8
 # What a cap may cost before it is worth a word.
 _HARDLY = 0.01
 
@@ -114,6 +116,8 @@ def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
     rounded = [float(f"{one.variance:.6g}") for one in found]
     different = sorted(set(rounded))
     most, nodes = (_MOST_WIDTHS, _NODES) if kind.reader.quick else (_SLOW_NODES, _SLOW_NODES)
+    if found and found[0].estimands.share_error:
+        most, nodes = max(most, _OFF_NODES), max(nodes, _OFF_NODES)
     if len(different) <= most:
         known = {variance: width(found[rounded.index(variance)]) for variance in different}
         return [known[variance] for variance in rounded]

@@ -7,7 +7,7 @@ from typing import Any
 from fairgauge.errors import InvalidInput
 from fairgauge.lazy import above
 from fairgauge.planning.parts import PlanPart
-from fairgauge.study import Release
+from fairgauge.study import Release, Target
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Plan:
     solved_for: str
     confidence: float
     interval: str
-    target: str
+    target: Target
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
     chosen: str | None = None

@@ -18,6 +18,8 @@ def expectation_saves(goal: Goal, epsilon: Decimal, metric: Metric) -> str | Non
     The total error of a design made for the expected mean is compared with that of the design made for none, if the
     groups have that mean: the clients needed for an error are in proportion.
     """
+    if goal.share_error:
+        return None  # what is saved is not in proportion then
     if goal.groups > 2 or goal.expect is not None or not goal.shares_known or CENTRED not in designs_for(goal):
         return None
     told = replace(goal, expect=_LIKELY, design=CENTRED)

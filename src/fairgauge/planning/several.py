@@ -104,17 +104,27 @@ def plan_several(wishes: Sequence[Wish], **asked: Any) -> Plans:
         InvalidInput: If there is none, or two are about one metric; if not exactly two of the three are given, or one
             is out of range.
     """
+    names = metric_names(wishes)
+    plans = [
+        plan_for(Goal.of(wish), wish.metric, beside=_beside(wishes, n), attribute=wish.attribute, **asked)
+        for n, wish in enumerate(wishes)
+    ]
+    return Plans(names, tuple(_as_a_study(wishes, plans, asked)))
+
+
+def metric_names(wishes: Sequence[Wish]) -> tuple[str, ...]:
+    """Return what the questions of a study are about.
+
+    Raises:
+        InvalidInput: If there is none, or two are about one metric.
+    """
     names = tuple(wish.metric.name for wish in wishes)
     if not names:
         raise InvalidInput("metric", "none", "give at least one")
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         raise InvalidInput("metric", twice, "must be given once")
-    plans = [
-        plan_for(Goal.of(wish), wish.metric, beside=_beside(wishes, n), attribute=wish.attribute, **asked)
-        for n, wish in enumerate(wishes)
-    ]
-    return Plans(names, tuple(_as_a_study(wishes, plans, asked)))
+    return names
 
 
 def share_sentence(questions: int, *, shared: bool = False) -> str:

@@ -1,17 +1,20 @@
 """What more privacy costs: the error against epsilon, for so many clients."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.parts import PlanPart, Reading, planned_parts
+from fairgauge.planning.means import means_sentence, simple_means
+from fairgauge.planning.parts import PlanPart, Reading, planned_means, planned_parts
 from fairgauge.planning.tables import answering, goal_on
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric, Study
+from fairgauge.study import Attribute, Metric, Study
 
 
 def errors_for(
@@ -45,33 +48,61 @@ def errors_together(
     return found
 
 
-def parts_together(
-    wishes: Sequence[Wish], epsilon: Decimal, *, clients: int, confidence: float = 0.99
-) -> list[tuple[PlanPart, ...]]:
+class Parts(NamedTuple):
+    """What a question will tell.
+
+    Args:
+        parts: What it is for, the worst first: its comparisons, or each group's mean.
+        means: Beside comparisons, each group's mean; none where the table tells none.
+        about_means: What the means pay for it, if they do.
+    """
+
+    parts: tuple[PlanPart, ...]
+    means: tuple[PlanPart, ...]
+    about_means: str | None
+
+
+def parts_together(wishes: Sequence[Wish], epsilon: Decimal, *, clients: int, confidence: float = 0.99) -> list[Parts]:
     """Return for each question of a study what every comparison or mean will be known to, watched at any time.
 
     The worst of them is what :func:`errors_for` and :func:`errors_together` give.
     """
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
-    tables, found = answering(wishes, epsilon), dict[int, tuple[PlanPart, ...]]()
+    tables, found = answering(wishes, epsilon), dict[int, Parts]()
     for table in tables:
         for axis, place in enumerate(table.wishes):
             wish = wishes[place]
             goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
             reading = Reading(clients, kind, alpha, wish.metric, len(tables))
-            found[place] = planned_parts(goal, table.channel, wish.attribute, reading)
+            found[place] = _parts(_Served(goal, table.channel, epsilon), wish.attribute, reading)
     return [found[place] for place in range(len(wishes))]
 
 
-def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[tuple[PlanPart, ...]]:
+def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[Parts]:
     """Return the same for a study whose tables are made."""
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
     return [
-        planned_parts(
-            Goal.of(question),
-            question.channel,
+        _parts(
+            _Served(Goal.of(question), question.channel, Decimal(question.epsilon)),
             question.attribute,
             Reading(clients, kind, alpha, question.metric, len(study.tables)),
         )
         for question in study.questions
     ]
+
+
+class _Served(NamedTuple):
+    """A goal, and the channel that serves it."""
+
+    goal: Goal
+    channel: Channel
+    epsilon: Decimal
+
+
+def _parts(served: _Served, attribute: Attribute, reading: Reading) -> Parts:
+    goal, channel, epsilon = served
+    parts = planned_parts(goal, channel, attribute, reading)
+    means = parts if goal.target == "means" else planned_means(goal, channel, attribute, reading)
+    simple = simple_means(replace(goal, axis=0, beside=()), epsilon, attribute, reading.metric)
+    beside = {name: reading.tables * variance for name, variance in simple.items()}
+    return Parts(parts, () if goal.target == "means" else means, means_sentence(means, beside, target=goal.target))

@@ -78,6 +78,39 @@ def read_weights(metrics: Sequence[Metric], typed: Sequence[str]) -> dict[str, D
     return found
 
 
+def read_by_metric(field: str, metrics: Sequence[Metric], typed: Sequence[str]) -> dict[str, str]:
+    """Read ``0.9``, for every metric, or ``recall=0.9``, for one: the second counts where both are given.
+
+    >>> recall, fpr = Metric("recall", 0, 1), Metric("fpr", 0, 1)
+    >>> read_by_metric("expect", [recall, fpr], ["0.90", "fpr=0.1"])
+    {'recall': '0.9', 'fpr': '0.1'}
+    """
+    names = [metric.name for metric in metrics]
+    every: str | None = None
+    own: dict[str, str] = {}
+    for text in typed:
+        name, equals, value = text.rpartition("=")
+        if equals and name not in names:
+            rule = f"must be a number, or one of {', '.join(names)} and its own, such as {names[0]}=0.9"
+            raise InvalidInput(field, text, rule)
+        if (name in own) if equals else (every is not None):
+            raise InvalidInput(field, text, f"must be given once for {name or 'all metrics'}")
+        if equals:
+            own[name] = _shortest(value)
+        else:
+            every = _shortest(value)
+    return {name: found for name in names if (found := own.get(name, every)) is not None}
+
+
+def _shortest(typed: str) -> str:
+    """Return a number as study documents want it; whatever else is typed as it is, for whoever reads it to refuse."""
+    try:
+        number = Decimal(typed)
+    except InvalidOperation:
+        return typed
+    return _plain(number) if number.is_finite() and abs(number.adjusted()) <= _MOST_DIGITS else typed
+
+
 def check_comparisons(attribute: Attribute) -> None:
     """Refuse comparisons that no table can be made for: one that is there twice, or weights that are too far apart.
 

@@ -32,8 +32,8 @@ def plan(
     target: str | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     detect: Number | None = None,
     crowd_epsilon: Number | None = None,
     delta: Number | None = None,
@@ -55,8 +55,8 @@ def plan(
     target: str | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     detect: Number | None = None,
     designs: Sequence[str] | None = None,
     weights: Mapping[str, Number] | None = None,
@@ -74,8 +74,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     target: str | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     detect: Number | None = None,
     crowd_epsilon: Number | None = None,
     delta: Number | None = None,
@@ -103,8 +103,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.
-        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
-        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
         detect: A gap whose chance of being noticed shall be given too.
         crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
             see only its counts.  The largest local epsilon that keeps it is found; see ``Plan.release``.
@@ -127,8 +127,11 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     0.0194
     """
     part = None if abstaining is None else as_number("abstaining", abstaining)
-    known = (attribute, target, abstain or part is not None, expect, spread)
-    wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    known = (attribute, target, abstain or part is not None)
+    wishes = [
+        Wish(each, *known, _own("expect", expect, metric, each), _own("spread", spread, metric, each), weight, part)
+        for each, weight in _weighed(metric, weights)
+    ]
     check_comparisons(attribute)
     asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
@@ -166,8 +169,8 @@ def design(
     epsilon: Number,
     target: str | None = None,
     design: str = AUTO,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
 ) -> Question: ...
@@ -179,8 +182,8 @@ def design(
     epsilon: Number,
     target: str | None = None,
     design: str = AUTO,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
     weights: Mapping[str, Number] | None = None,
@@ -192,8 +195,8 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     epsilon: Number,
     target: str | None = None,
     design: str = AUTO,
-    expect: Number | None = None,
-    spread: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
     weights: Mapping[str, Number] | None = None,
@@ -209,8 +212,8 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         epsilon: The privacy loss of one answer.
         target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
         design: The design's name; ``"auto"`` takes the best.
-        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.
-        spread: The standard deviation about it to reckon with; ``"max"`` for any values.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say, whom the channel is made for; a tenth where they
             may abstain, unless given.
@@ -227,11 +230,30 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     """
     loss = as_epsilon(epsilon)
     part = None if abstaining is None else as_number("abstaining", abstaining)
-    known = (attribute, target, abstain or part is not None, expect, spread)
-    wishes = [Wish(each, *known, weight, part) for each, weight in _weighed(metric, weights)]
+    known = (attribute, target, abstain or part is not None)
+    wishes = [
+        Wish(each, *known, _own("expect", expect, metric, each), _own("spread", spread, metric, each), weight, part)
+        for each, weight in _weighed(metric, weights)
+    ]
     check_comparisons(attribute)
     made = make_questions(wishes, loss, design=design)
     return made if isinstance(metric, list | tuple) else made[0]
+
+
+def _own(
+    field: str,
+    given: Number | Mapping[str, Number] | None,
+    metrics: Metric | list[Metric] | tuple[Metric, ...],
+    metric: Metric,
+) -> Number | None:
+    """Return what is given for a metric: one number for all, or one by its name."""
+    if not isinstance(given, Mapping):
+        return given
+    names = [each.name for each in (metrics if isinstance(metrics, list | tuple) else [metrics])]
+    for name in given:
+        if name not in names:
+            raise InvalidInput(field, name, f"must be one of {', '.join(names)}")
+    return given.get(metric.name)
 
 
 def _weighed(

@@ -12,7 +12,7 @@ from fairgauge.languages import MINUS
 from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.trade import errors_for, errors_together, parts_of_study, parts_together
+from fairgauge.planning.trade import Parts, errors_for, errors_together, parts_of_study, parts_together
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
@@ -31,6 +31,7 @@ class PlanView:
         unit: In which units errors are.
         rows: Every comparison, or every group, with its error, the worst first; none where there is only one.
         heading: What the rows are.
+        means: Beside comparisons, every group with the error of its mean; none where the table tells none.
         figure: The error for other epsilons; None for a study that is made.
     """
 
@@ -39,6 +40,7 @@ class PlanView:
     unit: str
     rows: tuple[tuple[str, str], ...]
     heading: str
+    means: tuple[tuple[str, str], ...] = ()
     figure: Markup | None = None
 
 
@@ -52,9 +54,14 @@ class _Told:
     epsilon: Decimal
     clients: int
     questions: int
-    parts: tuple[PlanPart, ...]
+    told: Parts
     error: float
     share_error: str | None = None
+
+    @property
+    def parts(self) -> tuple[PlanPart, ...]:
+        """What each comparison, or each group's mean, will be known to."""
+        return self.told.parts
 
     @property
     def least(self) -> float:
@@ -68,13 +75,16 @@ class _Told:
 
     def view(self, figure: Markup | None = None) -> PlanView:
         unit, several = self.unit, len(self.parts) > 1
+        level = level_of(self.metric)
         rows = [(_name(part), f"±{unit.of(part.error or 0)}") for part in self.parts]
+        means = [(_name(part), f"±{level.of(part.error or 0)}") for part in self.told.means]
         return PlanView(
             title=f"{self.metric.name} by {self.attribute}",
             sentence=self.sentence(),
             unit=f"{unit.word}s" if unit.word else "the metric's units",
             rows=tuple(rows) if several else (),
             heading="comparison" if self.target == "gap" else "mean of",
+            means=tuple(means) if several else (),
             figure=figure,
         )
 
@@ -83,10 +93,14 @@ class _Told:
         shared = f", shared by {self.questions} questions," if self.questions > 1 else ""
         told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} give {self._what()} (99 % confidence)."
         tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)
+        if self.share_error is not None:
+            told += f" It allows for shares that are off by {self.share_error}."
+            # How many clients it takes does not follow from the square root then.
+            tells_nothing = None if tells_nothing is None else "So few answers, or shares so uncertain, tell little."
         if tells_nothing is not None:
             told = tells_nothing if self.least >= 2 * self.metric.scale else f"{told} {tells_nothing}"
-        if self.share_error is not None:
-            told += f" That shares may be off by {self.share_error} comes on top of it."
+        if self.told.about_means is not None:
+            told += f" {self.told.about_means}"
         factor = math.ceil(math.exp(self.epsilon) * 100) / 100
         return f"{told} Whoever sees an answer can change their odds about a person by at most a factor {factor:.2f}."
 
@@ -142,7 +156,7 @@ def study_views(study: Study, clients: int) -> list[PlanView]:
             clients,
             len(study.questions),
             found,
-            max((part.error or 0 for part in found), default=math.inf),
+            max((part.error or 0 for part in found.parts), default=math.inf),
             question.attribute.share_error,
         ).view()
         for question, found in zip(study.questions, parts, strict=True)

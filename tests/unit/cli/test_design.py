@@ -26,6 +26,7 @@ def test_it_writes_a_private_study(fairgauge: Run, elsewhere: Path):
     (described,) = done.json["questions"]
     (pair,) = described.pop("pairs")
     assert pair["groups"] == ["female", "male"]
+    assert [mean["groups"] for mean in described.pop("means")] == [["female"], ["male"]]
     assert described == {
         "metric": "recall",
         "design": "randomized-response",

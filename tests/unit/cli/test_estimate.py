@@ -7,8 +7,11 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fairgauge import design
+from fairgauge.estimation.estimands import estimands_of
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL, sample_channel
@@ -95,12 +98,32 @@ def test_only_the_possible_is_printed(fairgauge: Run, elsewhere: Path):
     done = fairgauge("estimate", *files)
     rows = {line.split("  ")[0]: line.split() for line in done.out.splitlines()}
     assert rows["answered"][-1] == rows["female"][-1] == "1.0000*"
-    assert "* Cut to what this number can be at all" in done.out
+    assert "* Cut to what this number can be." in done.out
     numbers = [float(word.rstrip("*")) for name in ("answered", "female", "male", "overall") for word in rows[name][1:]]
     assert all(0 <= number <= 1 for number in numbers)
     document = fairgauge("estimate", *files, "--json").json["questions"][0]
     assert document["answered"]["high"] > 1
     assert document["answered"]["shown"]["high"] == 1
+
+
+def test_an_estimate_that_the_answers_rule_out_is_not_shown_outside_its_interval(fairgauge: Run, elsewhere: Path):
+    """A table that is made for gaps tells levels badly: how much scores vary then tells more than their average."""
+    groups = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"})
+    asked = study(design(RECALL, groups, epsilon=1))
+    everyone = people(("women", "0.79", 98_000), ("men", "0.87", 98_000), ("nonbinary", "0.7", 4_000))
+    counts = np.array(expected_tally(asked, everyone).counts, dtype=float)
+    overall = estimands_of(asked.questions[0]).overall
+    assert overall is not None
+    # Chance may move counts so that the average is 0.09 too high: three standard deviations.
+    moved = counts * (1 + 0.18 * overall.over / (overall.over**2 @ counts / counts.sum()))
+    files = write(elsewhere, asked, Tally(asked.digest, tuple(np.round(moved).astype(int).tolist())))
+    told = fairgauge("estimate", *files, "--json").json["questions"][0]["overall"]
+    assert not told["low"] <= told["estimate"] <= told["high"]
+    assert told["low"] <= told["shown"]["estimate"] <= told["high"]
+    out = fairgauge("estimate", *files).out
+    row = next(line.split() for line in out.splitlines() if line.startswith("overall"))
+    assert row[1] == f"{told['high']:.4f}*"
+    assert f"note The overall mean would be {told['estimate']:.4g} by the average of the answers alone. How they" in out
 
 
 def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):

@@ -239,3 +239,42 @@ def test_few_clients_are_told_the_same_number_as_in_the_table(fairgauge: Run):
     alone = {row["epsilon"]: row for row in fairgauge("plan", "--clients", 200, "--json").json["epsilons"]}
     said = fairgauge("plan", "--clients", 200, "--epsilon", 1).out
     assert f"For ±0.02 it takes about {alone[1]['clients']:,} clients, or a larger epsilon." in said
+
+
+def test_several_metrics_are_planned_for_clients_alone(fairgauge: Run):
+    asked = ["plan", *GROUPS, "--metric", "recall", "--metric", "fpr", "--clients", "1e6", "--interval", "normal"]
+    done = fairgauge(*asked)
+    assert done.status == 0
+    head = next(line for line in done.out.splitlines() if line.startswith("epsilon"))
+    assert head.split("   ")[1:3] == ["recall, error", "fpr, error"]
+    document = fairgauge(*asked, "--json").json
+    assert [question["metric"] for question in document["questions"]] == ["recall", "fpr"]
+    assert [row["epsilon"] for row in document["questions"][1]["epsilons"]] == [0.1, 0.25, 0.5, 1, 2, 4]
+    assert all(sentence in done.out for sentence in document["sentences"])
+    assert "gives recall to ±0.02 and fpr to ±0.02 or better, here recall to ±0.0" in done.out
+
+
+def test_each_metric_may_have_an_expectation_of_its_own(fairgauge: Run):
+    asked = [*GROUPS, "--metric", "recall", "--metric", "fpr", "--epsilon", "0.5", "--clients", "1e6"]
+    done = fairgauge("plan", *asked, "--expect", "recall=0.9", "--expect", "0.1", "--interval", "normal")
+    assumed = [line for line in done.out.splitlines() if line.startswith("K·Var:")]
+    assert ["averages 0.9" in assumed[0], "averages 0.1" in assumed[1]] == [True, True]
+    refused(fairgauge("plan", *asked, "--expect", "speed=3"), "expect=speed=3: must be a number, or one of recall, fpr")
+
+
+def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
+    asked = ["plan", *GROUPS, "--epsilon", 2, "--clients", "1e5", "--interval", "normal"]
+    exact, off = (
+        {row["design"]: row["error"] for row in fairgauge(*asked, *more, "--json").json["designs"]}
+        for more in ([], ["--share-error", "0.01"])
+    )
+    assert all(off[design] > exact[design] + 0.01 for design in exact)
+    done = fairgauge(
+        "plan", *GROUPS, "--epsilon", 2, "--error", "0.01", "--interval", "normal", "--share-error", "0.01"
+    )
+    assert done.status == 1
+    assert "Shares that may be off leave an error that no number of clients takes away." in done.out
+    done = fairgauge(
+        "plan", *GROUPS, "--epsilon", 2, "--error", "0.02", "--interval", "normal", "--share-error", "0.01"
+    )
+    assert "Because shares may be off randomized-response is better here: design takes centred unless" in done.out

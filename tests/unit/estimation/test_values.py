@@ -18,11 +18,20 @@ def test_scaling_and_turning_keep_what_is_possible():
         (Interval(1.0067, 0.98, 1.03, (0, 1)), Interval(1, 0.98, 1)),
         (Interval(-0.2, -0.5, -0.1, (0, 1)), Interval(0, 0, 0)),
         (Interval(7.0, 6.0, 8.0), Interval(7.0, 6.0, 8.0)),
+        (Interval(0.92, 0.84, 0.87, (0, 1)), Interval(0.87, 0.84, 0.87)),
+        (Interval(0.8, 0.84, 0.87, (0, 1)), Interval(0.84, 0.84, 0.87)),
     ],
 )
 def test_only_the_possible_is_shown(interval: Interval, shown: Interval):
     assert interval.shown == shown
     assert interval.cut is (interval != shown)
+
+
+def test_an_estimate_is_ruled_out_if_it_is_possible_and_not_in_its_interval():
+    assert Interval(0.92, 0.84, 0.87, (0, 1)).ruled_out
+    assert Interval(0.8, 0.84, 0.87, (0, 1)).ruled_out
+    assert not Interval(0.85, 0.84, 0.87, (0, 1)).ruled_out
+    assert not Interval(1.02, 0.84, 1.0, (0, 1)).ruled_out
 
 
 def test_the_size_of_a_number():

@@ -264,6 +264,15 @@ class TestSites:
         assert app.runs == 0, "code that sees all records could put any of them into every count"
         assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
+    def test_the_nodes_agent_answers_for_its_records(self, here: Path) -> None:
+        settled(here)
+        (here / "patients.csv").chmod(0o600)
+        with serving(settle(here, site="site.json")):
+            app = App(study=confusion_study(), group=None, ledger=None)
+            found = from_content(app(**{"fairgauge-agent": "agent.sock"}).content)
+        assert isinstance(found, SiteAnswer)
+        assert app.runs == 0
+
     def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
         assert refused(App(study=confusion_study())(), "settings")
         assert refused(App(study=confusion_study())(**{SITE: str(settled(tmp_path, limit="0.1"))}), "limit")

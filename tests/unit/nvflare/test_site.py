@@ -214,7 +214,19 @@ def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Pa
     # A device's study finds no profile there, and a site's study no records beside a profile.
     assert at_the_site(AnswerFilter(records=own), metrics())[REFUSAL] == refusal_text("settings")
     without = AnswerFilter(settings=str(settle(tmp_path)))
-    assert at_the_site(without, metrics(), asked=asked)[REFUSAL] == refusal_text("settings")
+    assert at_the_site(without, metrics(), asked=asked)[REFUSAL] == refusal_text("unable")
+
+
+def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:
+    settled(tmp_path)
+    (tmp_path / "patients.csv").chmod(0o600)
+    (tmp_path / "agent.json").write_text('{"site": "site.json"}')
+    asked = confusion_study().to_bytes().decode()
+    within = at_the_site(AnswerFilter(settings=str(tmp_path / "agent.json")), metrics(), asked=asked)
+    assert isinstance(from_result(within), SiteAnswer)
+    with serving(tmp_path / "agent.json"):
+        behind = at_the_site(AnswerFilter(agent=str(tmp_path / "agent.sock")), metrics(), asked=asked)
+    assert from_result(behind) == from_result(within)
 
 
 def test_a_server_counts_sites(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.choosing import choices, enough, no_study_sentence
+from fairgauge.planning.choosing import choices, enough, no_study_sentence, settled
 from fairgauge.study import Metric
 
 RECALL = Metric("recall", 0, 1)
@@ -44,6 +44,28 @@ def test_what_is_needed_does_not_depend_on_what_was_offered():
     goal = Goal((0.5, 0.5))
     rows = [choices(goal, RECALL, clients, epsilons=[Decimal(1)]).rows[0] for clients in (200, 20_000, 50_000_000)]
     assert len({row.clients for row in rows}) == 1
+
+
+def test_shares_that_may_be_off_leave_an_error_that_no_clients_take_away():
+    goal, two = Goal((0.5, 0.5), share_error=0.02), Goal((0.5, 0.5))
+    (row,) = choices(goal, RECALL, 10**6, epsilons=[Decimal(1)]).rows
+    (exact,) = choices(two, RECALL, 10**6, epsilons=[Decimal(1)]).rows
+    assert row.error > exact.error + 0.02
+    assert row.clients is None
+    found = choices(goal, RECALL, 10**6, epsilons=[Decimal(1)])
+    assert "No number of clients gives ±0.02 while shares may be off by so much." in " ".join(found.sentences())
+    told = no_study_sentence(200, 0.3, RECALL, needed=lambda: None)
+    assert told is not None
+    assert told.endswith("No number of clients gives ±0.02 while shares may be off by so much.")
+
+
+def test_near_what_shares_leave_the_number_of_clients_is_found_all_the_same():
+    def width(answers: float) -> float:
+        return 0.0196 + 1 / answers**0.5
+
+    found = settled(width, 1000, 0.02)
+    assert found is not None
+    assert found == pytest.approx((1 / 0.0004) ** 2, rel=0.06)
 
 
 def test_an_error_that_tells_nothing_is_called_that():

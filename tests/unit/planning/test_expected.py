@@ -19,6 +19,7 @@ from tests.samples import RECALL
 NAMES, SHARES = ("female", "male"), ("0.3", "0.7")
 KNOWN = Attribute("sex", NAMES, SHARES)
 ESTIMATED = Attribute("sex", NAMES, share_guess=SHARES)
+OFF = Attribute("sex", NAMES, SHARES, share_error="0.01")
 
 
 def asked(attribute: Attribute, epsilon: str, design: str, expect: str | None) -> Question:
@@ -52,6 +53,31 @@ def test_the_estimate_has_the_width_that_was_planned(
     law = expected(goal, question.channel, "gap")[0].levels[0].law
     gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
     assert (gap.high - gap.low) / 2 == pytest.approx(planned, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("terms", "interval"),
+    [
+        ((OFF, "2", "randomized-response", None), "population"),
+        ((OFF, "2", "centred", "0.9"), "population"),
+        ((OFF, "2", "centred", None), "normal"),
+        ((OFF, "1", "uncentred", "0.8"), "anytime"),
+    ],
+)
+def test_a_plan_pays_for_shares_that_may_be_off_as_the_estimate_does(
+    terms: tuple[Attribute, str, str, str | None], interval: str
+):
+    question, clients, kind = asked(*terms), 100_000, KINDS[interval]
+    goal, study = Goal.of(question), Study("Plan", [question])
+    planned = RECALL.scale * planned_width(goal, question.channel, clients, kind, 0.01)
+    levels = expected(goal, question.channel, "gap")[0].levels
+    widths = []
+    for level in levels:
+        gap = estimate(study, as_counts(question, level.law, clients), interval=interval)["recall"].gap(*NAMES).shown
+        widths.append((gap.high - gap.low) / 2)
+    assert max(widths) == pytest.approx(planned, rel=0.05)
+    exact = RECALL.scale * planned_width(replace(goal, share_error=0.0), question.channel, clients, kind, 0.01)
+    assert planned > 1.2 * exact
 
 
 @pytest.mark.parametrize("attribute", [KNOWN, ESTIMATED])

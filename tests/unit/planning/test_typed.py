@@ -1,5 +1,6 @@
 """What people type: read exactly, or refused with what to type instead."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -10,10 +11,12 @@ from fairgauge.planning.typed import (
     as_count,
     as_epsilon,
     as_number,
+    read_by_metric,
     read_decimal,
     read_groups,
     read_metric,
 )
+from fairgauge.study import Metric
 
 
 def test_known_shares_are_those_of_the_study_and_of_the_design():
@@ -81,3 +84,17 @@ def test_clients_are_a_whole_number_that_a_planet_can_hold(given: str | int):
     with pytest.raises(InvalidInput):
         as_count("clients", given)
     assert (as_count("clients", "1e15"), as_count("clients", 1)) == (MOST_CLIENTS, 1)
+
+
+def test_what_is_expected_may_differ_from_metric_to_metric():
+    metrics = [Metric("recall", 0, 1), Metric("fpr", 0, 1)]
+    assert read_by_metric("expect", metrics, ["fpr=0.10", "0.9"]) == {"recall": "0.9", "fpr": "0.1"}
+    assert read_by_metric("spread", metrics, ["recall=max"]) == {"recall": "max"}
+    assert read_by_metric("expect", metrics, []) == {}
+    for typed, problem in (
+        (["speed=3"], "expect=speed=3: must be a number, or one of recall, fpr and its own, such as recall=0.9"),
+        (["0.9", "0.8"], "expect=0.8: must be given once for all metrics"),
+        (["fpr=0.9", "fpr=0.8"], "expect=fpr=0.8: must be given once for fpr"),
+    ):
+        with pytest.raises(InvalidInput, match=re.escape(problem)):
+            read_by_metric("expect", metrics, typed)

@@ -129,3 +129,13 @@ def test_what_a_crowd_needs(given: dict[str, Any], said: str):
     with pytest.raises(InvalidInput) as caught:
         plan(RECALL, SEX, **given)
     assert str(caught.value).startswith(said)
+
+
+def test_each_metric_may_have_an_expectation_of_its_own():
+    recall, fpr, sex = Metric("recall", 0, 1), Metric("fpr", 0, 1), Attribute("sex", {"a": "0.5", "b": "0.5"})
+    asked = design([recall, fpr], sex, epsilon=1, design="randomized-response", expect={"recall": 0.9, "fpr": "0.1"})
+    assert [question.expect for question in asked] == ["0.9", "0.1"]
+    asked = design([recall, fpr], sex, epsilon=1, design="randomized-response", spread={"fpr": "max"})
+    assert [question.spread for question in asked] == [None, "max"]
+    with pytest.raises(InvalidInput, match="expect=speed: must be one of recall, fpr"):
+        design([recall, fpr], sex, epsilon=1, expect={"speed": 1})

@@ -167,12 +167,14 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
         assert len(rows) == 3
         worst, best = (f"{name} to about ±{error} points" for name, error in (rows[0], rows[-1]))
         assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence)." in said
-        few, none = await shown(abstaining="0.1", share_error="0.01")
+        few, none = await shown(abstaining="0.1")
         assert none == []
-        assert "That shares may be off by 0.01 comes on top of it." in few
+        off, _ = await shown(abstaining="0.1", share_error="0.01")
+        assert "It allows for shares that are off by 0.01." in off
         many, _ = await shown(abstaining="0.5")
-        errors = [float(re.search(r"±([\d.]+) points", text)[1]) for text in (few, many)]  # type: ignore[index]
+        errors = [float(re.search(r"±([\d.]+) points", text)[1]) for text in (few, many, off)]  # type: ignore[index]
         assert errors[1] > 1.5 * errors[0]
+        assert errors[2] > 1 + errors[0]
         wrong = DRAFT | {"abstaining": "2", "proof": proof, "action": "publish"}
         assert "abstaining=2.0: must be from 0 to below 1" in complaint(await send(desk, "/operator/publish", wrong))
 

@@ -1,0 +1,80 @@
+"""The agent of a site: whoever asks gets noisy counts once, and can read no record."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairgauge.client.agent import Agent
+from fairgauge.client.agent_command import main
+from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.asking import ask_agent
+from fairgauge.client.refusals import Refusal
+from fairgauge.client.site import SiteAnswer
+from fairgauge.client.site_ledger import SiteLedger
+from tests.samples import sample_study
+from tests.sites import confusion_study
+from tests.unit.client.test_agent_socket import serving
+
+STUDY = confusion_study()
+MARK = "platypus"
+
+
+def settled(here: Path, records: str = f"who,sex,truth,prediction\n{MARK},male,1,0\n", **more: Any) -> Path:
+    (here / "patients.csv").touch(mode=0o600)
+    (here / "patients.csv").write_text(records)
+    (here / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}}))
+    (here / "agent.json").write_text(json.dumps({"site": "site.json", **more}))
+    return here / "agent.json"
+
+
+def ask(settings: Path, study: Any = STUDY, verb: bytes = b"answer") -> str:
+    return Agent(AgentSettings.load(settings)).conversation().reply(verb + b" " + study.to_bytes()).decode()
+
+
+def test_one_table_over_the_socket_however_often_it_is_asked(tmp_path: Path) -> None:
+    settings = settled(tmp_path)
+    with serving(settings):
+        first = ask_agent(tmp_path / "agent.sock", STUDY, lambda: pytest.fail("a site measures nothing"))
+        assert ask_agent(tmp_path / "agent.sock", STUDY) == first
+    assert isinstance(first, SiteAnswer)
+    assert len(first.counts) == 8
+    assert ask(settings, verb=b"check") == "ok answered"
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+
+
+def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert ask(settled(tmp_path), verb=b"check") == "ok ready"
+    assert ask(settled(tmp_path), sample_study()) == "no unable", "it holds no person"
+    assert ask(settled(tmp_path, studies=["0" * 64])) == "no settings"
+    assert ask(settled(tmp_path, f"who,sex,truth,prediction\n1,{MARK},1,0\n")) == "no device"
+    assert ask(settled(tmp_path, "who,sex,truth,prediction\n")) == "no device"
+    assert MARK not in caplog.text
+    (tmp_path / "agent.json").write_text("{}")
+    assert ask(tmp_path / "agent.json") == "no unable", "without a site's file it is a person's"
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+
+
+@pytest.mark.parametrize(("name", "mode"), [("patients.csv", 0o644), ("site.json", 0o646)])
+def test_files_that_an_asker_could_read_or_write_are_refused(name: str, mode: int, tmp_path: Path) -> None:
+    settings = settled(tmp_path)
+    os.chmod(tmp_path / name, mode)  # noqa: PTH101 - as a shell does
+    assert ask(settings) == "no settings"
+    assert main(["--check", str(settings)]) == 2
+
+
+def test_the_check_says_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check", str(settled(tmp_path))]) == 0
+    said = capsys.readouterr().out
+    assert said == (
+        f"{tmp_path}/agent.sock: any study for sites, from {tmp_path}/patients.csv, at most epsilon 4 a study and 8 an "
+        "attribute for each person\n"
+    )
+
+
+def test_nobody_there_is_a_refusal(tmp_path: Path) -> None:
+    found = ask_agent(tmp_path / "agent.sock", STUDY)
+    assert isinstance(found, Refusal)
+    assert found.code == "agent"
