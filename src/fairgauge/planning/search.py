@@ -125,10 +125,12 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         progress(TOGETHER)
         shared = _Question(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
-    chosen = None
-    if goal.balanced and epsilon is not None and beside is None and {*designs_for(goal)} <= {r.design for r in rows}:
-        chosen = make_channel(goal, epsilon)[0]
-    return Plan(missing[0], confidence, interval, goal.target, tuple(rows), chosen=chosen)
+    found = Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+    if epsilon is None or beside is not None or not {*designs_for(goal)} <= {row.design for row in rows}:
+        return found
+    taken = make_channel(goal, epsilon)[0]
+    # Of designs that do equally well the best is the one that a study would have: its means may be others.
+    return replace(found, chosen=taken) if goal.balanced or taken in found.as_good else found
 
 
 def _row(
