@@ -68,6 +68,10 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
 
     person = visitor(viewport=PHONE)
     page = open_form(person, study)
+    # Cells are not listed by their names, which have commas in them.
+    among = "6 groups by sex and age" if case == "crossed" else "female and male"
+    asks = [f"Does the model’s {name} differ between {among}?" for name in values]
+    assert page.locator("ul.asks li").all_text_contents() == asks
     for group in groups.values():
         page.get_by_label(group, exact=True).check()
     for name, value in values.items():
@@ -98,6 +102,9 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
     for look, viewport in LOOKS.items():
         shown = visitor(viewport=viewport).open(here)
         expect(shown.locator(".verdict")).to_have_count(2)
+        for name in values:
+            alike = f"Every person counts alike, however many records their {name} is worked out from."
+            expect(shown.get_by_text(alike)).to_have_count(1)
         check_fits(shown)
         assert barriers(shown) == []
         reported = visitor(viewport=viewport).open(f"{here}/report")

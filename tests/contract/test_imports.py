@@ -41,6 +41,15 @@ def test_an_estimate_of_any_kind_loads_no_solver():
     assert not loaded_by(f"from fairgauge.estimation.kinds import KINDS\n{ESTIMATE}") & set(SOLVERS)
 
 
+def test_the_command_that_estimates_loads_no_solver_and_one_thread_of_linear_algebra():
+    code = "import os, sys; os.environ.pop('OPENBLAS_NUM_THREADS', None); sys.argv[1:] = ['estimate', '--help']"
+    code += "\nfrom fairgauge.cli import main\ntry: main()\nexcept SystemExit: pass"
+    code += "\nassert os.environ['OPENBLAS_NUM_THREADS'] == '1'"
+    loaded = loaded_by(code)
+    assert "fairgauge.cli.estimate" in loaded
+    assert not loaded & {*SOLVERS, "fairgauge.designs"}
+
+
 def test_a_collector_starts_without_a_solver():
     """Who restarts takes answers again at once; what the operator's page plans is loaded when it does."""
     assert not loaded_by("import fairgauge.collector.app") & set(SOLVERS)

@@ -3,6 +3,7 @@
 Help and version need no command, so they load none; a command loads its own file and no other's.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -87,5 +88,7 @@ def _run(typed: list[str]) -> int:
         return agent(typed[1:])
     if first not in COMMANDS:
         raise InvalidInput("command", first, "must be one of " + ", ".join(COMMANDS))
+    # Our matrices are small: threads of the linear algebra would wait for each other, and double what a command takes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     make_app([first])()
     return 0

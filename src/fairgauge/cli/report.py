@@ -17,7 +17,7 @@ from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.planning.typed import as_count
 from fairgauge.reports.about import counted
-from fairgauge.reports.particulars import Particulars, SealNote
+from fairgauge.reports.particulars import Particulars, SealNote, check_asked
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -59,7 +59,7 @@ def report(
     counts = read_tally(tally, document)
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
-        asked=None if asked is None else as_count("asked", asked),
+        asked=None if asked is None else check_asked(as_count("asked", asked), counts.total),
         seal=None if seal is None else _note(seal, document, counts),
     )
     with waiting("Estimating"):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -10,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
-from fairgauge.planning import Plan, PlanRow
-from fairgauge.planning.means import plan_means_sentence
-from fairgauge.planning.parts import PlanPart
 from fairgauge.reports.panels import left_out_sentence, shown_gaps
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
 from fairgauge.reports.words import sentences
 from fairgauge.study import Study
+
+if TYPE_CHECKING:
+    # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
+    from fairgauge.planning import Plan, PlanRow
+    from fairgauge.planning.parts import PlanPart
 
 _WIDEST = 10_000
 _MOST_PARTS = 30
@@ -43,7 +45,7 @@ def show_table(*columns: str, rows: Sequence[Sequence[str | Text]]) -> None:
     out.print(found, crop=False)
 
 
-def show_plan(plan: Plan) -> None:
+def show_plan(plan: "Plan") -> None:
     """Print a plan for people."""
     columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
     power = any(row.power is not None for row in plan.rows)
@@ -86,12 +88,16 @@ def show_plan(plan: Plan) -> None:
             f"({plan.confidence:.4g} confidence, {plan.interval} interval).",
         )
     )
+    from fairgauge.planning.means import plan_means_sentence
+
     said = plan_means_sentence(plan)
     if said is not None:
         out.print(said)
 
 
-def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | None = None, *, what: str = "") -> None:
+def show_parts(
+    parts: "Sequence[PlanPart]", by: Mapping[tuple[str, ...], float] | None = None, *, what: str = ""
+) -> None:
     """Print what each comparison or mean will be known to, the worst first; of very many the worst and the best.
 
     Where answers are not counted yet, variances stand beside those of randomized response.
@@ -104,9 +110,14 @@ def show_parts(parts: Sequence[PlanPart], by: Mapping[tuple[str, ...], float] | 
     if len(shown) < len(parts):
         rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
     show_table(what, "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
+    if any(part.privacy_variance > part.variance for part in shown):
+        out.print(
+            "privacy alone: what randomising adds, whatever values clients hold; K·Var is the total for the values "
+            "that are reckoned with, and so can be less."
+        )
 
 
-def parts_words(plan: Plan, best: PlanRow) -> str:
+def parts_words(plan: "Plan", best: "PlanRow") -> str:
     """Return what the best design gives, in words: the worst and the best of several, never only one."""
     parts = best.pairs if plan.target == "gap" else best.means
     if len(parts) < 2:

@@ -54,6 +54,20 @@ class ExportQuery(Query, frozen=True):
     ] = "ndjson"
 
 
+class ReportQuery(Query, frozen=True):
+    """What a report is asked for with."""
+
+    asked: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10**12,
+            description="How many were asked to answer, for the response that the report states; 0 if nobody says. An "
+            "operator's to say, and no other's.",
+        ),
+    ] = 0
+
+
 class InclusionQuery(Query, frozen=True):
     """Which part of a sealed study's answers a device wants to look for its own in."""
 

@@ -9,7 +9,7 @@ from fairgauge.collector.export import FORMATS
 from fairgauge.collector.operations import Gives, Operation, Page
 from fairgauge.collector.pages import html, operator, take_part
 from fairgauge.collector.pages import studies as pages
-from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Language, Terms
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQuery, Language, ReportQuery, Terms
 from fairgauge.collector.routes import envelopes, health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.routes.inclusion import inclusion
@@ -159,7 +159,7 @@ TABLE: tuple[Operation, ...] = (
         results.bundle, RESULTS, {200: _file(MEDIA_TYPE, "Study, signature, tally, seal, report and answers.")},
         "`fairgauge verify` takes it as it is. The answers are in it for those who may download them, until they are "
         "removed.",
-        ("not-sealed", "busy"),
+        ("not-sealed", "busy"), query=ReportQuery,
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(
@@ -191,7 +191,7 @@ TABLE: tuple[Operation, ...] = (
         "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
         "With anytime intervals and 0.99 confidence, as on the study's page; where answers come in waves, with "
         "population intervals when the study is over.",
-        problems=("cannot-estimate",),
+        problems=("cannot-estimate",), query=ReportQuery,
     ),
     Operation("GET", "/sign-in", "signInPage", "Ask for a token", operator.sign_in_page, gives=_PAGE, query=Language),
     Operation(

@@ -1,7 +1,8 @@
 """The design of least total error about a population, for the gaps of three and more groups.
 
 The largest ratio of a gap's total to what it is measured by is least, and no gap's total is above that of randomized
-response.  All scores share one constant, so that gaps add up.
+response.  All scores share one constant, so that gaps add up.  For seven and more groups it is the best of signed
+subsets, symbols that ask one group at a time, and randomized response, each with the best constant.
 """
 
 from dataclasses import replace
@@ -14,6 +15,7 @@ from fairgauge.designs.levelled import Measures, basis_of, solved_once
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.many import many
 from fairgauge.designs.minimax import Objective, Problem
+from fairgauge.designs.one_at_a_time import one_at_a_time
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import total_measures
 from fairgauge.goals.goal import FEW, Goal
@@ -34,7 +36,8 @@ def centred_several(goal: Goal, epsilon: Decimal) -> Channel:
     units = total_measures(goal, epsilon)
     channels = [randomized_response(goal, epsilon)]
     if goal.groups > FEW:
-        channels.append(many(goal.by("uncentred"), epsilon))
+        found = one_at_a_time(goal, epsilon)
+        channels += [many(goal.by("uncentred"), epsilon), *([] if found is None else [found])]
     weights = np.array([contrast.weight for contrast in goal.contrasts])
 
     def worth(channel: Channel) -> tuple[bool, float]:

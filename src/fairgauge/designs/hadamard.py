@@ -9,10 +9,10 @@ can be told.  Both beat randomized response at small epsilon by a factor that gr
 from decimal import Decimal
 
 import numpy as np
-from scipy.linalg import hadamard as hadamard_matrix
 
 from fairgauge.channel import Channel
 from fairgauge.designs.rounding import exact_channel
+from fairgauge.designs.signs import Signs
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 
@@ -21,15 +21,19 @@ def hadamard(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of Hadamard questions."""
     inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
     if goal.shares_known and not goal.abstain:
-        questions = hadamard_matrix(_power_of_two(goal.groups))[:, : goal.groups]
+        questions = _questions(goal.groups)[:, : goal.groups]
         agrees = np.repeat(questions, 2, axis=1) * np.tile([-1, 1], goal.groups)
     else:
         # The first row and the first column are all ones and tell nothing apart.
-        agrees = hadamard_matrix(_power_of_two(inputs.count + 1))[1:, 1 : inputs.count + 1]
+        agrees = _questions(inputs.count + 1)[1:, 1 : inputs.count + 1]
     likely = np.vstack([agrees, -agrees]) > 0
     weights = np.where(likely, np.exp(float(epsilon)), 1.0).T
     return exact_channel(weights / weights.sum(axis=1, keepdims=True), inputs, epsilon)
 
 
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()
+def _questions(least: int) -> Signs:
+    """Return Sylvester's matrix of at least so many rows; the first row and the first column are all ones."""
+    found = np.array([[1]])
+    while len(found) < least:
+        found = np.kron(np.array([[1, 1], [1, -1]]), found)
+    return found

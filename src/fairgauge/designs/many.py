@@ -21,13 +21,15 @@ from fairgauge.designs.subsets import SubsetProblem
 from fairgauge.errors import Impossible
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD
 
 # How many levels up to an epsilon; where groups differ the program is larger, and has fewer.
 _LEVELS, _MORE = {1.35: 3, 3.0: 5}, 9
 _FEWER, _FEWER_MORE = {2.5: 3}, 5
 _LARGE = 12
+# Groups that differ have a table made for their own shares up to so many.
+_TAILORED = 24
 _SAFELY = 0.999
 _NEARLY = 0.998
 _TRIES = 300
@@ -50,21 +52,60 @@ def many(goal: Goal, epsilon: Decimal) -> Channel:
 
 @lru_cache(maxsize=32)
 def _many(goal: Goal, epsilon: Decimal) -> Channel:
-    problem = _problem(goal, epsilon)
-    columns, weights = _solved(goal, epsilon)
     found = []
-    for symmetric in _ways(problem):
-        some = _within(problem, columns, weights, symmetric, goal.symbols)
-        if some is not None:
-            found.append(exact_channel(some, problem.inputs, epsilon))
+    if _alike(goal) or goal.groups <= _TAILORED:
+        found += _channels(goal, epsilon)
+    if not _alike(goal) and (goal.target == "gap" or not found):
+        # A table for groups that are all alike serves groups that differ as it serves those, and is soon found.
+        same = _of_equals(goal)
+        channels = _channels(same, epsilon)
+        found += [min(channels, key=lambda channel: _first_variance(same, channel))] if channels else []
     if not found:
         raise Impossible(f"no subsets of {goal.groups} groups fit in {goal.symbols} symbols")
     if len(found) == 1:
         return found[0]
-    if problem.alike:
+    if _alike(goal):
         return min(found, key=lambda channel: _first_variance(goal, channel))
     simple = simple_variances(goal, epsilon)
     return min(found, key=lambda channel: largest_ratio(goal, channel, simple))
+
+
+def _alike(goal: Goal) -> bool:
+    """Return whether all groups are each other's images."""
+    return len(set(goal.shares)) == 1 and not goal.comparisons
+
+
+def _of_equals(goal: Goal) -> Goal:
+    """Return the goal of as many groups that are all alike."""
+    return replace(goal, shares=(1 / goal.groups,) * goal.groups, comparisons=())
+
+
+def _channels(goal: Goal, epsilon: Decimal) -> list[Channel]:
+    """Return a channel for each way to make symbols of columns."""
+    problem = _problem(goal, epsilon)
+    columns, weights = _solved(goal, epsilon)
+    laws = [_within(problem, columns, weights, symmetric, goal.symbols) for symmetric in _ways(problem)]
+    found = [exact_channel(law, problem.inputs, epsilon) for law in laws if law is not None]
+    return found + (_blocks(goal, epsilon) if problem.alike else [])
+
+
+def _blocks(goal: Goal, epsilon: Decimal) -> list[Channel]:
+    r"""Return signed subsets of two levels in blocks of k groups, for the best k that fits in the symbols.
+
+    .. math:: K \cdot Var = \frac{4 d^3 (1 + k h / d)^2}{k (2 h)^2}, \quad h = (e^\epsilon - 1)/2
+
+    It takes few symbols, however many groups there are.
+    """
+    d, half = goal.groups, (exponential(epsilon) - 1) / 2
+    fitting = [k for k in range(1, d + 1) if d // math.gcd(k, d) * len(sign_rows(k)) <= goal.symbols]
+    if not fitting:
+        return []
+    k = min(fitting, key=lambda k: (1 + k * half / d) ** 2 / k)
+    pattern = np.ones((d, 2))
+    pattern[:k, 1] = 1 + 2 * half
+    images = np.array(Symmetric(_thin, sign_rows).images(pattern)).reshape(-1, 2 * d).T
+    law = images / images.sum(axis=1, keepdims=True)
+    return [exact_channel(law, Inputs(d, even_levels(2)), epsilon)]
 
 
 def _ways(problem: SubsetProblem) -> list["Symmetric"]:
@@ -83,6 +124,8 @@ def _first_variance(goal: Goal, channel: Channel) -> float:
 
 def value_without_cap(goal: Goal, epsilon: Decimal) -> float:
     """Return the largest ratio of a group's variance to randomized response's that all columns together reach."""
+    if goal.groups > _TAILORED:
+        goal = _of_equals(goal)
     problem = _problem(goal, epsilon)
     columns, weights = _solved(goal, epsilon)
     return problem.reached(columns, weights)

@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.abstaining import many_abstaining
 from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.laplace import laplace
 from fairgauge.designs.levelled import Measures, best_channel
@@ -31,6 +32,8 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
         channels.append(hadamard(goal, epsilon))
         if serves_many(goal):
             channels.append(many(goal, epsilon))
+        elif goal.shares_known:
+            channels.append(many_abstaining(goal, epsilon))
         channels = [channel for channel in channels if channel.symbols <= goal.symbols] or channels
     if not goal.balanced:
         channels += [] if goal.groups > FEW else [best_channel(goal, epsilon)]

@@ -280,6 +280,23 @@ class Decoder:
         rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
         return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
 
+    def scores(self, functionals: Sequence[Vector]) -> list[Vector | None]:
+        """Return the score of each functional, as :meth:`score` does; of many groups' functionals all at once."""
+        if self.inputs.groups <= _FEW or not functionals:
+            return [self.score(functional) for functional in functionals]
+        wanted = np.array(functionals).T
+        sizes = np.maximum(np.abs(wanted).max(axis=0), 1e-300)
+        own = np.zeros((self.channel.symbols, wanted.shape[1]))
+        if self.aims:
+            known = np.array([aim.functional for aim in self.aims]).T
+            parts = np.linalg.lstsq(known, wanted, rcond=None)[0]
+            own, wanted = np.array([aim.score for aim in self.aims]).T @ parts, wanted - known @ parts
+        found = self._solver @ wanted
+        for _ in range(2):
+            found += self._solver @ (wanted - self.rows @ found)
+        told = np.abs(self.rows @ found - wanted).max(axis=0) <= UNBIASED * sizes
+        return [score if tells else None for score, tells in zip((own + found).T, told, strict=True)]
+
     def _scores(self, functionals: Sequence[Vector], prior: Vector) -> list[Vector] | None:
         """Return the unbiased score of least second moment under a prior of each functional; None if one has none."""
         if len(functionals) == 1:

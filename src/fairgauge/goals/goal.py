@@ -266,7 +266,7 @@ class Goal:
         if self.other is not None or any(each.centre is not None for each in wanted):
             return [self.total(decoder, each) for each in wanted]
         # All at once: of 190 gaps one by one takes a minute.
-        scores = [self.score(decoder, each) for each in wanted]
+        scores = self._scores(decoder, wanted)
         known = [score for score in scores if score is not None]
         if not known:
             return [float("inf")] * len(wanted)
@@ -297,7 +297,7 @@ class Goal:
 
     def privacy_variances_by(self, decoder: Decoder, wanted: Sequence["Wanted"]) -> list[float]:
         """Return the same for each of the wanted numbers by a decoder."""
-        scores = [(self.score(decoder, each), each.centre) for each in wanted]
+        scores = [(score, each.centre) for score, each in zip(self._scores(decoder, wanted), wanted, strict=True)]
         known = [score for score, centre in scores if score is not None and centre is None]
         if known and len(known) == len(scores):
             return [float(variance) for variance in decoder.variances(known)]
@@ -370,9 +370,13 @@ class Goal:
 
     def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
         """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
+        return self._scores(decoder, [wanted])[0]
+
+    def _scores(self, decoder: Decoder, wanted: Sequence["Wanted"]) -> list[Vector | None]:
         if self.centred and self.target == "gap" and self.groups == 2:
-            return decoder.aims[0].score if decoder.aims else None
-        return decoder.score(self._less(decoder, wanted.functional) if self.target == "gap" else wanted.functional)
+            return [decoder.aims[0].score if decoder.aims else None for _ in wanted]
+        gaps = self.target == "gap"
+        return decoder.scores([self._less(decoder, each.functional) if gaps else each.functional for each in wanted])
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ by taking averages on both sides; and it is no less, since that is the dual of a
 value is a bound that holds, so the search for the best ones decides how close it is, never whether it is true.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 USUAL_SPREAD = 0.3
 # The two searches halve their range so often.  A slope or a curve off by one part in 10^9 moves the bound by no more.
 _HALVINGS, _CURVE_HALVINGS = 44, 32
+# Of more rows than this each is searched by tangents, in so many turns, and so many rows at a time.
+_VERY_MANY, _TURNS, _AT_ONCE = 20_000, 10, 8192
 # Up to so many levels a second moment has one kink at most.
 _ONE_KINK = 3
 
@@ -68,7 +70,8 @@ def reckoned_law(levels: Vector, reckoning: Reckoning) -> Vector:
 def largest_averages(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:
     """Return the most that each row of second moments, given at the levels, can average to under each reckoning.
 
-    Guarantee: an upper bound for every law of values that is reckoned with, and reached by one to eight digits.
+    Guarantee: an upper bound for every law of values that is reckoned with, and reached by one to eight digits; to five
+    where there are very many rows.
 
     Args:
         levels: The levels.
@@ -110,6 +113,9 @@ def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -
             row[:] = _envelope(levels - reckoning.mean, second)
     if bounded.any():
         some = [r for r in reckonings if not r.any_values]
+        if len(some) * len(second) > _VERY_MANY:
+            found[bounded] = _of_very_many(levels, second, some)
+            return found
         x = np.repeat([levels - r.mean for r in some], len(second), axis=0)
         spread = np.repeat([r.widest for r in some], len(second))
         found[bounded] = _bounded(x, np.tile(second, (len(some), 1)), spread).reshape(len(some), -1)
@@ -176,7 +182,8 @@ def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
     """Return the bound for each row, by halving the range of the best curve."""
     slope = np.diff(second, axis=1) / np.diff(x, axis=1)
     start = second[:, :-1] - slope * x[:, :-1]
-    at_mean = np.array([np.interp(0.0, of, row) for of, row in zip(x, second, strict=True)])
+    rows, cell = np.arange(len(x)), np.clip((x <= 0).sum(axis=1) - 1, 0, x.shape[1] - 2)
+    at_mean = slope[rows, cell] * (0.0 - x[rows, cell]) + second[rows, cell]
     bound: Vector = second.max(axis=1)
     low = np.zeros(len(second))
     # A larger curve than this bounds no better than a level line.
@@ -188,6 +195,80 @@ def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
         wide = moment > spread**2
         low, high = np.where(wide, curve, low), np.where(wide, high, curve)
     return bound
+
+
+def _of_very_many(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> list[Vector]:
+    """Return the bounds of very many rows: each that differs once, and one of two reckonings that mirror each other."""
+    finest = 1e-8 * float(second.max())
+    # Rounded up, so that a bound stays one.
+    rows, back = np.unique(np.ceil(second / finest), axis=0, return_inverse=True)
+    even = np.array_equal(levels, -levels[::-1]) and bool(np.all(np.abs(rows - rows[:, ::-1]) <= 2))
+    known: dict[Reckoning, Vector] = {}
+    if even:
+        rows = np.maximum(rows, rows[:, ::-1])
+    for reckoning in reckonings:
+        one = Reckoning(abs(reckoning.mean), reckoning.spread) if even else reckoning
+        if one not in known:
+            known[one] = finest * _bounded_by_tangents(levels - one.mean, rows, one.widest)[back.reshape(-1)]
+        known[reckoning] = known[one]
+    return [known[reckoning] for reckoning in reckonings]
+
+
+def _bounded_by_tangents(x: Vector, second: Matrix, spread: float) -> Vector:
+    """Return the bound for each row at the same values, by few steps: each to where two tangents meet.
+
+    The bound is convex in the curve, and for a curve convex in the slope of the line.
+    """
+    found = np.empty(len(second))
+    for begin in range(0, len(second), _AT_ONCE):
+        rows = second[begin : begin + _AT_ONCE]
+        slope = np.diff(rows, axis=1) / np.diff(x)
+        start = rows[:, :-1] - slope * x[:-1]
+        level = np.zeros(len(rows))
+        steep = (rows.max(axis=1) - rows.min(axis=1)) / max(spread, 1e-9) ** 2 + 1e-12
+
+        def at(curve: Vector, slope: Matrix = slope, start: Matrix = start) -> tuple[Vector, Vector]:
+            top, moment = _met(x, slope, start, curve)
+            return top + curve * spread**2, spread**2 - moment
+
+        found[begin : begin + _AT_ONCE] = _least(at, level, steep)
+    return found
+
+
+def _met(x: Vector, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector, Vector]:
+    """Return what :func:`_tangent` does, at the same values for all rows."""
+    reach = np.abs(slope).max(axis=1) + 4 * curve
+    doubled, rows = 2 * np.maximum(curve, 1e-300)[:, None], np.arange(len(curve))
+    ends = [np.full(len(curve), end) for end in (float(x[-1]), float(x[0]))]
+
+    def at(line: Vector) -> tuple[Vector, Vector]:
+        tilted = slope - line[:, None]
+        touches = np.clip(tilted / doubled, x[:-1], x[1:])
+        value = start + tilted * touches - curve[:, None] * touches**2
+        cell = value.argmax(axis=1)
+        where = touches[rows, cell]
+        right, left = where > 0, where <= 0
+        ends[0], ends[1] = np.where(right, where, ends[0]), np.where(left, where, ends[1])
+        return value[rows, cell], -where
+
+    best = _least(at, -reach, reach)
+    return best, -ends[0] * ends[1]
+
+
+def _least(convex: Callable[[Vector], tuple[Vector, Vector]], low: Vector, high: Vector) -> Vector:
+    """Return the least values seen of convex functions, by values and slopes, between two points each."""
+    (at_low, down), (at_high, up) = convex(low), convex(high)
+    best: Vector = np.minimum(at_low, at_high)
+    for _ in range(_TURNS):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            meet = (at_low - at_high + up * high - down * low) / (up - down)
+        meet = np.clip(np.where(np.isfinite(meet), meet, (low + high) / 2), low, high)
+        found, slope = convex(meet)
+        best = np.minimum(best, found)
+        left = slope < 0
+        low, at_low, down = (np.where(left, *pair) for pair in ((meet, low), (found, at_low), (slope, down)))
+        high, at_high, up = (np.where(left, *pair) for pair in ((high, meet), (at_high, found), (up, slope)))
+    return best
 
 
 def _envelope(x: Vector, second: Matrix) -> Vector:

@@ -69,6 +69,17 @@ class Particulars:
             raise InvalidInput("over", self.over, "must be true or false")
 
 
+def check_asked(asked: int | None, answered: int) -> int | None:
+    """Return how many were asked, as somebody says.
+
+    Raises:
+        InvalidInput: If more answered.
+    """
+    if asked is not None and asked < answered:
+        raise InvalidInput("asked", asked, f"must be {answered} or more: so many answered")
+    return asked
+
+
 @dataclass(frozen=True)
 class Stated:
     """What a report states about itself: of what it was made, on which terms, and its particulars."""

@@ -74,6 +74,8 @@ def test_a_report_tells_of_its_seal_and_of_no_other(fairgauge: Run, elsewhere: P
     done = fairgauge("report", *files, "-o", "r.html", *typed)
     assert done.status == 0
     assert (elsewhere / "r.html").read_bytes() == (bundle / "report.html").read_bytes()
+    few = fairgauge("report", *files, "-o", "x.html", "--asked", "19999")
+    assert refused(few, "asked=19999: must be 20000 or more: so many answered")
     other = Tally(Tally.load(files[1]).study, tuple(reversed(Tally.load(files[1]).counts)))
     other.save("other.json")
     done = fairgauge("report", files[0], "other.json", "-o", "x.html", *typed)

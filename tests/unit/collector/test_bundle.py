@@ -55,3 +55,27 @@ def test_it_needs_a_token_where_results_do_a_seal_and_a_place(tmp_path: Path):
             return [early.status_code, stranger.status_code, crowded.status_code, fine.status_code]
 
     assert asyncio.run(ask()) == [404, 401, 503, 200]
+
+
+def test_an_operator_says_how_many_were_asked(tmp_path: Path):
+    async def ask() -> tuple[str, bytes, list[tuple[int, str]]]:
+        async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path) as desk:
+            await desk.post("/studies?results=public", STUDY.to_bytes())
+            for number in range(4):
+                await desk.answer(STUDY, bytes([number] * 16), number)
+            await desk.post(f"{ONE}/close")
+            report = (await desk.get(f"{ONE}/report?asked=16", token=desk.operator)).text
+            archive = (await desk.get(f"{ONE}/bundle?asked=16", token=desk.operator)).content
+            tried = [("16", desk.reader), ("16", ""), ("3", desk.operator), ("-1", desk.operator)]
+            refused = [await desk.get(f"{ONE}/report?asked={asked}", token=token) for asked, token in tried]
+            return report, archive, [(one.status_code, one.json()["detail"]) for one in refused]
+
+    report, archive, refused = asyncio.run(ask())
+    assert "4 answers of 16 who were asked (25 %)" in report
+    assert "75 % of those who were asked did not answer" in report
+    with zipfile.ZipFile(io.BytesIO(archive)) as found:
+        assert "of 16 who were asked" in found.read("report.html").decode()
+    assert [status for status, _ in refused] == [400] * 4
+    assert "must be said by an operator" in refused[0][1]
+    assert "must be said by an operator" in refused[1][1]
+    assert "must be 4 or more: so many answered" in refused[2][1]

@@ -86,6 +86,22 @@ def test_rows_with_one_kink_are_not_searched_one_by_one(monkeypatch: pytest.Monk
     assert sizes == [2]
 
 
+@pytest.mark.parametrize("even", [True, False])
+def test_very_many_rows_have_the_same_bounds_from_above(monkeypatch: pytest.MonkeyPatch, even: bool):
+    rng = np.random.default_rng(4)
+    levels = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    second = np.repeat(rng.uniform(1, 5, (40, 5)) + 4 * levels**2, 3, axis=0)
+    if even:
+        second = second + second[:, ::-1]
+    reckonings = [Reckoning(mean, spread) for mean in (-0.8, -0.1, 0.8) for spread in (0.1, 0.3, None)]
+    one_by_one = largest_averages(levels, second, reckonings)
+    monkeypatch.setattr(reckoning_module, "_VERY_MANY", 100)
+    found = largest_averages(levels, second, reckonings)
+    assert np.all(found >= one_by_one * (1 - 1e-8))
+    assert found == pytest.approx(one_by_one, rel=2e-4)
+    assert np.median(found / one_by_one) == pytest.approx(1, abs=1e-6)
+
+
 @pytest.mark.parametrize("mean", [0.0, 0.8, -0.95, 1.0])
 @pytest.mark.parametrize("spread", [0.05, 0.3, None])
 def test_some_values_reach_the_most(mean: float, spread: float | None):

@@ -11,13 +11,14 @@ from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import voice_of
+from fairgauge.collector.queries import ReportQuery
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
-from fairgauge.errors import CannotEstimate
+from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.languages import Voice
 from fairgauge.reports.crowd import crowd_view
 from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.particulars import Particulars, check_asked
 from fairgauge.reports.sites import noise_sentence
 from fairgauge.reports.views import naming, privacy_view, site_privacy_view, title_of
 from fairgauge.study import Study
@@ -63,16 +64,20 @@ async def events(request: Request) -> Response:
     return StreamingResponse(sent, 200, headers, "text/event-stream")
 
 
-async def report(request: Request) -> Response:
+async def report(request: Request, query: ReportQuery) -> Response:
     """Send the report of a study as one file."""
     entry = await collector_of(request).current(request.path_params["digest"])
-    text = await report_text(request, entry)
+    text = await report_text(request, entry, query.asked or None)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
     return Response(text, 200, headers, "text/html; charset=utf-8")
 
 
-async def report_text(request: Request, entry: Entry) -> str:
-    """Return the report of a study, with its seal if it has one."""
+async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
+    """Return the report of a study, with its seal if it has one, and with how many were asked if an operator says.
+
+    Raises:
+        InvalidInput: If somebody else says it, or it is fewer than answered.
+    """
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
     if found.study.site is not None and not found.over:
@@ -80,9 +85,12 @@ async def report_text(request: Request, entry: Entry) -> str:
     if found.waiting:
         raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
+    if asked is not None and role_of(request) != "operator":
+        raise InvalidInput("asked", asked, "must be said by an operator: sign in, or send a token")
     said = Particulars(
         date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),
         over=found.over,
+        asked=check_asked(asked, found.tally.total),
         seal=None if sealed is None else read_sealed(sealed).note,
     )
     return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)

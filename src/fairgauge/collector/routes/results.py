@@ -11,7 +11,7 @@ from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.bundle import MEDIA_TYPE, readme, zipped
 from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, of_sites, parquet
 from fairgauge.collector.pages.studies import report_text
-from fairgauge.collector.queries import EstimateQuery, ExportQuery
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, ReportQuery
 from fairgauge.collector.refusals import AnswersGone, NotSealed
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.seal_sites import answers_in
@@ -65,7 +65,7 @@ async def export(request: Request, query: ExportQuery) -> Response:
     return HeldResponse(places, body, headers=headers, media_type=FORMATS[query.format])
 
 
-async def bundle(request: Request) -> Response:
+async def bundle(request: Request, query: ReportQuery) -> Response:
     """Send everything of a sealed study that belongs together, as one zip."""
     collector, entry = await _asked(request)
     sealed = await collector.store.sealed(entry.number)
@@ -87,7 +87,7 @@ async def bundle(request: Request) -> Response:
         "signature.json": encode(signed),
         "tally.json": read_sealed(sealed).seal.counted.to_bytes(),
         "sealed.json": sealed,
-        "report.html": (await report_text(request, entry)).encode(),
+        "report.html": (await report_text(request, entry, query.asked or None)).encode(),
     }
     pages = collector.store.answers(entry.number) if why_not is None else None
     body, places = zipped(files, entry.digest, pages, collector.lane), collector.exports.taken(kind_of(request))
