@@ -197,7 +197,7 @@ def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
     found: dict[tuple[str, ...], Decimal] = {}
     for line, row in rows:
         # A thousand that is written 1,200 would count as one.
-        beyond: list[str] = row.get(None, [])
+        beyond = row.get(None) or ()
         if beyond:
             told = f"{len(columns) + len(beyond)} fields"
             raise InvalidInput(f"shares, row {line}", told, f"must be {len(columns)}, as in the first line")
