@@ -22,6 +22,7 @@ from fairgauge.planning.draft import Draft
 from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
+from fairgauge.planning.serving import choice_sentence
 from fairgauge.planning.typed import as_count, read_model
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Question, Study
@@ -115,6 +116,9 @@ def design(
             f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
         )
+        answers = None if study.planned is None else study.planned / len(study.tables)
+        if design == AUTO and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None:
+            out.print(f"    {chosen}")
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")

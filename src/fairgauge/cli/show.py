@@ -110,6 +110,11 @@ def show_parts(
     if len(shown) < len(parts):
         rows.insert(-1, [f"... {len(parts) - len(shown)} more; --json has all", "", "", ""])
     show_table(what, "error ±" if by is None else "of randomized response", "K·Var", "privacy alone", rows=rows)
+    if any(part.privacy_variance > part.variance for part in shown):
+        out.print(
+            "privacy alone: what randomising adds, whatever values clients hold; K·Var is the total for the values "
+            "that are reckoned with, and so can be less."
+        )
 
 
 def parts_words(plan: "Plan", best: "PlanRow") -> str:

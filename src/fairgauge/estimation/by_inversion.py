@@ -53,7 +53,10 @@ class TestReader(Reader):
         return {}
 
     def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
-        """Tell whether all values up to one are rejected; the nearest of them, if the estimate is above it."""
+        """Tell whether all values up to one are rejected: the nearest of them, if the estimate is above it.
+
+        It is assumed that values farther from the estimate are then rejected too (``inversion`` says why).
+        """
         try:
             self._require_part(ratio, alpha)
         except CannotEstimate:
@@ -159,7 +162,10 @@ class PopulationReader(TestReader):
         return JointTest(self.laws, scores, self.counts, alpha, share, means)
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
-        """Tell whether all gaps within a tolerance are rejected."""
+        """Tell whether all gaps within a tolerance are rejected: the one that is nearest to the estimate.
+
+        It is assumed that those farther from the estimate are then rejected too (``inversion`` says why).
+        """
         estimands = self.estimands
         if estimands.gaps is not None or estimands.means is None:
             return super().excludes(pair, tolerance, alpha)

@@ -1,4 +1,9 @@
-"""From a test of values to an interval: the hull of all values that the test accepts."""
+"""From a test of values to an interval: the hull of all values that the test accepts.
+
+What is assumed: the search finds the whole hull.  It goes outward from an accepted value until one is rejected, and
+asks some values beyond.  Stakes and bounds change with the value, so it is not proven that no further run of accepted
+values lies between two that were asked; tests compare what is found with all values of a grid.
+"""
 
 import math
 from collections.abc import Callable
@@ -44,7 +49,8 @@ class Test(Protocol):
 def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
     """Return the hull of all values that the test accepts; around the estimate if it accepts none.
 
-    Guarantee: it holds the right value at least as often as the test accepts it.
+    Guarantee: it holds the right value at least as often as the test accepts it, if no run of accepted values lies
+    between those that were asked further out (see above).
 
     Args:
         test: The test.

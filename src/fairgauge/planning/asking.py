@@ -11,7 +11,9 @@ from fairgauge.study import Question
 from fairgauge.study.question import answered_together
 
 
-def make_questions(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) -> list[Question]:
+def make_questions(
+    wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
+) -> list[Question]:
     """Return the questions of a study, those that one table answers at once next to each other.
 
     Guarantee: as :func:`make_question`.
@@ -20,7 +22,7 @@ def make_questions(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AU
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
-    tables = answering(wishes, epsilon, design=design)
+    tables = answering(wishes, epsilon, design=design, clients=clients)
     asked = [[_question(wishes[place], epsilon, table) for place in table.wishes] for table in tables]
     return [question for questions in asked for question in answered_together(questions)]
 

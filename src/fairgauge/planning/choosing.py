@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
+from fairgauge.planning.serving import Size, serve
 from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
@@ -148,7 +148,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     rows, reading = list[Choice](), Reading(clients, kind_of(interval), check_confidence(confidence), metric)
     for epsilon in epsilons:
         progress(str(epsilon))
-        design, channel = make_channel(goal, epsilon)
+        design, channel = serve(goal, epsilon, Size(clients, reading.kind, reading.alpha))
         rows.append(choice(epsilon, design, (goal.by(design), channel), attribute, reading))
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
 

@@ -130,7 +130,7 @@ def choices_of_several(  # noqa: PLR0913 - the rest have defaults
     shared = []
     for epsilon in epsilons:
         progress(str(epsilon))
-        tables = answering(wishes, epsilon)
+        tables = answering(wishes, epsilon, clients=clients)
         if len(tables) < len(wishes):
             shared.append(float(epsilon))
         for table in tables:

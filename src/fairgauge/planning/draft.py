@@ -92,7 +92,8 @@ class Draft:
         """
         wishes = self.wishes()
         progress(", ".join(wish.metric.name for wish in wishes))
-        questions = make_questions(wishes, as_epsilon(self.epsilon), design=self.design)
+        planned = None if self.planned is None else as_count("planned", self.planned)
+        questions = make_questions(wishes, as_epsilon(self.epsilon), design=self.design, clients=planned)
         study = Study(
             self.title,
             questions,
@@ -103,7 +104,7 @@ class Draft:
             operator=self.operator,
             purpose=self.purpose,
             model=None if self.model is None else read_model(self.model),
-            planned=None if self.planned is None else as_count("planned", self.planned),
+            planned=planned,
             retention=self.retention,
         )
         study.check_privacy()

@@ -80,6 +80,17 @@ class Expected:
 
     def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
+        # A plan asks for the width of the worst number, and then for that of each.
+        asked = kind.name, answers, alpha
+        if asked not in self._widths:
+            self._widths[asked] = self._widest(kind, answers, alpha)
+        return self._widths[asked]
+
+    @cached_property
+    def _widths(self) -> dict[tuple[str, float, float], float]:
+        return {}
+
+    def _widest(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         most, widths = _MEAN if isinstance(self.asked, int) else _GAP, []
         for level in self.levels:
             found = self._read(kind.reader(self.estimands, answers * level.law), alpha)

@@ -38,7 +38,8 @@ class PlanPart:
     Args:
         groups: The names of the two sides, or of the one group.
         variance: K·Var in total, as in :class:`~fairgauge.planning.result.PlanRow`.
-        privacy_variance: What randomising alone adds, at worst.
+        privacy_variance: What randomising alone adds, at worst: whatever values clients hold.  ``variance`` is for the
+            values that are reckoned with, so it can be the smaller one.
         error: The half-width of its interval, in the metric's units; None where the number of clients is not known.
     """
 

@@ -25,7 +25,8 @@ class PlanRow:
         symbols: How many symbols the channel has.
         levels: How many levels values are rounded to.
         power: The chance of noticing the gap that was asked about.
-        privacy_variance: The same for clients whose values and split are fixed: what randomising alone adds, at worst.
+        privacy_variance: The same for clients whose values and split are fixed: what randomising alone adds, whatever
+            values they hold.  ``variance`` is for the values that ``assumes`` names, so it can be the smaller one.
         sampling_variance: The same if nothing were randomised.
         assumes: What the total assumes of the clients, in words.
         crowd_epsilon: What a release of all answers costs a person towards those who see only its counts, certified.

@@ -143,7 +143,7 @@ def _as_a_study(wishes: Sequence[Wish], plans: Sequence[Plan], asked: dict[str, 
     if asked.get("designs"):
         return list(plans)
     if asked.get("epsilon") is not None:
-        tables = answering(wishes, asked["epsilon"])
+        tables = answering(wishes, asked["epsilon"], clients=asked.get("clients"))
         chosen = {place: table.design for table in tables for place in table.wishes}
         if len(tables) < len(wishes):
             chosen = dict.fromkeys(chosen, TOGETHER)

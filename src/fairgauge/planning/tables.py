@@ -13,6 +13,7 @@ from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.together import TogetherProblem, sign_pairs
 from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.planning.serving import Size, serve
 
 UNCENTRED = "uncentred"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
@@ -29,16 +30,20 @@ class Answering:
     variances: tuple[float, ...]
 
 
-def answering(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) -> list[Answering]:
+def answering(
+    wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
+) -> list[Answering]:
     """Return the tables that serve wishes best: one for each, or one for every two where that is less error in total.
 
-    Where wishes have weights the weighted sum of their variances decides; else none may be worse off.
+    Where wishes have weights the weighted sum of their variances decides; else none may be worse off.  How many clients
+    there will be decides on the design of a gap whose shares are estimated.
 
     Raises:
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
-    alone = [_alone(place, wish, epsilon, design) for place, wish in enumerate(wishes)]
+    size = Size(None if clients is None else clients / len(wishes))
+    alone = [_alone(place, wish, epsilon, (design, size)) for place, wish in enumerate(wishes)]
     paired: list[Answering] = []
     for start in range(0, len(wishes), 2):
         some = tuple(range(start, min(start + 2, len(wishes))))
@@ -90,9 +95,9 @@ def served_together(wishes: Sequence[Wish]) -> bool:
     )
 
 
-def _alone(place: int, wish: Wish, epsilon: Decimal, design: str) -> Answering:
-    goal = Goal.of(wish)
-    name, channel = make_channel(goal, epsilon, design=design)
+def _alone(place: int, wish: Wish, epsilon: Decimal, by: tuple[str, Size]) -> Answering:
+    goal, (design, size) = Goal.of(wish), by
+    name, channel = serve(goal, epsilon, size) if design == AUTO else make_channel(goal, epsilon, design=design)
     return Answering((place,), name, channel, (goal.by(name).variance(channel),))
 
 

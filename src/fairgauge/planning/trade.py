@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.means import means_sentence, simple_means
 from fairgauge.planning.parts import PlanPart, Reading, planned_means, planned_parts
+from fairgauge.planning.serving import Size, serve
 from fairgauge.planning.tables import answering, goal_on
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Study
@@ -29,7 +29,7 @@ def errors_for(
     def error(design: str, channel: Channel) -> float:
         return metric.scale * planned_width(goal.by(design), channel, clients, kind, alpha)
 
-    return [(float(epsilon), error(*make_channel(goal, epsilon))) for epsilon in epsilons]
+    return [(float(epsilon), error(*serve(goal, epsilon, Size(clients)))) for epsilon in epsilons]
 
 
 def errors_together(
@@ -39,7 +39,7 @@ def errors_together(
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
     found: list[list[tuple[float, float]]] = [[] for _ in wishes]
     for epsilon in epsilons:
-        tables = answering(wishes, epsilon)
+        tables = answering(wishes, epsilon, clients=clients)
         for table in tables:
             for axis, place in enumerate(table.wishes):
                 goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
@@ -68,7 +68,7 @@ def parts_together(wishes: Sequence[Wish], epsilon: Decimal, *, clients: int, co
     The worst of them is what :func:`errors_for` and :func:`errors_together` give.
     """
     kind, alpha = kind_of(LIVE), check_confidence(confidence)
-    tables, found = answering(wishes, epsilon), dict[int, Parts]()
+    tables, found = answering(wishes, epsilon, clients=clients), dict[int, Parts]()
     for table in tables:
         for axis, place in enumerate(table.wishes):
             wish = wishes[place]

@@ -173,6 +173,7 @@ def design(
     spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
+    clients: Number | None = None,
 ) -> Question: ...
 @overload
 def design(
@@ -186,6 +187,7 @@ def design(
     spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
+    clients: Number | None = None,
     weights: Mapping[str, Number] | None = None,
 ) -> list[Question]: ...
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
@@ -199,6 +201,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     spread: Number | Mapping[str, Number] | None = None,
     abstain: bool = False,
     abstaining: Number | None = None,
+    clients: Number | None = None,
     weights: Mapping[str, Number] | None = None,
 ) -> Question | list[Question]:
     """Return the question that asks for a metric by an attribute, with the channel that serves it best.
@@ -217,6 +220,8 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say, whom the channel is made for; a tenth where they
             may abstain, unless given.
+        clients: How many will answer.  For a gap whose shares are estimated it decides which design has the narrowest
+            interval; 10,000 unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
 
     Raises:
@@ -236,7 +241,8 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         for each, weight in _weighed(metric, weights)
     ]
     check_comparisons(attribute)
-    made = make_questions(wishes, loss, design=design)
+    count = None if clients is None else as_count("clients", clients)
+    made = make_questions(wishes, loss, design=design, clients=count)
     return made if isinstance(metric, list | tuple) else made[0]
 
 

@@ -7,6 +7,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
 from fairgauge.estimation.by_inversion import TestReader
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import KINDS
 from tests.surveys import expected_tally, people, study, tells_all
 from tests.unit.estimation.test_by_width import CASES, UNKNOWN
@@ -36,6 +37,17 @@ def test_the_interval_is_the_hull_of_what_is_accepted(name: str, interval: str):
     assert not any(read.believes(ratio, r, 0.05) for r in (found.low - 1e-3 * width, found.high + 1e-3 * width))
     assert read.beyond(ratio, found.low - 1e-3 * width, 0.05)
     assert not read.beyond(ratio, found.low + 1e-3 * width, 0.05)
+
+
+@pytest.mark.parametrize("answers", [40, 150, 1500])
+@pytest.mark.parametrize("name", CASES)
+def test_no_value_beyond_what_is_found_is_accepted(name: str, answers: int):
+    """That acceptance has no further run is assumed where the hull is searched for: nothing proves it."""
+    read = reader(name, "population", answers)
+    for ratio in (read.estimands.means or ())[:1]:
+        test = read.test(ratio, 0.05)
+        low, high = inverted(test)
+        assert not [v for v in np.linspace(*test.extent, 83) if not low <= v <= high and test.margin(float(v)) < 0]
 
 
 @pytest.mark.parametrize("interval", TESTED)

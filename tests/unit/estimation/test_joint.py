@@ -104,3 +104,14 @@ def test_the_parts_of_alpha_are_no_more_than_alpha():
     """Whatever is used up anywhere in the test is in this sum: the union bound is the proof."""
     parts = [joint.SHARE, 2 * joint.SIDE, joint._UPPER, joint._LOWER, joint._BETS, joint._MEAN]
     assert math.fsum(parts) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("answers", [300, 3000])
+def test_no_gap_beyond_what_is_found_is_accepted(answers: int):
+    """Assumed where the hull is searched for, as in ``test_by_inversion``."""
+    estimands = told()
+    counts = np.random.default_rng(5).multinomial(answers, law(estimands, 0.3, (0.6, 0.2))).astype(float)
+    test = PopulationReader(estimands, counts).joint((0, 1), 0.05)
+    low, high = inverted(test)
+    values = np.concatenate([np.linspace(test.extent[0], low, 12)[:-1], np.linspace(high, test.extent[1], 12)[1:]])
+    assert not [value for value in values if test.margin(float(value)) < 0]
