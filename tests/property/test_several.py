@@ -23,6 +23,8 @@ def questions(draw: st.DrawFn) -> Asked:
 
 
 @example(Asked((5, 3, 1, 2, 1, 1, 2), (), "1", None))
+@example(Asked((3, 2), (), "1", "0.9", off="0.01"))
+@example(Asked((3, 2, 2), (), "1", "0.8", off="0.02"))
 @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(questions())
 def test_no_comparison_is_worse_than_with_randomized_response_and_the_estimate_has_the_plans_numbers(asked: Asked):

@@ -94,6 +94,7 @@ class QuestionView:
     stated: tuple[str, ...]
     forging: str | None
     moves: Markup | None
+    moved: str
     fit: str
     notes: tuple[str, ...]
     privacy: PrivacyView | None
@@ -154,6 +155,7 @@ def question_view(
         stated=tuple(map(tell, share_sentences(question, found))),
         forging=_told(forging_sentence(question, found), voice),
         moves=_moves(question, found),
+        moved=_far(found),
         fit=tell(fit_sentence(found)),
         notes=tuple(map(tell, (*_held(found, confidence), *found.warnings))),
         privacy=None if own is None else privacy_view(own, voice),
@@ -328,7 +330,8 @@ def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     if gap is None or moves is None:
         return None
     unit = unit_of(question.metric)
-    sizes = [("the interval", (gap.high - gap.low) / 2)]
+    # Of several gaps each of these is about the one that it moves most, and so is the interval: the widest.
+    sizes = [("the interval", max(each.high - each.low for each in found.gaps.values()) / 2)]
     sizes += (
         []
         if moves.share_error is None or math.isinf(moves.share_error)
@@ -337,7 +340,11 @@ def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
     bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
     said = "; ".join(f"{label} {size}" for label, _, size in bars)
-    return moves_figure(bars, description=f"How far the gap could be off: {said}.")
+    return moves_figure(bars, description=f"How far {_far(found)} could be off: {said}.")
+
+
+def _far(found: QuestionEstimate) -> str:
+    return "the gap" if len(found.gaps) == 1 else "one of the gaps, at worst,"
 
 
 def _said(interval: Interval, unit: Unit) -> str:

@@ -1,5 +1,6 @@
 """Which epsilon for so many people: through the command that people type."""
 
+import math
 from decimal import Decimal
 
 import pytest
@@ -35,6 +36,7 @@ def test_there_is_a_recommendation_in_words(clients: int, recommended: float | N
 def test_what_is_said_to_be_enough_is():
     goal = Goal((0.5, 0.5))
     (few,) = choices(goal, RECALL, 20_000, epsilons=[Decimal(1)]).rows
+    assert few.clients is not None
     (many,) = choices(goal, RECALL, few.clients, epsilons=[Decimal(1)]).rows
     assert 0.95 * 0.02 < many.error < 1.02 * 0.02
     assert enough(1000, 0.02, 0.02) == 1000
@@ -61,7 +63,7 @@ def test_shares_that_may_be_off_leave_an_error_that_no_clients_take_away():
 
 def test_near_what_shares_leave_the_number_of_clients_is_found_all_the_same():
     def width(answers: float) -> float:
-        return 0.0196 + 1 / answers**0.5
+        return 0.0196 + 1 / math.sqrt(answers)
 
     found = settled(width, 1000, 0.02)
     assert found is not None

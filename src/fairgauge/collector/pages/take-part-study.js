@@ -37,9 +37,12 @@ export function describe(visit, study, told) {
   const { words } = visit;
   Object.assign(visit.get("title"), { textContent: told.title, lang: told.language });
   const asked = study.questions.map(({ metric, attribute }) => {
-    const { name, groups } = told.attributes.get(attribute.name);
-    const many = groups.length > MOST_LISTED;
-    const among = many ? visit.say("asks.groups", { count: groups.length, attribute: name }) : words.list(groups);
+    const { groups } = told.attributes.get(attribute.name);
+    // Cells have commas in their names: a list of them would be hard to read.
+    const factors = factorsOf(attribute).map(({ name }) => told.factors.get(name).name);
+    const many = groups.length > MOST_LISTED || factors.length > 1;
+    const counted = () => visit.say("asks.groups", { count: groups.length, attribute: words.list(factors) });
+    const among = many ? counted() : words.list(groups);
     return visit.say("asks.question", { metric: told.metrics.get(metric.name).name, groups: among });
   });
   visit.get("asks").textContent = asked.length > 1 ? "" : asked[0];
