@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,42 @@ from fairgauge.goals.inputs import Vector
 REFERENCE = Path(__file__).parent.parent / "tests" / "data" / "limits_intervals.json"
 HALF = np.array([0.5, 0.5])
 ONE_SPREAD = 0.3
+# What centred designs are told to expect, in v, and how many answer.
+EXPECTED, CLIENTS = 0.8, 10_000
 
 
 def widths() -> Iterator[Line]:
+    """Widths with the reference's channels, then with centred designs."""
+    yield from _uncentred_widths()
+    yield from _centred_widths()
+
+
+def _centred_widths() -> Iterator[Line]:
+    """Half-widths with designs that were told the right mean, against the normal ones; a share of 0.9 is one of 0.1."""
+    for share, epsilon in product((0.1, 0.3, 0.5), ("0.5", "1", "2", "3", "4")):
+        goal = Goal((share, 1 - share), expect=EXPECTED).by("centred")
+        decoder = goal.decoder(make_channel(goal, Decimal(epsilon), design="centred")[1])
+        score = goal.gap_score(decoder, (0, 1))
+        if score is None:
+            raise ValueError("the channel does not tell the gap")
+        held = {"everyone": np.array([EXPECTED]), "a bell": _bell(EXPECTED)}
+        for (values, some), alpha in product(held.items(), (0.05, 0.01)):
+            part = _at(decoder.inputs.levels, some)
+            law = np.concatenate([share * part, (1 - share) * part]) @ decoder.rows
+            law = law / law.sum()
+            deviation = np.sqrt(float(law @ score**2) - float(law @ score) ** 2)
+            normal = -float(ndtri(alpha / 2)) * deviation / np.sqrt(CLIENTS)
+            terms = (Laws(decoder, np.array(goal.shares)), score, np.ones(len(score)), CLIENTS * law, alpha)
+            low, high = inverted(PopulationTest(*terms))
+            what = (
+                f"width, population, centred, share {share}, epsilon {epsilon}, {values} at {EXPECTED}, alpha {alpha}"
+            )
+            aim = "at most 1.15" if epsilon == "4" else "at most 1.1"
+            ratio = (high - low) / 2 / normal
+            yield Line(what, f"{ratio:.3f}", f"normal, {CLIENTS:,} clients", ratio, aim)
+
+
+def _uncentred_widths() -> Iterator[Line]:
     """Half-widths for the counts that come on average, against the normal ones, and beside the reference's."""
     for row in json.loads(REFERENCE.read_text(encoding="utf-8"))["intervals"]:
         _, _, epsilon, values = row["name"].split(maxsplit=3)
