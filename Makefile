@@ -36,9 +36,11 @@ $(STAMP): $(USERS)
 run: $(USERS)  ## Run a whole study on a simulated population whose gap is known; ARGS=--stay to look around
 	$(BIN)/python examples/first-study/run.py $(ARGS)
 
-# Every core has a worker, and threads for small matrices would only get in their way.
+# Every core has a worker, and threads for small matrices would only get in their way.  Programs that tests start find
+# bytecode, also where the environment says that none is written; and only plugins are loaded that are needed.
 test: $(STAMP)  ## Run every test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
+		$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too

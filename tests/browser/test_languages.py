@@ -187,7 +187,9 @@ def test_every_page_speaks_the_language(collector: Collecting, visitor: OpenVisi
         f'{{"id":"{number:032x}","study":"{study.digest}","symbol":{number % study.symbols}}}' for number in range(400)
     )
     headers = {"content-type": "application/x-ndjson"}
-    httpx.post(f"{collector.url}/studies/{study.digest}/answers", content=body, headers=headers).raise_for_status()
+    httpx.post(
+        f"{collector.url}/studies/{study.digest}/answers", content=body, headers=headers, timeout=120
+    ).raise_for_status()
     # What the stream of events changes is in the same language, and so are its numbers.
     expect(page.locator("[data-part=count]")).to_contain_text("٤٠٠" if tag == "ar" else "400")
     expect(verdict).to_contain_text(own["metrics[0].name"])

@@ -203,7 +203,7 @@ class TestDrafts:
         person = visitor()
         document = study.to_bytes()
         person.context.route(f"**/studies/{study.digest}", lambda route: route.fulfill(body=document))
-        shell = httpx.get(f"{collector.url}/studies/{other.digest}/take-part").text
+        shell = httpx.get(f"{collector.url}/studies/{other.digest}/take-part", timeout=120).text
         page_path = f"**/studies/{study.digest}/take-part"
         person.context.route(page_path, lambda route: route.fulfill(body=shell, content_type="text/html"))
         page = person.open(f"/studies/{study.digest}/take-part")
@@ -231,7 +231,7 @@ class TestThanks:
         assert posted(person) == [body, body]
         assert sum(collector.counts(study)) == 1
         listed = page.get_by_role("link", name="list of all answers").get_attribute("href") or ""
-        assert body in httpx.get(listed).content.splitlines()
+        assert body in httpx.get(listed, timeout=120).content.splitlines()
         expect(page.locator("#counted-list")).to_contain_text(json.loads(body)["id"])
         assert barriers(page) == []
         person.check_quiet()

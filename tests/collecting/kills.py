@@ -89,6 +89,7 @@ async def _send(port: int, path: str, sent: Sent, stop: asyncio.Event, draw: Cal
                     assert body in (ACCEPTED, DUPLICATE), body
                     sent.acknowledged.add(id_)
                     sent.accepted += body == ACCEPTED
+                    await asyncio.sleep(chance.uniform(0, 0.02))  # as devices do: the load is many, not each one
                     break
                 assert status in (0, 503), (status, body)
                 sent.retried += 1

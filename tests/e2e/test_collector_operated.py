@@ -20,13 +20,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from fairgauge.client import Patience
 from fairgauge.collector.keeping import addresses
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores import open_store, postgres_schema
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.tokens import new_token
 from fairgauge.study import Study
 from tests.collecting.kills import publish
-from tests.collecting.servers import PATIENCE, ServerProcess, free_port, new_database, new_postgres
+from tests.collecting.servers import PATIENCE, SERVE, ServerProcess, free_port, new_database, new_postgres
 from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
@@ -243,9 +244,15 @@ def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: 
         assert counted() == 1
 
 
+IMPATIENT = (
+    "from fairgauge.collector.stores import postgres, postgres_schema\npostgres.SECONDS = postgres_schema.SECONDS = 3\n"
+) + SERVE
+
+
 def test_a_frozen_database_gives_503_before_devices_give_up_and_nothing_is_lost(tmp_path: Path):
+    assert Patience().timeout > postgres_schema.SECONDS  # of which the collector here has less, so that this is short
     database = new_postgres()
-    with ServerProcess(tmp_path, new_database(database)) as server:
+    with ServerProcess(tmp_path, new_database(database), code=IMPATIENT) as server:
         publish(server, STUDY)
         path, names = f"/studies/{STUDY.digest}/answers", [os.urandom(16) for _ in range(3)]
         assert asyncio.run(ask(server.port, "POST", path, answer_bytes(STUDY.digest, names[0], 0)))[0] == 200
@@ -256,7 +263,7 @@ def test_a_frozen_database_gives_503_before_devices_give_up_and_nothing_is_lost(
 
             async def both() -> list[tuple[int, bytes]]:
                 bodies = [answer_bytes(STUDY.digest, name, 0) for name in names[1:]]
-                async with asyncio.timeout(20):  # a device's own patience: see fairgauge.client.delivery
+                async with asyncio.timeout(PATIENCE):
                     return await asyncio.gather(*(ask(server.port, "POST", path, body) for body in bodies))
 
             assert [status for status, _ in asyncio.run(both())] == [503, 503]

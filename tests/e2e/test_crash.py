@@ -98,7 +98,7 @@ def check_reports(reports: list[dict[str, Any]], *, at_least: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "stride", "at_least"), [("lines", 3, 85), ("instructions", 23, 100), ("calls", 29, 50)]
+    ("points", "stride", "at_least"), [("lines", 7, 36), ("instructions", 47, 48), ("calls", 53, 27)]
 )
 def test_killed_anywhere_while_sending(server: Recorder, folder: Path, points: str, stride: int, at_least: int) -> None:
     lose_the_first_reply(server)
@@ -111,8 +111,8 @@ def test_killed_anywhere_while_sending(server: Recorder, folder: Path, points: s
 
 
 def test_killed_anywhere_while_writing_to_a_file(server: Recorder, folder: Path) -> None:
-    reports = drive(server, folder, how="file", points="lines", stride=1 if EVERY else 3)
-    check_reports(reports, at_least=80)
+    reports = drive(server, folder, how="file", points="lines", stride=1 if EVERY else 5)
+    check_reports(reports, at_least=48)
     for number in range(len(reports)):
         (line,) = (folder / f"{number}.out").read_bytes().splitlines()
         assert Answer.from_bytes(line).study == STUDY.digest
@@ -126,9 +126,9 @@ def test_a_broken_client_is_caught(server: Recorder, folder: Path, client: str) 
 
 
 def test_a_crash_while_the_ledger_is_made_leaves_none_or_a_whole_one(server: Recorder, folder: Path) -> None:
-    reports = drive(server, folder, how="file", points="instructions", stride=1 if EVERY else 19)
+    reports = drive(server, folder, how="file", points="instructions", stride=1 if EVERY else 37)
     left = [report["left"] for report in reports]
-    assert left.count(None) > 8, "killed while it was made"
+    assert left.count(None) > 4, "killed while it was made"
     assert min(size for size in left if size is not None) > 4096
     assert len(left) > 2 * left.count(None), "and after"
     assert all(report["again"] == 0 for report in reports)

@@ -123,6 +123,7 @@ def _question(
         warnings=(
             *teller.warnings,
             *_cautions(question, sum(own), kind, fit, means | margins),
+            *(_of_those_who_answer(question) if gaps or means else ()),
             *_ruled_out(metric, {pairs[pair]: gap for pair, gap in gaps.items()}, means | margins, overall),
         ),
         margins=margins,
@@ -165,6 +166,13 @@ def _ruled_out(
         for what, number in numbers
         if number.ruled_out
     ]
+
+
+def _of_those_who_answer(question: Question) -> list[str]:
+    """Return a sentence where shares are stated and people may abstain: nobody knows who does, and how often."""
+    if question.attribute.shares is None or not question.channel.abstain:
+        return []
+    return [Told.of("caution.abstaining")]
 
 
 def _cautions(

@@ -268,7 +268,8 @@ def test_tickets_let_a_device_answer_once(ask):
     ask(scene)
 
 
-def test_a_study_opens_and_closes_at_its_time(ask):
+def test_a_study_opens_and_closes_at_its_time(ask, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("fairgauge.collector.service.LOOK_SECONDS", 0.05)
     study = Study("Timed", (sample_question(),), opens="2026-01-01T00:00:00Z", closes="2026-01-02T00:00:00Z")
     opens, closes = 1767225600.0, 1767312000.0
     now = opens - 1
@@ -283,7 +284,7 @@ def test_a_study_opens_and_closes_at_its_time(ask):
         now = closes
         assert (await desk.answer(study, b"\1" * 16, 1)).status_code == 410
         assert (await desk.answer(study, ID, 1)).json() == {"status": "duplicate"}
-        for _ in range(2400):  # the collector looks every two seconds
+        for _ in range(2400):
             found = await desk.get(f"/studies/{study.digest}/sealed")
             if found.status_code == 200:
                 break

@@ -89,6 +89,22 @@ def test_abstaining_counts_only_those_who_gave_both():
     assert found.answered.low < 0.8 < found.answered.high
 
 
+def test_stated_shares_are_of_those_who_do_not_abstain_and_that_is_said():
+    """Everyone is at 0.9, but more women abstain: stated shares then give a gap that is not there."""
+    population = people(
+        ("female", "0.9", 350_000), ("male", "0.9", 450_000), ("female", None, 150_000), ("male", None, 50_000)
+    )
+    sentence = "The shares are taken to be those of the people who did not abstain:"
+    asked = study(tells_all("0.5", "0.5", metric=RECALL, abstain=True))
+    found = estimate(asked, expected_tally(asked, population))["recall"]
+    assert found.gap("female", "male").high < 0
+    assert any(warning.startswith(sentence) for warning in found.warnings)
+    asked = study(tells_all(metric=RECALL, abstain=True))
+    found = estimate(asked, expected_tally(asked, population))["recall"]
+    assert found.gap("female", "male").low < 0 < found.gap("female", "male").high
+    assert not any(warning.startswith(sentence) for warning in found.warnings)
+
+
 @EVERY_INTERVAL
 def test_a_group_too_small_to_tell_gets_a_sentence_and_no_number(interval: str):
     asked = study(tells_all(metric=RECALL))
