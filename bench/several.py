@@ -13,6 +13,8 @@ from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import USUAL_SYMBOLS
 
 _MOST_SYMBOLS = 4096
+# Of a group of eight, for any values about a mean of 0.8.
+_REFERENCE = 8.65
 
 
 def several() -> Iterator[Line]:
@@ -31,6 +33,7 @@ def several() -> Iterator[Line]:
         if len(row["shares"]) == 20 and row["epsilon"] == 2:
             yield _many(row, USUAL_SYMBOLS)
     yield from _totals()
+    yield from _expected()
 
 
 def _many(row: dict[str, list[float]], symbols: int = _MOST_SYMBOLS) -> Line:
@@ -55,17 +58,44 @@ def _totals() -> Iterator[Line]:
     for shares in ((0.49, 0.49, 0.02), (0.45, 0.45, 0.1), (0.125,) * 8):
         for epsilon in map(Decimal, ("1", "4")):
             for expect in (None, 0.8):
-                goal = Goal(shares, expect=expect)
-                name, channel = make_channel(goal, epsilon)
-                simple = make_channel(goal, epsilon, design="randomized-response")[1]
-                beside = np.array(goal.by("randomized-response").totals(simple))
-                found = np.array(goal.by(name).totals(channel))
-                worst = float((found / beside).max())
-                what = f"total of the worst gap, {name}, {_listed(shares)}, epsilon {epsilon}, mean {expect}"
-                yield Line(what, f"{found.max():.4g}", f"randomized response {beside.max():.4g}", worst, "at most 1")
+                yield _beside(Goal(shares, expect=expect), epsilon)
+
+
+def _beside(goal: Goal, epsilon: Decimal) -> Line:
+    name, channel = make_channel(goal, epsilon)
+    simple = make_channel(goal, epsilon, design="randomized-response")[1]
+    beside = np.array(goal.by("randomized-response").totals(simple))
+    found = np.array(goal.by(name).totals(channel))
+    worst = float((found / beside).max())
+    what = f"total of the worst gap, {name}, {_listed(goal.shares)}, epsilon {epsilon}, mean {goal.expect}"
+    return Line(what, f"{found.max():.4g}", f"randomized response {beside.max():.4g}", worst, "at most 1")
+
+
+def _expected() -> Iterator[Line]:
+    """The total of many groups' gaps where a mean is expected, beside what a search for any values found before."""
+    goal = Goal((0.125,) * 8, expect=0.8, spread=None)
+    name, channel = make_channel(goal, Decimal(4))
+    found = max(goal.by(name).totals(channel)) / 2
+    what = f"total of a gap over 2, {name}, 8 equal, epsilon 4, mean 0.8, any values"
+    yield Line(what, f"{found:.4g}", f"reference {_REFERENCE:.4g}", found / _REFERENCE, "at most 1.03")
+    for groups in (7, 8, 12, 20):
+        for shares in ((1 / groups,) * groups, _falling(groups)):
+            for epsilon in map(Decimal, ("0.5", "1", "2", "4")):
+                yield _beside(Goal(shares, expect=0.8), epsilon)
+    # Very many groups, of equal and of different shares.
+    for shares in ((1 / 64,) * 64, _falling(64)):
+        yield _beside(Goal(shares), Decimal(2))
+
+
+def _falling(groups: int) -> tuple[float, ...]:
+    """Return shares that fall as 1/n."""
+    parts = 1 / np.arange(1, groups + 1)
+    return tuple((parts / parts.sum()).tolist())
 
 
 def _listed(shares: list[float] | tuple[float, ...]) -> str:
     if len(set(shares)) == 1:
         return f"{len(shares)} equal"
+    if len(shares) > 4 and shares == _falling(len(shares)):
+        return f"{len(shares)} falling"
     return "/".join(f"{share:g}" for share in shares[:4]) + ("/..." if len(shares) > 4 else "")

@@ -35,6 +35,7 @@ CELLS = (
     Setting("everyone at 0.9", 10**4, "2", abstaining="one in five", questions=2),
     Setting("two points and a gap", 10**4, "8", groups=5, split="a rare group", questions=2),
 )
+SLOW = (CELLS[7], CELLS[9], CELLS[11])
 
 
 def broken(setting: Setting, kind: str, *, runs: int = RUNS) -> list[Held]:
@@ -43,7 +44,7 @@ def broken(setting: Setting, kind: str, *, runs: int = RUNS) -> list[Held]:
 
 @pytest.mark.parametrize("setting", CELLS, ids=str)
 def test_the_default_holds_the_truth_as_often_as_promised(setting: Setting):
-    assert broken(setting, DEFAULT) == []
+    assert broken(setting, DEFAULT, runs=RUNS // 2 if setting in SLOW else RUNS) == []
 
 
 @pytest.mark.parametrize("setting", CELLS[::5], ids=str)

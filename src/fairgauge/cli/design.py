@@ -1,5 +1,6 @@
 """``fairgauge design``: make a study document."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -136,10 +137,8 @@ def _tables(study: Study) -> list[str]:
     """Return how several questions share the answers."""
     several = [listed([question.metric.name for question in table]) for table in study.tables if len(table) > 1]
     said = [f"{names} are answered together: one answer is about all of them." for names in several]
-    if len(study.tables) > 1:
-        said.append(
-            f"A device's coin picks one of {len(study.tables)} tables, so each gets about a part of the answers."
-        )
+    if (count := len(study.tables)) > 1:
+        said.append(f"A device's coin picks one of {count} tables, so each gets about 1/{count} of the answers.")
     return said
 
 
@@ -162,10 +161,7 @@ def _show_gaps(question: Question) -> None:
     if not found:
         return
     show_parts(found, by=simple)
-    ratios = [part.variance / simple[part.groups] for part in found]
-    least, most = 1 - max(ratios), 1 - min(ratios)
-    fewer = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
-    out.print(f"    For the same error each comparison takes {fewer} fewer clients than randomized response.")
+    out.print(f"    {_beside_simplest([part.variance / simple[part.groups] for part in found])}")
     means, beside = means_of(question)
     if means:
         show_parts(means, by=beside, what=MEAN)
@@ -173,6 +169,19 @@ def _show_gaps(question: Question) -> None:
         out.print(f"    {worse}")
     if (cost := cap_cost(question)) is not None:
         out.print(f"    {cost}")
+
+
+def _beside_simplest(ratios: Sequence[float]) -> str:
+    """Return how many clients comparisons take beside randomized response; a design that is asked for may take more."""
+    least, most = (round(100 * (1 - ratio)) for ratio in (max(ratios), min(ratios)))
+    if least < 0 < most:
+        many = f"from {most}% fewer to {-least}% more clients than"
+    elif least == most == 0:
+        many = "as many clients as"
+    else:
+        low, high = sorted((abs(least), abs(most)))
+        many = f"{low}% {'' if low == high else f'to {high}% '}{'fewer' if most > 0 else 'more'} clients than"
+    return f"For the same error each comparison takes {many} randomized response."
 
 
 def _rounded_evenly(question: Question) -> bool:

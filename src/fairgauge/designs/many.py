@@ -60,6 +60,7 @@ def _many(goal: Goal, epsilon: Decimal) -> Channel:
         same = _of_equals(goal)
         channels = _channels(same, epsilon)
         found += [min(channels, key=lambda channel: _first_variance(same, channel))] if channels else []
+        found += _blocks(goal, epsilon)
     if not found:
         raise Impossible(f"no subsets of {goal.groups} groups fit in {goal.symbols} symbols")
     if len(found) == 1:
@@ -103,9 +104,27 @@ def _blocks(goal: Goal, epsilon: Decimal) -> list[Channel]:
     k = min(fitting, key=lambda k: (1 + k * half / d) ** 2 / k)
     pattern = np.ones((d, 2))
     pattern[:k, 1] = 1 + 2 * half
-    images = np.array(Symmetric(_thin, sign_rows).images(pattern)).reshape(-1, 2 * d).T
+    images = np.array(Symmetric(_thin, sign_rows).images(pattern))[:, _dealt(goal.shares, k)].reshape(-1, 2 * d).T
     law = images / images.sum(axis=1, keepdims=True)
     return [exact_channel(law, Inputs(d, even_levels(2)), epsilon)]
+
+
+def _dealt(shares: tuple[float, ...], k: int) -> list[int]:
+    """Return a place for each group such that blocks of k places are about equally large, the largest groups first.
+
+    >>> _dealt((0.5, 0.2, 0.2, 0.1), 2)
+    [0, 2, 3, 1]
+    """
+    d = len(shares)
+    blocks: list[list[int]] = [[] for _ in range(-(-d // k))]
+    room = [min(k, d - k * number) for number in range(len(blocks))]
+    for group in sorted(range(d), key=lambda g: -shares[g]):
+        open_ones = [number for number, block in enumerate(blocks) if len(block) < room[number]]
+        blocks[min(open_ones, key=lambda n: sum(shares[g] for g in blocks[n]))].append(group)
+    place = [0] * d
+    for number, group in enumerate(group for block in blocks for group in block):
+        place[group] = number
+    return place
 
 
 def _ways(problem: SubsetProblem) -> list["Symmetric"]:

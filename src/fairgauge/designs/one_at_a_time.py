@@ -32,6 +32,7 @@ from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
 from fairgauge.designs.rounding import exact_channel
 from fairgauge.designs.same_bits import exponential
 from fairgauge.designs.watching import Search
+from fairgauge.errors import Impossible
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
@@ -91,9 +92,12 @@ def one_at_a_time(goal: Goal, epsilon: Decimal) -> Channel | None:
         even = aim.any_values or goal.expect is None
         levels = even_levels(count) if even else levels_about(aim.mean, aim.widest, count)
         problem = WindowProblem(goal.groups, levels, aim, exponential(epsilon))
-        law = problem.law(*problem.solve())
-        if law.shape[1] <= goal.symbols:
-            return exact_channel(law, problem.inputs, epsilon)
+        try:
+            law = problem.law(*problem.solve())
+            if law.shape[1] <= goal.symbols:
+                return exact_channel(law, problem.inputs, epsilon)
+        except Impossible:
+            continue  # with fewer levels numbers are larger
     return None
 
 

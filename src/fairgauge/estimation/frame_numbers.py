@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.ratios import at_most_one, over
 from fairgauge.estimation.result import QuestionEstimate
 from fairgauge.estimation.values import Interval
@@ -41,7 +41,14 @@ def overall_of(found: QuestionEstimate) -> Interval:
 def largest_gap(found: QuestionEstimate) -> Interval:
     """Return the largest gap in size; the intervals of all gaps hold together."""
     pairs = list(combinations(found.groups, 2))
-    if any(pair not in found.gaps and pair[::-1] not in found.gaps for pair in pairs):
+    told, planned = ({frozenset(pair) for pair in some} for some in (found.gaps, found.untold_gaps))
+    lacking = {frozenset(pair) for pair in pairs} - told
+    if found.gaps and not lacking <= planned:
+        raise CannotEstimate(
+            f"{found.metric}: the study did not plan to compare every two groups, so the largest gap of all has no "
+            "interval; a study that compares all of them tells it"
+        )
+    if lacking:
         raise found.untold("the gap between every two groups")
     return over(max, [found.gap(*pair).size for pair in pairs])
 

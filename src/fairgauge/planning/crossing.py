@@ -182,19 +182,25 @@ def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
     """Read the shares of cells from a CSV file: a column for each attribute, and ``share`` or ``count``."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
+            reader = csv.DictReader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader]
     except (UnicodeDecodeError, csv.Error) as problem:
         raise InvalidInput("shares", path, f"must be CSV in UTF-8 ({problem})") from None
     except OSError as problem:
         raise InvalidInput("shares", path, f"cannot be read: {problem.strerror or problem}") from None
     names = [factor.name for factor in factors]
-    columns = list(rows[0]) if rows else []
+    columns = list(reader.fieldnames or ())
     number = next((column for column in (_SHARE, _COUNT) if column in columns), None)
     if number is None or set(columns) != {*names, number}:
         wanted = f"{', '.join(names)} and {_SHARE} or {_COUNT}"
-        raise InvalidInput("shares", path, f"must have the columns {wanted}; it has {', '.join(map(str, columns))}")
+        raise InvalidInput("shares", path, f"must have the columns {wanted}; it has {', '.join(columns) or 'none'}")
     found: dict[tuple[str, ...], Decimal] = {}
-    for line, row in enumerate(rows, start=2):
+    for line, row in rows:
+        # A thousand that is written 1,200 would count as one.
+        beyond = row.get(None) or ()
+        if beyond:
+            told = f"{len(columns) + len(beyond)} fields"
+            raise InvalidInput(f"shares, row {line}", told, f"must be {len(columns)}, as in the first line")
         cell = tuple((row[name] or "").strip() for name in names)
         for factor, group in zip(factors, cell, strict=True):
             if group not in factor.groups:
@@ -208,7 +214,16 @@ def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
         if cell not in found:
             raise InvalidInput("shares", path, f"must have a row for {', '.join(cell)}")
     given = [Fraction(found[cell]) for cell in order]
-    return given if number == _SHARE else _rounded(given, path)
+    return _summing_to_one(given, path) if number == _SHARE else _rounded(given, path)
+
+
+def _summing_to_one(shares: list[Fraction], path: Path) -> list[Fraction]:
+    """Return shares that sum to 1; those that are no shares are refused elsewhere."""
+    total = sum(shares)
+    if min(shares) > 0 and total != 1:
+        rule = f"must sum to exactly 1, not to {float(total):.12g}; a column {_COUNT} may sum to anything"
+        raise InvalidInput("shares", path, rule)
+    return shares
 
 
 def _products(factors: Sequence[Attribute]) -> list[tuple[str, ...]]:

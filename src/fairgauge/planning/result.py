@@ -9,6 +9,8 @@ from fairgauge.lazy import above
 from fairgauge.planning.parts import PlanPart
 from fairgauge.study import Release, Target
 
+_AS_GOOD = 1.0005
+
 
 @dataclass(frozen=True)
 class PlanRow:
@@ -81,14 +83,19 @@ class Plan:
     @property
     def best(self) -> str | None:
         """The design that needs the least, or None where none is enough."""
-        possible = [row for row in self.rows if getattr(row, self.solved_for) is not None]
-        if self.chosen in [row.design for row in possible]:
-            return self.chosen
-        least = min((getattr(row, self.solved_for) for row in possible), default=None)
-        if least is None:
-            return None
         # Where a simpler design does as well, it comes first in the list and is the better choice.
-        return next(row.design for row in possible if getattr(row, self.solved_for) <= least * 1.0005)
+        return self.chosen if self.chosen in self._needed else next(iter(self.as_good), None)
+
+    @property
+    def as_good(self) -> list[str]:
+        """The designs that need the least, or next to nothing more."""
+        least = min(self._needed.values(), default=0)
+        return [design for design, needs in self._needed.items() if needs <= least * _AS_GOOD]
+
+    @property
+    def _needed(self) -> dict[str, float]:
+        needed = {row.design: getattr(row, self.solved_for) for row in self.rows}
+        return {design: needs for design, needs in needed.items() if needs is not None}
 
     @property
     def release(self) -> Release | None:

@@ -16,6 +16,7 @@ from fairgauge.goals.assumption import assumption
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
+from fairgauge.planning.serving import chosen_by_width
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Metric
 
@@ -125,10 +126,13 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         progress(TOGETHER)
         shared = _Question(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
-    chosen = None
-    if goal.balanced and epsilon is not None and beside is None and {*designs_for(goal)} <= {r.design for r in rows}:
-        chosen = make_channel(goal, epsilon)[0]
-    return Plan(missing[0], confidence, interval, goal.target, tuple(rows), chosen=chosen)
+    found = Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+    all_there = {*designs_for(goal)} <= {row.design for row in rows}
+    if epsilon is None or beside is not None or chosen_by_width(goal) or not all_there:
+        return found
+    taken = make_channel(goal, epsilon)[0]
+    # Of designs that do equally well the best is the one that a study would have: its means may be others.
+    return replace(found, chosen=taken) if goal.balanced or taken in found.as_good else found
 
 
 def _row(

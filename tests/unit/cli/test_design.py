@@ -59,6 +59,22 @@ def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path)
     assert "each group's share" in done.out
 
 
+def test_what_each_table_gets_of_the_answers_is_said(fairgauge: Run):
+    done = fairgauge("design", *BASE, *KNOWN, *RECALL, "--metric", "fpr", "-o", "study.json")
+    assert "A device's coin picks one of 2 tables, so each gets about 1/2 of the answers." in done.out
+
+
+@pytest.mark.parametrize(
+    ("design", "said"),
+    [("randomized-response", "takes as many clients as"), ("laplace", r"takes (\d+% to )?\d+% more clients than")],
+)
+def test_a_design_that_takes_more_clients_than_the_simplest_is_said_to(fairgauge: Run, design: str, said: str):
+    named = [design if part == "randomized-response" else part for part in BASE]
+    three = ("--group", "a=0.4", "--group", "b=0.4", "--group", "c=0.2")
+    done = fairgauge("design", *named, *three, *RECALL, "-o", "study.json")
+    assert re.search(f"For the same error each comparison {said} randomized response.", done.out)
+
+
 def test_dates_contact_and_abstaining_are_kept(fairgauge: Run, elsewhere: Path):
     options = ("--opens", "2027-01-01T00:00:00Z", "--closes", "2027-02-01T00:00:00Z", "--contact", "us@example.org")
     assert fairgauge("design", *BASE, *KNOWN, *RECALL, *options, "--abstain", "-o", "s.json").status == 0

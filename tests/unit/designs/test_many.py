@@ -12,6 +12,7 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs import many as many_module
+from fairgauge.designs.hadamard import hadamard
 from fairgauge.designs.many import largest_mean_ratio, many, value_without_cap
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import largest_ratio, simple_variances
@@ -114,3 +115,13 @@ def test_few_symbols_hold_blocks_of_the_best_size():
     high = float(epsilon.exp())
     expected = 4 * 16**3 * (1 + 8 * (high - 1) / 32) ** 2 / (8 * (high - 1) ** 2)
     assert max(variances(goal, channel)) <= 1.001 * expected
+
+
+def test_blocks_of_groups_that_differ_are_about_equally_large():
+    shares = tuple((1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()).tolist())
+    goal, epsilon = Goal(shares, design="uncentred", symbols=70), Decimal(2)
+    (channel,) = many_module._blocks(goal, epsilon)
+    assert channel.symbols <= 70
+    simple = simple_variances(goal, epsilon)
+    # Blocks of the largest groups together would be as bad as asking all groups at once.
+    assert largest_ratio(goal, channel, simple) < 0.9 * largest_ratio(goal, hadamard(goal, epsilon), simple)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,7 @@ from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, simulate_exactly
+from fairgauge.study import Comparison
 from tests.samples import RECALL, sample_question, sample_study
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
 
@@ -159,6 +161,16 @@ def test_a_study_of_the_gap_tells_differences_and_no_mean() -> None:
                 CannotEstimate, match=r"^recall: these answers do not tell .* can estimate the gap, not"
             ):
                 number(frame, name, ci=ci)
+
+
+def test_the_largest_gap_of_groups_that_were_not_all_compared_is_refused_with_the_reason() -> None:
+    asked = tells_all("0.5", "0.25", "0.25")
+    *others, last = asked.attribute.groups
+    compared = replace(asked.attribute, comparisons=tuple(Comparison(other, last) for other in others))
+    some = study(replace(asked, attribute=compared))
+    frame = PrivateMetricFrame(some, Tally(some.digest, (10_000,) * some.symbols))
+    with pytest.raises(CannotEstimate, match="did not plan to compare every two groups"):
+        frame.difference_ci()
 
 
 def test_a_gap_that_may_be_zero_has_an_interval_from_zero() -> None:

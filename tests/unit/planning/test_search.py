@@ -44,6 +44,15 @@ def test_uncentred_is_best_for_fixed_clients_and_near_its_limit():
     assert found.row("uncentred").privacy_variance == pytest.approx(16.0, rel=0.02)
 
 
+def test_of_designs_that_do_equally_well_the_best_is_what_a_study_would_have():
+    goal, half = Goal((0.231, 0.769)), Decimal("0.5")
+    found = plan_for(goal, VALUE, epsilon=half, clients=10**5)
+    assert found.as_good == ["uncentred", "centred"]
+    assert found.best == make_channel(goal, half)[0]
+    # The gap is as good with either, and the means are not.
+    assert [row.means[0].error for row in found.rows[2:]] == pytest.approx([0.1708, 0.2015], rel=0.05)
+
+
 @pytest.mark.parametrize("interval", KINDS)
 def test_clients_are_the_least_that_reach_the_error(interval: str):
     found = plan_for(MEANS, VALUE, epsilon=ONE, error=0.05, interval=interval, designs=["randomized-response"])
