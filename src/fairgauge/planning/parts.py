@@ -27,6 +27,8 @@ _MOST_WIDTHS, _NODES = 24, 12
 _SLOW_NODES = 3
 # Where shares may be off a width is no such plain function of the variance.
 _OFF_NODES = 8
+# Wide intervals are cut to what is possible, which a line through few does not follow.
+_WIDE, _WIDE_NODES = 0.5, 12
 # What a cap may cost before it is worth a word.
 _HARDLY = 0.01
 
@@ -122,8 +124,11 @@ def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
     if len(different) <= most:
         known = {variance: width(found[rounded.index(variance)]) for variance in different}
         return [known[variance] for variance in rounded]
+    widest = width(found[rounded.index(different[-1])])
+    if widest > _WIDE * reading.metric.scale:
+        nodes = max(nodes, _WIDE_NODES)
     some = [different[round(place)] for place in np.linspace(0, len(different) - 1, nodes)]
-    widths = [width(found[rounded.index(variance)]) for variance in some]
+    widths = [*(width(found[rounded.index(variance)]) for variance in some[:-1]), widest]
     logs: Vector = np.interp(np.log(rounded), np.log(some), np.log(widths))
     return [math.exp(value) for value in logs.tolist()]
 

@@ -4,8 +4,10 @@ import pytest
 
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import parts
+from fairgauge.planning.expected import expected
 from fairgauge.planning.parts import cap_cost, gaps_of
 
 RECALL = Metric("recall", 0, 1)
@@ -55,3 +57,16 @@ def test_a_designed_question_tells_its_gain_over_randomized_response():
     assert all(part.variance <= simple[part.groups] for part in found)
     assert min(part.variance / simple[part.groups] for part in found) < 0.5
     assert cap_cost(question) is None
+
+
+def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
+    shares = {"a": "0.04", "b": "0.08", "c": "0.18", "d": "0.3", "e": "0.4"}
+    many = Attribute("many", shares)
+    row = plan(RECALL, many, clients=5_000, epsilon=1, designs=[SIMPLE]).rows[0]
+    assert row.means[0].error == pytest.approx(0.5)
+    question = design(RECALL, many, epsilon=1, design=SIMPLE)
+    exact = expected(Goal.of(question), question.channel, "means")
+    widths = {
+        group: 0.5 * one.width(KINDS["population"], 5_000, 0.01) for group, one in zip(shares, exact, strict=True)
+    }
+    assert {part.groups[0]: part.error for part in row.means} == pytest.approx(widths, rel=0.02)
