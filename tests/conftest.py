@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -20,10 +21,12 @@ class RandomBytes:
 
     def __init__(self) -> None:
         self._stream = random.Random(0)
+        self._begun = Counter[str]()
 
     def begin(self, name: str) -> None:
-        """Begin the bytes of this name."""
-        self._stream.seed(name)
+        """Begin the bytes of this name: others each time, as ids must differ that a fixture draws when made anew."""
+        self._begun[name] += 1
+        self._stream.seed(f"{name} {self._begun[name]}")
 
     def __call__(self, size: int) -> bytes:
         return self._stream.randbytes(size)

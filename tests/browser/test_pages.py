@@ -84,9 +84,9 @@ def published(collector: Collecting) -> Collecting:
     for study, terms in ((CLOSED, "results=public"), (HIDDEN, "admission=tickets"), (SPEECH, "results=public&aim=0.02"),
                          (FALLS, "results=public")):  # fmt: skip
         collector.ask("POST", f"/studies?{terms}", study.to_bytes())
-    part = 1 if PICTURES else 8  # pictures are of a study with many answers; the rest is as true of fewer
     for seed, count in enumerate((500, 1500, 6000, 20_000, 60_000)):
-        send(collector, FALLS, count // part, seed)
+        send(collector, FALLS, count, seed)
+    part = 1 if PICTURES else 8  # pictures are of a study with many answers; the rest is as true of fewer
     send(collector, SPEECH, 20_000 // part, 1)
     send(collector, SPEECH, 40_000 // part, 2)
     send(collector, CLOSED, 5000, 3)
