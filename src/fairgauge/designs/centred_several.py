@@ -2,7 +2,8 @@
 
 The largest ratio of a gap's total to what it is measured by is least, and no gap's total is above that of randomized
 response.  All scores share one constant, so that gaps add up.  For seven and more groups it is the best of signed
-subsets, symbols that ask one group at a time, and randomized response, each with the best constant.
+subsets, symbols that ask one group at a time, and randomized response, each with the best constant; for five and six
+that differ the second is tried too.
 """
 
 from dataclasses import replace
@@ -22,6 +23,9 @@ from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Inputs, at_constant_value
 
 _LEVELS, _MORE_LEVELS = {1: 5, 2: 7}, 9
+# Programs of many groups that differ are large: they have so many levels at most, and above this epsilon, where a
+# minute of solving finds next to nothing that is better than one group at a time, none is solved.
+_LARGE, _LEVELS_OF_LARGE, _SOLVED = 4, 5, 2.5
 # What is aimed at beside randomized response, until it holds: scores by the table alone cost a little.
 _SAFELY = (0.985, 0.95, 0.9)
 _SPREAD = 1e-2
@@ -35,21 +39,27 @@ def centred_several(goal: Goal, epsilon: Decimal) -> Channel:
     simple = np.array(goal.by("randomized-response").totals(randomized_response(goal, epsilon)))
     units = total_measures(goal, epsilon)
     channels = [randomized_response(goal, epsilon)]
-    if goal.groups > FEW:
+    if goal.groups > FEW or _large(goal):
         found = one_at_a_time(goal, epsilon)
-        channels += [many(goal.by("uncentred"), epsilon), *([] if found is None else [found])]
+        channels += [] if found is None else [found]
+    if goal.groups > FEW:
+        channels.append(many(goal.by("uncentred"), epsilon))
     weights = np.array([contrast.weight for contrast in goal.contrasts])
 
     def worth(channel: Channel) -> tuple[bool, float]:
         totals = np.array(goal.totals(channel))
         return bool(np.any(totals > simple * (1 + 1e-9))), float((totals * weights / units).max())
 
-    if goal.groups <= FEW:
+    if goal.groups <= FEW and not (_large(goal) and epsilon > _SOLVED):
         for part in _SAFELY:
             channels.append(_minimax(goal, epsilon, Measures(units, part * simple)))
             if not worth(channels[-1])[0]:
                 break
     return min(channels, key=worth)
+
+
+def _large(goal: Goal) -> bool:
+    return goal.groups > _LARGE and len(set(goal.shares)) > 1
 
 
 def _minimax(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
@@ -58,6 +68,7 @@ def _minimax(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
         levels = even_levels(2)
     else:
         count = next((count for most, count in _LEVELS.items() if epsilon <= most), _MORE_LEVELS)
+        count = min(count, _LEVELS_OF_LARGE) if _large(goal) else count
         levels = even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
     inputs = Inputs(goal.groups, levels)
     basis = basis_of(goal, inputs)
