@@ -59,7 +59,7 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
             f"worst cell. `{'` and `'.join(ABOUT_THESE_CLIENTS)}` are about clients who split exactly as the shares "
             f"say, so they are asked about such clients; `normal` promises something from {ROUGH:,} answers on, and is "
             f"asked there. Sizes and ratios are read off one study in {READ}, too few to name a worst cell; they hold "
-            "wherever the gap or both means do. In the worst of so many cells chance alone moves an entry by about "
+            "wherever the gap or all means do. In the worst of so many cells chance alone moves an entry by about "
             f"{_chance(runs):.0f} (by {_chance(runs_of(SLOW[1], runs)):.0f} where there are fewest studies); a `!` "
             "marks what chance does not explain."
         ),

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.estimation.tangents import least_values
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.tangents import least_values
 
 # Searches for bounds end at this part of what there is.
 _CLOSE = 1e-7

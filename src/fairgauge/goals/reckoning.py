@@ -9,20 +9,21 @@ by taking averages on both sides; and it is no less, since that is the dual of a
 value is a bound that holds, so the search for the best ones decides how close it is, never whether it is true.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.tangents import least_values
 
 # What is reckoned unless said otherwise: in v units, from -1 to 1.
 USUAL_SPREAD = 0.3
 # The two searches halve their range so often.  A slope or a curve off by one part in 10^9 moves the bound by no more.
 _HALVINGS, _CURVE_HALVINGS = 44, 32
-# Of more rows than this each is searched by tangents, in so many turns, and so many rows at a time.
-_VERY_MANY, _TURNS, _AT_ONCE = 20_000, 10, 8192
+# Of more rows than this each is searched by tangents, to so small a part, and so many rows at a time.
+_VERY_MANY, _CLOSE, _AT_ONCE = 20_000, 1e-6, 8192
 # Up to so many levels a second moment has one kink at most.
 _ONE_KINK = 3
 
@@ -231,14 +232,14 @@ def _bounded_by_tangents(x: Vector, second: Matrix, spread: float) -> Vector:
             top, moment = _met(x, slope, start, curve)
             return top + curve * spread**2, spread**2 - moment
 
-        found[begin : begin + _AT_ONCE] = _least(at, level, steep)
+        found[begin : begin + _AT_ONCE] = least_values(at, level, steep, close=_CLOSE * rows.max(axis=1))
     return found
 
 
 def _met(x: Vector, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector, Vector]:
     """Return what :func:`_tangent` does, at the same values for all rows."""
     reach = np.abs(slope).max(axis=1) + 4 * curve
-    doubled, rows = 2 * np.maximum(curve, 1e-300)[:, None], np.arange(len(curve))
+    doubled, rows = 2 * np.maximum(curve, 1e-200)[:, None], np.arange(len(curve))
     ends = [np.full(len(curve), end) for end in (float(x[-1]), float(x[0]))]
 
     def at(line: Vector) -> tuple[Vector, Vector]:
@@ -251,24 +252,9 @@ def _met(x: Vector, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Vector
         ends[0], ends[1] = np.where(right, where, ends[0]), np.where(left, where, ends[1])
         return value[rows, cell], -where
 
-    best = _least(at, -reach, reach)
+    size = (start + slope * x[1:]).max(axis=1)
+    best = least_values(at, -reach, reach, close=_CLOSE / 10 * size)
     return best, -ends[0] * ends[1]
-
-
-def _least(convex: Callable[[Vector], tuple[Vector, Vector]], low: Vector, high: Vector) -> Vector:
-    """Return the least values seen of convex functions, by values and slopes, between two points each."""
-    (at_low, down), (at_high, up) = convex(low), convex(high)
-    best: Vector = np.minimum(at_low, at_high)
-    for _ in range(_TURNS):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            meet = (at_low - at_high + up * high - down * low) / (up - down)
-        meet = np.clip(np.where(np.isfinite(meet), meet, (low + high) / 2), low, high)
-        found, slope = convex(meet)
-        best = np.minimum(best, found)
-        left = slope < 0
-        low, at_low, down = (np.where(left, *pair) for pair in ((meet, low), (found, at_low), (slope, down)))
-        high, at_high, up = (np.where(left, *pair) for pair in ((high, meet), (at_high, found), (up, slope)))
-    return best
 
 
 def _envelope(x: Vector, second: Matrix) -> Vector:
