@@ -112,7 +112,7 @@ def _duckdb(file: Path) -> None:
 @cache
 def _study() -> Study:
     design, channel = make_channel(Goal((0.5, 0.5)), Decimal(1))
-    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     return Study("bench", (Question(Metric("recall", "0", "1"), sex, "gap", design, "1", channel),))
 
 

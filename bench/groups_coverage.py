@@ -86,7 +86,11 @@ def asked(setting: Several) -> tuple[Study, Population]:
 
 
 def _cells(setting: Several) -> tuple[Study, Population]:
-    crossed = Attribute.crossed(_SEX, _AGE, shares=_SHARES) if setting.known else Attribute.crossed(_SEX, _AGE)
+    crossed = (
+        Attribute.crossed(_SEX, _AGE, shares=_SHARES, answering="alike")
+        if setting.known
+        else Attribute.crossed(_SEX, _AGE)
+    )
     attribute = replace(crossed, comparisons=usual_comparisons(crossed))
     channel = randomized_response(Goal((1 / 6,) * 6), Decimal(setting.epsilon))
     question = Question(Metric("recall", 0, 1), attribute, "gap", "randomized-response", setting.epsilon, channel)
@@ -98,7 +102,7 @@ def _cells(setting: Several) -> tuple[Study, Population]:
 
 
 def _at_once(setting: Several) -> tuple[Study, Population]:
-    sex = Attribute("sex", {"female": "0.4", "male": "0.6"})
+    sex = Attribute("sex", {"female": "0.4", "male": "0.6"}, answering="alike")
     epsilon = Decimal(setting.epsilon)
     channel = TogetherProblem((0.4, 0.6), epsilon, (Reckoning(0.8, None), Reckoning(-0.6, None))).channel()
     metrics = (Metric("recall", 0, 1), Metric("fpr", 0, 1))

@@ -18,7 +18,7 @@ CELLS = Path(__file__).parents[1] / "tests" / "data" / "crowd_reference.json"
 def study_of(local: str) -> Study:
     """Return the study that the reference's cells are of."""
     channel = make_channel(Goal((0.5, 0.5)), Decimal(local), design="uncentred")[1]
-    sex = Attribute("sex", {"female": 0.5, "male": 0.5})
+    sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
     return Study("bench", [Question(Metric("recall", 0, 1), sex, "gap", "uncentred", local, channel)])
 
 

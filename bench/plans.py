@@ -59,7 +59,7 @@ class Asked:
         pairs = [(a, b) for n, a in enumerate(groups) for b in groups[n + 1 :]]
         planned = [Comparison(a, b, weight) for (a, b), weight in zip(pairs, self.weights, strict=False)]
         shares = [Decimal(part) / 1000 for part in scaled]
-        return Attribute("group", groups, shares, comparisons=planned or None, share_error=self.off)
+        return Attribute("group", groups, shares, comparisons=planned or None, share_error=self.off, answering="alike")
 
 
 def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: law) -> list[str]:

@@ -79,7 +79,7 @@ def design_times() -> Iterator[Line]:
 def study_of(epsilon: str) -> Study:
     """Return a study of two equal groups."""
     design, channel = make_channel(Goal((0.5, 0.5)), Decimal(epsilon))
-    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     return Study("bench", (Question(Metric("recall", "0", "1"), sex, "gap", design, epsilon, channel),))
 
 

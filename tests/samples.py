@@ -20,7 +20,7 @@ def sample_channel(*, groups: int = 2, levels: tuple[int, ...] = ENDS, abstain: 
 
 
 RECALL = Metric("recall", "0", "1")
-SEX = Attribute("sex", ("female", "male"), ("0.6", "0.4"))
+SEX = Attribute("sex", ("female", "male"), ("0.6", "0.4"), answering="alike")
 
 
 def sample_question(
@@ -79,8 +79,9 @@ def draft_study() -> Study:
             Comparison(["female, 18–29", "female, 30+"], ["male, 18–29", "male, 30+"], weight=3),
             ("female, 18–29", "male, 18–29"),
         ],
+        answering="alike",
     )
-    region = Attribute("region", ["north", "south", "west"], share_guess=[0.5, 0.3, 0.2])
+    region = Attribute("region", ["north", "south", "west"], shares=[0.5, 0.3, 0.2])
     joint = sample_joint_channel(groups=4, levels=(THREE_LEVELS, ENDS))
     return Study(
         "Is everyone understood?",

@@ -20,13 +20,13 @@ from fairgauge.reports.particulars import Particulars
 from fairgauge.study import Model
 
 HERE = Path(__file__).parent
-KEPT = HERE.parent / "first-study" / "means.json"
+KEPT = HERE.parent / "first-study" / "study.json"
 SIGNER = Signer(hashlib.sha256(b"an example, and no secret").digest())
 CLOSED = "2026-10-31T23:00:00Z"
 
 
 def make_study() -> Study:
-    """Return the study: the table of the first study's means, and who asks whom for what."""
+    """Return the study: the table of the first study, and who asks whom for what."""
     question = Study.load(KEPT).questions[0]
     sex = Attribute(
         "sex", {"female": 0.5, "male": 0.5}, share_source="Owners' accounts, an invented count of 1 October 2026"

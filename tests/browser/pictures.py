@@ -51,7 +51,7 @@ SPOKEN = {
 def study() -> Study:
     """A study that people could be asked to take part in, in three languages."""
     name, channel = make_channel(Goal(shares=(0.5, 0.5), abstain=True), Decimal(1), design="randomized-response")
-    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+    sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     help_ = "Of the last 100 commands that you gave, the part that the assistant understood."
     understood = Metric("share of commands understood", "0", "1", help=help_)
     return Study(

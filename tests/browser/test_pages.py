@@ -29,7 +29,7 @@ from tests.browser.visitor import barriers
 PICTURES = os.environ.get("FAIRGAUGE_PICTURES")
 SHOWN = ("index-", "study-", "operator-", "report-")
 WIDE, PHONE = {"width": 1000, "height": 900}, {"width": 390, "height": 844}
-SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"))
+SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
 
 
 def designed(title: str, metric: str = "recall") -> Study:
@@ -41,7 +41,7 @@ def means(title: str) -> Study:
     """Two metrics of three groups: several of everything that a page can have to show."""
     goal = Goal((0.25, 0.5, 0.25), target="means")
     name, channel = make_channel(goal, Decimal(2), design="randomized-response")
-    age = Attribute("age", ("young", "middle", "old"), ("0.25", "0.5", "0.25"))
+    age = Attribute("age", ("young", "middle", "old"), ("0.25", "0.5", "0.25"), answering="alike")
     asked = (Metric("accuracy", "0", "1"), Metric("words missed", "0", "40"))
     return Study(title, tuple(Question(metric, age, "means", name, "2", channel) for metric in asked))
 
@@ -334,7 +334,7 @@ def test_the_report_prints_well(visitor: OpenVisitor, published: Collecting, tmp
 def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
     long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte" * 2
     study = designed(f"{long} x")
-    groups = Attribute(long, (f"{long} 1", f"{long} 2"), ("0.5", "0.5"))
+    groups = Attribute(long, (f"{long} 1", f"{long} 2"), ("0.5", "0.5"), answering="alike")
     study = Study(long, (replace(study.questions[0], attribute=groups, metric=Metric(long, "0", "1")),), contact=long)
     PEOPLE[study.digest] = Population(tuple(Cell(group, Decimal("0.5"), 1000) for group in groups.groups))
     published.ask("POST", "/studies?results=public", study.to_bytes())

@@ -28,7 +28,7 @@ LOOKS = {"wide": WIDE, "phone": PHONE}
 
 def at_once() -> tuple[Study, Population]:
     """Two metrics that one table answers at once."""
-    sex = Attribute("sex", {"female": 0.5, "male": 0.5})
+    sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
     asked = design([Metric("recall", 0, 1), Metric("false alarms", 0, 1)], sex, epsilon=3, spread="max", expect="0.8")
     study = Study("Recall and false alarms, by sex", asked)
     assert len(study.tables) == 1

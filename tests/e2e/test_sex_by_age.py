@@ -35,6 +35,6 @@ def test_the_truth_is_what_the_page_says_and_is_in_the_intervals(study: Study):
 
 def test_shares_are_those_of_the_file_and_of_the_population(study: Study):
     rows = [line.split(",") for line in (EXAMPLE / "shares.csv").read_text().splitlines()[1:]]
-    assert [float(share) for *_, share in rows] == list(study.questions[0].attribute.share_values or ())
+    assert [float(share) for *_, share in rows] == [float(share) for share in study.questions[0].attribute.shares or ()]
     truth = true_values(study, Population.from_csv(EXAMPLE / "population.csv"))[0]
     assert truth.shares == pytest.approx({f"{sex}, {age}": float(share) for sex, age, share in rows})

@@ -36,7 +36,7 @@ def golden_study() -> Study:
     )
     rows = tuple(tuple(7 * u - 3 if j == x % 4 else 3 * u + 1 for j in range(4)) for x in range(10))
     large = Channel(table=rows, levels=(-LEVEL_UNIT, 357913941, LEVEL_UNIT), groups=3, abstain=True)
-    sex = Attribute("sex", ("female", "male"), ("0.515", "0.485"))
+    sex = Attribute("sex", ("female", "male"), ("0.515", "0.485"), answering="alike")
     age = Attribute("Altersgruppe", ("bis 29", "30–59", 'über "60"'))
     return Study(
         title="Recall & Fehler — 頻度 🎯",

@@ -36,7 +36,7 @@ def questions(draw: st.DrawFn) -> Question:
     groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique=True))
     parts = draw(st.lists(st.integers(1, 99), min_size=channel.groups - 1, max_size=channel.groups - 1))
     shares = tuple(f"{Decimal(part) / 1000:f}" for part in [*parts, 1000 - sum(parts)])
-    attribute = Attribute(draw(names), tuple(groups), draw(st.sampled_from([None, shares])))
+    attribute = Attribute(draw(names), tuple(groups), draw(st.sampled_from([None, shares])), answering="alike")
     return Question(draw(metrics()), attribute, draw(st.sampled_from(["gap", "means"])), draw(names), "40", channel)
 
 
@@ -61,9 +61,11 @@ def attributes(draw: st.DrawFn) -> Attribute:
     found = factors[0] if len(factors) == 1 else Attribute.crossed(*factors, name=called[-1])
     many = len(found.groups)
     shares = ("0.001",) * (many - 1) + (f"0.{1001 - many}",)
-    told: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares}, {"share_guess": shares}]))
+    told: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares}, {"shares": shares, "answering": "alike"}]))
     if "shares" in told:
-        told = {**told, "share_error": draw(st.none() | parts), "share_source": draw(st.none() | names)}
+        told["share_source"] = draw(st.none() | names)
+    if "answering" in told:
+        told["share_error"] = draw(st.none() | parts)
     weight: st.SearchStrategy[str | None] = st.none() | parts
     comparison = st.builds(Comparison, st.just(found.groups[:1]), st.just(found.groups[1:]), weight)
     comparisons = draw(st.none() | st.tuples(comparison))

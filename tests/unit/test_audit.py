@@ -117,7 +117,7 @@ def test_abstaining_is_tried_where_it_differs_most():
 
 def test_where_abstaining_is_not_possible_another_pair_is_tried():
     """Both questions share a metric: who abstains from one would have to abstain from the other, which forbids it."""
-    age = Attribute("age", ("young", "old"), ("0.5", "0.5"))
+    age = Attribute("age", ("young", "old"), ("0.5", "0.5"), answering="alike")
     both = sample_study(sample_question(abstain=True), sample_question(attribute=age))
     assert len(audit_study(both, samples=10)) == 2
 

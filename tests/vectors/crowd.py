@@ -20,7 +20,7 @@ from fairgauge.study import Study
 from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
 
 FILE = Path(__file__).parent / "crowd.json"
-KEPT = Path(__file__).parents[2] / "examples" / "first-study"
+KEPT = Path(__file__).parent
 
 
 def studies() -> list[Study]:
@@ -29,7 +29,7 @@ def studies() -> list[Study]:
         sample_study(),
         two_questions(),
         sample_study(sample_question(levels=THREE_LEVELS, abstain=True, loss=50, epsilon="4")),
-        *(Study.load(KEPT / name) for name in ("study.json", "means.json")),
+        *(Study.load(KEPT / name) for name in ("study-centred.json", "study-means.json")),
     ]
 
 

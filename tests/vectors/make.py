@@ -53,14 +53,21 @@ def good_studies() -> list[tuple[str, Study]]:
     seven = tuple(sorted({-LEVEL_UNIT, LEVEL_UNIT, *(rng.randrange(-LEVEL_UNIT, LEVEL_UNIT) for _ in range(5))}))
     odd = Question(
         Metric("Fehler", "-17.25", "1000000"),
-        Attribute("Gruppe", ("a", "b", "c"), ("0.33333", "0.33333", "0.33334")),
+        Attribute("Gruppe", ("a", "b", "c"), ("0.33333", "0.33333", "0.33334"), answering="alike"),
         "means",
         "random",
         "5",
         random_channel(rng, 3, seven, 9, abstain=True),
     )
     name, channel = make_channel(Goal(target="gap", shares=(0.5, 0.5)), Decimal(1), design="randomized-response")
-    real = Question(Metric("recall", "0", "1"), Attribute("sex", ("f", "m"), ("0.5", "0.5")), "gap", name, "1", channel)
+    real = Question(
+        Metric("recall", "0", "1"),
+        Attribute("sex", ("f", "m"), ("0.5", "0.5"), answering="alike"),
+        "gap",
+        name,
+        "1",
+        channel,
+    )
     flat = Channel(((ROW_SUM // 2,) * 2,) * 4, (-LEVEL_UNIT, LEVEL_UNIT), 2)
     silent = Question(Metric("m", "0", "1"), Attribute("x", ("a", "b")), "gap", "says nothing", "0.1", flat)
     studies = [

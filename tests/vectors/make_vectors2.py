@@ -117,12 +117,9 @@ def bad_changes() -> Iterator[tuple[str, str]]:
             '"shares":null',
             '"share_guess":["0.25","0.25","0.3","0.2"]',
         ],
-        '"share_guess":["0.5","0.3","0.2"]': [
-            '"share_guess":["0.5","0.3","0.3"]',
-            '"share_guess":"even"',
-            '"share_error":"0.1"',
-            '"shares":["0.5","0.3","0.2"],"share_guess":["0.5","0.3","0.2"]',
-        ],
+        '"answering":"alike"': ['"answering":"any"', '"answering":"often"', '"answering":null', '"answering":1'],
+        '"answering":"any"': ['"answering":"any","share_error":"0.1"', '"answers":"any"'],
+        '"shares":["0.5","0.3","0.2"]': ['"shares":["0.5","0.3","0.3"]', '"shares":"even"', '"share_error":"0.1"'],
         '"groups":["north","south","west"]': [
             '"groups":["north","south","south"]',
             '"groups":["north"]',

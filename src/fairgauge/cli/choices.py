@@ -56,7 +56,8 @@ def show_choices_of_several(found: ChoicesOfSeveral) -> None:
 
 
 def _show_head(found: Choices) -> None:
-    out.print(f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design:")
+    about = f"{found.clients:,} clients, {found.confidence:.4g} confidence, {found.interval} interval, best design"
+    out.print(f"{about}, {found.condition}:" if found.condition else f"{about}:")
 
 
 def _show_parts_at(epsilon: float, asked: Sequence[Choices]) -> None:

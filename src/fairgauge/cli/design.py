@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.for_sites import Wish, design_for_sites
+from fairgauge.cli.for_sites import Wish, check_not_of_sites, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
@@ -27,6 +27,7 @@ from fairgauge.planning.serving import choice_sentence
 from fairgauge.planning.typed import as_count, read_model
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Question, Study
+from fairgauge.study.attribute import ANY
 
 _LARGE = 1_000_000
 
@@ -41,6 +42,7 @@ def design(
     records: options.Records = 1,
     person: options.Person = None,
     group: options.Group = None,
+    answering: options.Answering = ANY,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
@@ -80,6 +82,7 @@ def design(
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     if outcome is not None:
+        check_not_of_sites(answering)
         grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
         site = wish.site()
@@ -94,7 +97,7 @@ def design(
         title, group or [], metric or [], epsilon, attribute, target, design, abstain, tuple(expect or ()),
         tuple(spread or ()), opens, closes, contact, aim, share_error, share_source, tuple(cross or ()), shares,
         tuple(compare or ()), tuple(metric_weight or ()), operator, purpose, model, planned, against,
-        tuple(weigh or ()), symbols, retention, abstaining,
+        tuple(weigh or ()), symbols, retention, abstaining, answering,
     )  # fmt: skip
     with designing() as waiting:
         study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))

@@ -20,6 +20,7 @@ from fairgauge.reports.sites import protection_sentence
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
+from fairgauge.study.attribute import ANY
 from fairgauge.tallies.site_files import from_site_files
 from fairgauge.tallies.sites import SiteTally
 
@@ -53,6 +54,12 @@ class Wish:
             self.attribute, "levels", epsilon, records=self.records, person=self.person,
             metric=read_metric(self.metrics[0]), levels=levels,
         )  # fmt: skip
+
+
+def check_not_of_sites(answering: str) -> None:
+    """Refuse to be told how often groups answer: sites answer, and count everyone they hold."""
+    if answering != ANY:
+        raise InvalidInput("answering", answering, "must not be given with --outcome: sites count everyone they hold")
 
 
 def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None:

@@ -11,7 +11,14 @@ Group = Annotated[
     list[str] | None,
     typer.Option(
         "--group",
-        help="A group, once for each: female=0.5 (known share), female~0.3 (guess; the share is estimated) or female.",
+        help="A group, once for each: female, or female=0.5 with its share of the people whom the study is about.",
+    ),
+]
+Answering = Annotated[
+    str,
+    typer.Option(
+        help="How often groups answer beside each other: any, so that their shares of the answers are estimated, or "
+        "alike, so that the stated shares are taken for those of the answers. Then every result says IF.",
     ),
 ]
 Cross = Annotated[
@@ -61,8 +68,8 @@ MaybeEpsilon = Annotated[str | None, typer.Option("--epsilon", help="Privacy los
 Target = Annotated[
     str | None,
     typer.Option(
-        help="gap: the comparisons, each as good as it can be beside the others. means: the worst group's mean. By "
-        "default gap, but for two groups whose shares are estimated."
+        help="gap, which is the default: the comparisons, each as good as it can be beside the others. means: the "
+        "worst group's mean."
     ),
 ]
 Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
@@ -84,7 +91,7 @@ Expect = Annotated[
 ]
 ShareError = Annotated[
     str | None,
-    typer.Option(help="By how much each known share may be off, such as 0.02; intervals pay for it."),
+    typer.Option(help="With --answering alike: by how much each share may be off, such as 0.02; intervals pay for it."),
 ]
 ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
 Spread = Annotated[

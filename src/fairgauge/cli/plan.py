@@ -12,7 +12,7 @@ from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices, show_choices_of_several
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
-from fairgauge.cli.for_sites import plan_for_sites, read_expected
+from fairgauge.cli.for_sites import check_not_of_sites, plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
@@ -34,13 +34,15 @@ from fairgauge.planning.search import plan_for
 from fairgauge.planning.several import plan_several
 from fairgauge.planning.typed import as_count, as_epsilon, as_number
 from fairgauge.study import Metric
+from fairgauge.study.attribute import ANY
 
-TWO_EQUAL = "Reckoned with two equal groups whose shares are known; --group says otherwise."
+TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
 
 @in_forms
 def plan(
     group: options.Group = None,
+    answering: options.Answering = ANY,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
@@ -87,6 +89,7 @@ def plan(
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     if outcome is not None:
+        check_not_of_sites(answering)
         attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
         expected = read_expected(sites, people, positives, expect or ())
         plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
@@ -97,7 +100,7 @@ def plan(
         "", typed, metric or ["metric:0:1"], "", target=target, abstain=abstain, expect=tuple(expect or ()),
         spread=tuple(spread or ()), share_error=share_error, crosses=tuple(cross or ()), shares=shares,
         compare=tuple(compare or ()), metric_weights=tuple(metric_weight or ()), against=against,
-        weigh=tuple(weigh or ()), symbols=symbols, abstaining=abstaining,
+        weigh=tuple(weigh or ()), symbols=symbols, abstaining=abstaining, answering=answering,
     ).wishes()  # fmt: skip
     wish, goal = wishes[0], Goal.of(wishes[0])
     read, groups = wish.metric, wish.attribute

@@ -85,7 +85,8 @@ def show_plan(plan: "Plan") -> None:
             "\nWith ",
             (best.design, "bold"),
             f", {best.clients:,} clients at epsilon {best.epsilon:.4g} give {parts_words(plan, best)} "
-            f"({plan.confidence:.4g} confidence, {plan.interval} interval).",
+            f"({plan.confidence:.4g} confidence, {plan.interval} interval)"
+            f"{f', {plan.condition}' if plan.condition else ''}.",
         )
     )
     from fairgauge.planning.means import plan_means_sentence

@@ -1,6 +1,7 @@
 """The best channel for clients whose split is known exactly, within a fraction of a percent of the limit of any.
 
-For up to six groups it comes from column generation; beyond that from the best family known.  Where several gaps are
+For up to six groups (three for gaps whose shares are estimated) it comes from column generation; beyond that from the best
+family known.  Where several gaps are
 wanted, the largest ratio of a gap's variance to what that gap could have alone is least, and no gap is worse than with
 randomized response.
 """
@@ -19,6 +20,9 @@ from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import largest_ratio, references, simple_variances
 from fairgauge.goals.goal import FEW, Goal
 
+# Where several gaps are wanted and shares are estimated, the search takes minutes from four groups on; it saves up to
+# 14 % of the clients at epsilon 1, and nothing from epsilon 2 on.
+_FEW_ESTIMATED = 3
 # What is aimed at beside randomized response, until it holds: rounding to integers and scores by the table alone cost
 # a little, and more where comparisons are weighed.
 _SAFELY = (0.997, 0.95, 0.9, 0.85, 0.8)
@@ -28,7 +32,8 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least worst-case variance; never worse than the other designs."""
     simple = randomized_response(goal, epsilon)
     channels = [simple, laplace(goal, epsilon)]
-    if goal.groups > FEW:
+    few = goal.groups <= (_FEW_ESTIMATED if goal.balanced and not goal.shares_known else FEW)
+    if not few:
         channels.append(hadamard(goal, epsilon))
         if serves_many(goal):
             channels.append(many(goal, epsilon))
@@ -36,14 +41,14 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
             channels.append(many_abstaining(goal, epsilon))
         channels = [channel for channel in channels if channel.symbols <= goal.symbols] or channels
     if not goal.balanced:
-        channels += [] if goal.groups > FEW else [best_channel(goal, epsilon)]
+        channels += [best_channel(goal, epsilon)] if few else []
         return min(channels, key=goal.privacy_variance)
     units, most = references(goal, epsilon), simple_variances(goal, epsilon)
 
     def fair(channel: Channel) -> bool:
         return bool(np.all(np.array(goal.privacy_variances(channel)) <= most * (1 + 1e-9)))
 
-    if goal.groups <= FEW:
+    if few:
         for part in _SAFELY:
             channels.append(best_channel(goal, epsilon, Measures(units, part * most)))
             if fair(channels[-1]):

@@ -56,12 +56,12 @@ def largest_gap(found: QuestionEstimate) -> Interval:
 def stated_shares(question: Asked) -> dict[str, Interval] | None:
     """Return the shares that the study states, as far as they may be off; None if they are estimated."""
     attribute = question.attribute
-    if attribute.share_values is None or isinstance(question, SiteMetric):  # sites count everyone
+    if attribute.known_shares is None or isinstance(question, SiteMetric):  # sites count everyone
         return None
     error = float(attribute.share_error or 0)
     return {
         group: Interval(share, max(share - error, 0.0), min(share + error, 1.0))
-        for group, share in zip(attribute.groups, attribute.share_values, strict=True)
+        for group, share in zip(attribute.groups, attribute.known_shares, strict=True)
     }
 
 

@@ -170,7 +170,7 @@ def _ruled_out(
 
 def _of_those_who_answer(question: Question) -> list[str]:
     """Return a sentence where shares are stated and people may abstain: nobody knows who does, and how often."""
-    if question.attribute.shares is None or not question.channel.abstain:
+    if question.attribute.known_shares is None or not question.channel.abstain:
         return []
     return [Told.of("caution.abstaining")]
 
@@ -186,7 +186,7 @@ def _cautions(
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
     low, high = Numeral(question.metric.low), Numeral(question.metric.high)
     # A sum over a share that is stated too small leaves the range however many answer.
-    key = "caution.outside" if question.attribute.shares is None else "caution.outside-share"
+    key = "caution.outside" if question.attribute.known_shares is None else "caution.outside-share"
     return said + [
         Told.of(key, group=group, low=low, high=high)
         for group, mean in means.items()

@@ -199,8 +199,11 @@ class Estimate:
 
     @property
     def guarantee(self) -> str:
-        """What the intervals promise, in words."""
-        return f"{self.confidence:.4g} confidence; {sealed_kind(self.interval).guarantee}"
+        """What the intervals promise, in words, and what they assume of who answers."""
+        devices = [asked for asked in self.asked if isinstance(asked, Question)]
+        alike = any(asked.attribute.known_shares is not None for asked in devices)
+        condition = "; IF all groups answered equally often" if alike else ""
+        return f"{self.confidence:.4g} confidence; {sealed_kind(self.interval).guarantee}{condition}"
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
         """Return what was found about a metric, or about a metric by an attribute where several are asked for.

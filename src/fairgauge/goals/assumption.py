@@ -23,3 +23,12 @@ def assumption(goal: Goal, metric: Metric) -> str:
         return f"the worst level from {means[0]:.4g} to {means[-1]:.4g}, the same in every group, with {values}"
     named = ", ".join(f"{mean:.4g}" for mean in means[:-1])
     return f"the worst of the levels {named} and {means[-1]:.4g}, the same in every group, with {values}"
+
+
+def condition(goal: Goal) -> str | None:
+    """Return what a plan assumes of how often groups answer, to stand behind its numbers; None where nothing.
+
+    >>> condition(Goal((0.5, 0.5))), condition(Goal((0.5, 0.5), shares_known=False))
+    ('IF all groups answer equally often', None)
+    """
+    return "IF all groups answer equally often" if goal.shares_known else None

@@ -71,7 +71,7 @@ class Goal:
         wish = Wish.of(asked) if isinstance(asked, Question) else asked
         return cls(
             shares=wish.attribute.reckoned_shares,
-            shares_known=wish.attribute.shares is not None,
+            shares_known=wish.attribute.known_shares is not None,
             target=wish.aim,
             abstain=wish.abstain,
             expect=wish.expect_in_v,

@@ -19,7 +19,7 @@ class Wish:
     Args:
         metric: What is measured.
         attribute: How people are grouped.
-        target: ``"gap"`` or ``"means"``; by default the means for two groups with shares to estimate, else the gap.
+        target: ``"gap"``, which is the default, or ``"means"``.
         abstain: Whether people may prefer not to say.
         expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation about the mean to reckon with, in the metric's units; ``"max"`` for any values.
@@ -65,14 +65,12 @@ class Wish:
     @property
     def aim(self) -> Target:
         """The target, as typed or by default."""
-        if self.target is None:
-            return "gap" if self.attribute.shares is not None or len(self.attribute.groups) > 2 else "means"
-        return "gap" if self.target == "gap" else "means"
+        return "means" if self.target == "means" else "gap"
 
     @property
     def share_error(self) -> float:
         """How far each known share may be off."""
-        return float(self.attribute.share_error or 0) if self.attribute.shares is not None else 0.0
+        return float(self.attribute.share_error or 0)
 
     @property
     def expect_in_v(self) -> float | None:

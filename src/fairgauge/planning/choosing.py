@@ -9,6 +9,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
 from fairgauge.planning.serving import Size, serve
@@ -68,6 +69,7 @@ class Choices:
     target: str
     metric: Metric
     rows: tuple[Choice, ...]
+    condition: str | None = None
 
     @property
     def good(self) -> float:
@@ -113,7 +115,7 @@ class Choices:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
-        names = ("clients", "confidence", "interval", "target")
+        names = ("clients", "confidence", "interval", "target", "condition")
         return {
             **{name: getattr(self, name) for name in names},
             "recommended": self.recommended,
@@ -150,7 +152,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
         progress(str(epsilon))
         design, channel = serve(goal, epsilon, Size(clients, reading.kind, reading.alpha))
         rows.append(choice(epsilon, design, (goal.by(design), channel), attribute, reading))
-    return Choices(clients, confidence, interval, goal.target, metric, tuple(rows))
+    return Choices(clients, confidence, interval, goal.target, metric, tuple(rows), condition(goal))
 
 
 def choice(

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.choosing import EPSILONS, LARGE, NO_STUDY, Choice, Choices, choice, never, person_sentence
@@ -141,7 +142,7 @@ def choices_of_several(  # noqa: PLR0913 - the rest have defaults
                 reading = Reading(clients, kind, alpha, wish.metric, len(tables))
                 rows[place].append(choice(epsilon, name, (goal, table.channel), wish.attribute, reading))
     found = [
-        Choices(clients, confidence, interval, Goal.of(wish).target, wish.metric, tuple(own))
-        for wish, own in zip(wishes, rows, strict=True)
+        Choices(clients, confidence, interval, goal.target, wish.metric, tuple(own), condition(goal))
+        for wish, goal, own in zip(wishes, map(Goal.of, wishes), rows, strict=True)
     ]
     return ChoicesOfSeveral(tuple(found), tuple(shared))

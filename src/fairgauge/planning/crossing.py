@@ -10,6 +10,7 @@ from pathlib import Path
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.typed import check_comparisons, read_decimal, read_groups
 from fairgauge.study import Attribute, Comparison
+from fairgauge.study.attribute import ANY
 from fairgauge.study.sides import named_side, usual_comparisons
 
 # Shares that are given as counts are rounded to so many parts, which sum to all of them.
@@ -29,6 +30,7 @@ class Grouping:
     compare: Sequence[str] = ()
     against: str | None = None
     weigh: Sequence[str] = ()
+    answering: str = ANY
 
 
 def read_attribute(typed: Grouping, *, share_error: str | None = None, share_source: str | None = None) -> Attribute:
@@ -42,9 +44,9 @@ def read_attribute(typed: Grouping, *, share_error: str | None = None, share_sou
     if typed.shares is not None and not typed.crosses:
         raise InvalidInput("shares", typed.shares, "is about the cells of --cross; a group has its share beside it")
     if typed.crosses:
-        found = read_crossed(typed.crosses, typed.shares)
+        found = read_crossed(typed.crosses, typed.shares, typed.answering)
     else:
-        found = read_groups(list(typed.groups), typed.attribute)
+        found = read_groups(list(typed.groups), typed.attribute, typed.answering)
     attribute = replace(
         found,
         share_error=share_error,
@@ -93,11 +95,11 @@ def _weighed(
     return tuple(found)
 
 
-def read_crossed(typed: Sequence[str], shares: Path | None = None) -> Attribute:
+def read_crossed(typed: Sequence[str], shares: Path | None = None, answering: str = ANY) -> Attribute:
     """Read ``sex=female,male`` and ``age=18-29,30-49,50+``: their cells are the groups of one attribute.
 
-    Groups may have shares (``sex=female:0.5,male:0.5``), or guesses (``female~0.5``); the cells' are then those of
-    independent attributes, which the study says.  A file has the shares of the cells themselves.
+    Groups may have shares (``sex=female:0.5,male:0.5``); the cells' are then those of independent attributes, which
+    the study says.  A file has the shares of the cells themselves.
 
     Raises:
         InvalidInput: If something is typed wrong.
@@ -106,22 +108,15 @@ def read_crossed(typed: Sequence[str], shares: Path | None = None) -> Attribute:
         raise InvalidInput(
             "cross", ", ".join(typed), "give at least two, such as --cross sex=female,male --cross age=…"
         )
-    factors, marks = [], set()
-    for text in typed:
-        factor, mark = _read_factor(text)
-        factors.append(factor)
-        marks.add(mark)
-    if len(marks) > 1:
-        raise InvalidInput("cross", ", ".join(typed), "give every group a share, every group a guess, or none")
-    plain = [Attribute(factor.name, factor.groups) for factor in factors]
-    if shares is not None:
-        if marks != {""}:
-            raise InvalidInput("shares", shares, "must not be given where groups have shares: the file has the cells'")
-        return Attribute.crossed(*plain, shares=_file_shares(shares, plain))
-    if marks == {"~"}:
-        known = Attribute.crossed(*factors)
-        return Attribute.crossed(*plain, share_guess=known.shares)
-    return Attribute.crossed(*factors)
+    factors = [_read_factor(text) for text in typed]
+    stated = {factor.shares is not None for factor in factors}
+    if len(stated) > 1:
+        raise InvalidInput("cross", ", ".join(typed), "give every group a share, or none")
+    if shares is None:
+        return Attribute.crossed(*factors, answering=answering)
+    if stated == {True}:
+        raise InvalidInput("shares", shares, "must not be given where groups have shares: the file has the cells'")
+    return Attribute.crossed(*factors, shares=_file_shares(shares, factors), answering=answering)
 
 
 def read_comparisons(attribute: Attribute, typed: Sequence[str]) -> tuple[Comparison, ...] | None:
@@ -161,21 +156,19 @@ def _read_comparison(attribute: Attribute, text: str, *, field: str = "compare")
     raise InvalidInput(field, text, f"must be two of {names} with a colon between them,{words}")
 
 
-def _read_factor(text: str) -> tuple[Attribute, str]:
+def _read_factor(text: str) -> Attribute:
     name, equals, listed = text.partition("=")
     if not equals or not listed:
         raise InvalidInput("cross", text, "must be an attribute and its groups, such as sex=female,male")
-    groups, marks, numbers = [], set(), []
+    groups, numbers = [], []
     for one in listed.split(","):
-        mark = next((m for m in ":=~" if m in one), "")
+        mark = next((m for m in ":=" if m in one), "")
         group, _, share = one.rpartition(mark) if mark else (one, "", "")
         groups.append(group.strip())
-        marks.add("=" if mark == ":" else mark)
-        numbers.append(read_decimal(f"cross {name}", share) if mark else Decimal(0))
-    if len(marks) > 1:
-        raise InvalidInput("cross", text, "give every group a share (female:0.5), every group a guess, or none")
-    mark = marks.pop()
-    return Attribute(name.strip(), groups, numbers if mark else None), mark
+        numbers += [read_decimal(f"cross {name}", share)] if mark else []
+    if 0 < len(numbers) < len(groups):
+        raise InvalidInput("cross", text, "give every group a share (female:0.5), or none")
+    return Attribute(name.strip(), groups, numbers or None)
 
 
 def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:

@@ -11,6 +11,7 @@ from fairgauge.planning.asking import make_questions
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.typed import as_count, as_epsilon, read_by_metric, read_metric, read_model, read_weights
 from fairgauge.study import Attribute, Study
+from fairgauge.study.attribute import ANY
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Draft:
     symbols: int | None = None
     retention: int | None = None
     abstaining: float | None = None
+    answering: str = ANY
 
     def wishes(self) -> list[Wish]:
         """Return what is asked for, one for each metric.
@@ -79,7 +81,16 @@ class Draft:
 
     def _attribute(self) -> Attribute:
         return read_attribute(
-            Grouping(self.groups, self.attribute, self.crosses, self.shares, self.compare, self.against, self.weigh),
+            Grouping(
+                self.groups,
+                self.attribute,
+                self.crosses,
+                self.shares,
+                self.compare,
+                self.against,
+                self.weigh,
+                self.answering,
+            ),
             share_error=self.share_error,
             share_source=self.share_source,
         )

@@ -65,7 +65,8 @@ class PlanRow:
 class Plan:
     """A row for each design, and which of them is best.
 
-    ``chosen`` is the design that serves several comparisons best as a whole, where one number does not tell.
+    ``chosen`` is the design that serves several comparisons best as a whole, where one number does not tell, and
+    ``condition`` what the numbers assume of how often groups answer.
     """
 
     solved_for: str
@@ -75,6 +76,7 @@ class Plan:
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
     chosen: str | None = None
+    condition: str | None = None
 
     _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
     plot = above("fairgauge.reports.plots", "plot_plan")
@@ -124,7 +126,8 @@ class Plan:
                 for value, form in ((row.epsilon, ".4g"), (row.clients, ","), (row.error, ".4g"))
             )
             lines.append(f"{row.design:<22}{loss:>9}{clients:>20}{error:>12}")
-        return "\n".join([*lines, f"({self.target}, {self.confidence:.4g} confidence, {self.interval} interval)"])
+        about = (self.target, f"{self.confidence:.4g} confidence", f"{self.interval} interval", self.condition)
+        return "\n".join([*lines, f"({', '.join(filter(None, about))})"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -133,6 +136,7 @@ class Plan:
             "confidence": self.confidence,
             "interval": self.interval,
             "target": self.target,
+            "condition": self.condition,
             "best": self.best,
             "designs": [row.to_dict() for row in self.rows],
             **({} if self.crowd is None else {"crowd": self.crowd}),

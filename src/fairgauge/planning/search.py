@@ -12,7 +12,7 @@ from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
-from fairgauge.goals.assumption import assumption
+from fairgauge.goals.assumption import assumption, condition
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
@@ -126,7 +126,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         progress(TOGETHER)
         shared = _Question(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
-    found = Plan(missing[0], confidence, interval, goal.target, tuple(rows))
+    found = Plan(missing[0], confidence, interval, goal.target, tuple(rows), condition=condition(goal))
     all_there = {*designs_for(goal)} <= {row.design for row in rows}
     if epsilon is None or beside is not None or chosen_by_width(goal) or not all_there:
         return found

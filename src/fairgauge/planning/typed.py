@@ -1,10 +1,12 @@
 """What people type, read into what the library takes, with errors that say what to type instead."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Model, Number
+from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import decimal_text
 from fairgauge.study.sides import side_name
 
@@ -13,34 +15,25 @@ _MOST_DIGITS = 30
 _MOST_WEIGHT = 100
 
 
-def read_groups(typed: list[str], attribute: str) -> Attribute:
-    """Read ``female=0.5`` (a known share), ``female~0.3`` (a guess; the share is estimated) or ``female``."""
-    names, marks, numbers = [], set(), []
+def read_groups(typed: list[str], attribute: str, answering: str = ANY) -> Attribute:
+    """Read ``female=0.5`` (with its share of the population) or ``female``."""
+    names, numbers = [], []
     for text in typed:
-        mark = next((m for m in "=~" if m in text), "")
-        name, _, share = text.partition(mark) if mark else (text, "", "")
+        if re.search(r"~\s*[\d.]+$", text):
+            raise InvalidInput("group", text, "must have its share behind =, which is a guess unless all answer alike")
+        name, equals, share = text.partition("=")
         names.append(name)
-        marks.add(mark)
-        numbers.append(_share(name, share) if mark else Decimal(0))
-    if len(marks) > 1:
-        raise InvalidInput(
-            "group",
-            ", ".join(typed),
-            "give every group a share (female=0.5), every group a guess (female~0.5), or none",
-        )
+        numbers += [_share(name, share)] if equals else []
     if len(names) < 2:
         raise InvalidInput("group", ", ".join(typed) or "none", "give at least two groups, such as female and male")
-    mark = marks.pop()
-    shares = tuple(map(_plain, numbers))
-    if mark == "=":
-        return Attribute(attribute, names, shares)
-    if mark == "~" and not Decimal("0.999") <= sum(numbers) <= Decimal("1.001"):
-        raise InvalidInput("group", ", ".join(typed), "guessed shares must sum to 1")
-    if mark == "" or len(set(numbers)) == 1:
-        # Equal shares are reckoned with unless something else is said.
-        return Attribute(attribute, names)
-    # A guess may be rounded, and the last group makes up for it.
-    return Attribute(attribute, names, share_guess=(*shares[:-1], _plain(1 - sum(numbers[:-1], Decimal(0)))))
+    if not numbers:
+        return Attribute(attribute, names, answering=answering)
+    if len(numbers) < len(names):
+        raise InvalidInput("group", ", ".join(typed), "give every group a share (female=0.5), or none")
+    if answering == ANY and Decimal("0.999") <= sum(numbers) <= Decimal("1.001"):
+        # What nothing is divided by may be rounded, and the last group makes up for it.
+        numbers[-1] = 1 - sum(numbers[:-1], Decimal(0))
+    return Attribute(attribute, names, tuple(map(_plain, numbers)), answering=answering)
 
 
 def read_metric(typed: str) -> Metric:

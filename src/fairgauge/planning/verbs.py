@@ -94,13 +94,13 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
 
     Args:
         metric: What is measured; a list of metrics is planned as the questions of one study, which share its answers.
-        attribute: How people are grouped, with their shares if those are known.
+        attribute: How people are grouped, with their shares of the population, and how often they answer.
         clients: How many will answer.
         epsilon: The privacy loss of one answer.
         error: The half-width of the interval.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
-        target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
+        target: ``"gap"``, which is the default, or ``"means"``.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
@@ -211,9 +211,9 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     Args:
         metric: What is measured; a list of metrics makes a list of questions, which one table answers at once where
             that is the least error in total.
-        attribute: How people are grouped, with their shares if those are known.
+        attribute: How people are grouped, with their shares of the population, and how often they answer.
         epsilon: The privacy loss of one answer.
-        target: ``"gap"`` or ``"means"``; by default the means for two groups whose shares are estimated, else the gap.
+        target: ``"gap"``, which is the default, or ``"means"``.
         design: The design's name; ``"auto"`` takes the best.
         expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.

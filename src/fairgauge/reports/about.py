@@ -94,15 +94,21 @@ def _about_clients(estimate: Estimate, particulars: Particulars) -> str:
 
 def _about_shares(question: Question) -> str:
     attribute = question.attribute
-    if attribute.shares is None:
-        return f"The groups' shares by {attribute.name} are estimated from the same answers, and assumed nowhere."
+    if attribute.known_shares is None or attribute.shares is None:
+        return (
+            f"How often each group answered is not assumed: the groups' shares by {attribute.name} among those who "
+            "answered are estimated from the same answers."
+        )
     listed = ", ".join(f"{group} {share}" for group, share in zip(attribute.groups, attribute.shares, strict=True))
     source = f" ({attribute.share_source})" if attribute.share_source else ", from a source that is not stated"
     if attribute.share_error is not None:
-        return f"The groups' shares by {attribute.name} are known to ±{attribute.share_error}{source}: {listed}."
+        return (
+            f"All groups answered equally often, and their shares by {attribute.name} are known to "
+            f"±{attribute.share_error}{source}: {listed}."
+        )
     return (
-        f"The groups' shares by {attribute.name} are exactly these{source}: {listed}. How far a wrong share would move "
-        "the gap is said above."
+        f"All groups answered equally often, so that those who answered have exactly these shares by "
+        f"{attribute.name}{source}: {listed}. How far a wrong share would move the gap is said above."
     )
 
 

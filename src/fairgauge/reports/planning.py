@@ -16,7 +16,7 @@ from fairgauge.planning.trade import Parts, errors_for, errors_together, parts_o
 from fairgauge.planning.typed import as_epsilon
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
-from fairgauge.study import Metric, Study
+from fairgauge.study import Attribute, Metric, Study
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 
@@ -49,14 +49,13 @@ class _Told:
     """What is told of one question: its metric, and what each of its numbers will be known to."""
 
     metric: Metric
-    attribute: str
+    attribute: Attribute
     target: str
     epsilon: Decimal
     clients: int
     questions: int
     told: Parts
     error: float
-    share_error: str | None = None
 
     @property
     def parts(self) -> tuple[PlanPart, ...]:
@@ -79,7 +78,7 @@ class _Told:
         rows = [(_name(part), f"±{unit.of(part.error or 0)}") for part in self.parts]
         means = [(_name(part), f"±{level.of(part.error or 0)}") for part in self.told.means]
         return PlanView(
-            title=f"{self.metric.name} by {self.attribute}",
+            title=f"{self.metric.name} by {self.attribute.name}",
             sentence=self.sentence(),
             unit=f"{unit.word}s" if unit.word else "the metric's units",
             rows=tuple(rows) if several else (),
@@ -91,10 +90,12 @@ class _Told:
     def sentence(self) -> str:
         """Return what so many answers tell: the worst and the best of several, never only one."""
         shared = f", shared by {self.questions} questions," if self.questions > 1 else ""
-        told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} give {self._what()} (99 % confidence)."
+        alike = ", IF all groups answer equally often" if self.attribute.known_shares is not None else ""
+        known = f"give {self._what()} (99 % confidence){alike}."
+        told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} {known}"
         tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)
-        if self.share_error is not None:
-            told += f" It allows for shares that are off by {self.share_error}."
+        if self.attribute.share_error is not None:
+            told += f" It allows for shares that are off by {self.attribute.share_error}."
             # How many clients it takes does not follow from the square root then.
             tells_nothing = None if tells_nothing is None else "So few answers, or shares so uncertain, tell little."
         if tells_nothing is not None:
@@ -130,14 +131,13 @@ def plan_views(draft: Draft, clients: int) -> list[PlanView]:
         points = several[number] if several else errors_for(goal, metric, epsilons, clients=clients)
         told = _Told(
             metric,
-            wish.attribute.name,
+            wish.attribute,
             goal.target,
             chosen,
             clients,
             len(wishes),
             parts[number],
             dict(points)[float(chosen)],
-            wish.attribute.share_error,
         )
         figure = trade_figure(_drawn(points, told.unit), float(chosen), description=told.sentence())
         found.append(told.view(figure))
@@ -150,14 +150,13 @@ def study_views(study: Study, clients: int) -> list[PlanView]:
     return [
         _Told(
             question.metric,
-            question.attribute.name,
+            question.attribute,
             question.target,
             Decimal(question.epsilon),
             clients,
             len(study.questions),
             found,
             max((part.error or 0 for part in found.parts), default=math.inf),
-            question.attribute.share_error,
         ).view()
         for question, found in zip(study.questions, parts, strict=True)
     ]

@@ -141,7 +141,7 @@ def question_view(
         metric=tell(question.metric.name),
         attribute=tell(question.attribute.name),
         groups=tuple(map(tell, question.attribute.groups)),
-        shares=None if own is None else own.attribute.shares,
+        shares=own.attribute.shares if own is not None and own.attribute.known_shares is not None else None,
         design=None if own is None else own.design,
         abstain=own is not None and own.channel.abstain,
         answers=found.answers,

@@ -62,13 +62,20 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     about["sure"] = part_of_hundred(confidence)
     if main.kind == "open":
         low, high = (unit.after(edge) for edge in edges(interval, unit))
-        return Verdict("open", Told.of(f"verdict.open{still}", low=low, high=high, **about))
+        return Verdict("open", if_alike(question, Told.of(f"verdict.open{still}", low=low, high=high, **about)))
     key = "verdict.higher" if interval.low > 0 else "verdict.lower"
     near, far = edges(interval, unit)
-    said = [Told.of(key, near=near, far=unit.after(far), **about)]
+    said = [if_alike(question, Told.of(key, near=near, far=unit.after(far), **about))]
     if main.largest and len(found.gaps) > 1:
         said.append(Told.of("verdict.largest-compared" if question.attribute.comparisons else "verdict.largest"))
     return Verdict("clear", Told.together(said))
+
+
+def if_alike(question: Asked, said: str) -> str:
+    """Return a sentence with its condition, where its numbers come from shares that were stated: IF, in capitals."""
+    if isinstance(question, SiteMetric) or question.attribute.known_shares is None:
+        return said
+    return Told.of("verdict.if-both" if len(question.attribute.groups) == 2 else "verdict.if-all", said=said)
 
 
 def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
@@ -102,9 +109,9 @@ def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: floa
         return None
     low, high, within = gap.low, gap.high, f"±{unit_of(question.metric).of(tolerance)}"
     if -tolerance <= low and high <= tolerance:
-        return f"The gap is within the tolerance of {within}."
+        return if_alike(question, f"The gap is within the tolerance of {within}.")
     if low > tolerance or high < -tolerance:
-        return f"The gap is beyond the tolerance of {within}."
+        return if_alike(question, f"The gap is beyond the tolerance of {within}.")
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
@@ -163,7 +170,7 @@ def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
     elif found.impact_ratio.high < FOUR_FIFTHS:
         told = "ratio.less"
     between = Told.of("ratio.between", metric=question.metric.name, low=low, high=high)
-    return Told.together([between, Told.of(told)])
+    return if_alike(question, Told.together([between, Told.of(told)]))
 
 
 def fit_sentence(found: QuestionEstimate) -> str:
@@ -262,7 +269,8 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
         compared = tolerance_sentence(question, found, estimate.tolerance)
         said += [] if compared is None else [compared]
         if main.p_value is not None:
-            said.append(f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}.")
+            p_value = f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}."
+            said.append(if_alike(question, p_value))
     more = (
         together_sentence(found, confidence=estimate.confidence),
         ratio_sentence(question, found),

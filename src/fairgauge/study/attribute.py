@@ -15,6 +15,8 @@ MOST_GROUPS = 64
 MOST_FACTORS = 4
 MOST_COMPARISONS = 2048
 INDEPENDENT = "the shares of each attribute, taken as independent"
+# How often groups answer beside each other.
+ANY, ALIKE = "any", "alike"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -56,29 +58,34 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Attribute:
-    """How people are grouped, and each group's known share of the clients, if known.
+    """How people are grouped, and each group's share of the people whom the study is about.
+
+    How often each group answers is another matter, so no estimate divides by these shares unless ``answering`` says
+    that all groups answer equally often.
 
     Args:
         name: What the groups are groups of, such as ``"sex"``.
         groups: The groups' names; with ``{"female": 0.5, "male": 0.5}`` also their shares.
-        shares: The groups' shares, if ``groups`` is a list and they are known; their sum is exactly 1.
-        share_error: By how much each share may be off, such as ``"0.01"``.
+        shares: The groups' shares of the population, if ``groups`` is a list; their sum is exactly 1.
+        answering: How often groups answer beside each other: ``"any"``, so that their shares of the answers are
+            estimated, or ``"alike"``, so that the stated shares are those of the answers, too.
+        share_error: By how much each share may be off where all answer alike, such as ``"0.01"``.
         share_source: Where the shares come from, for people.
-        share_guess: Shares to reckon with where they are not known and will be estimated.
         help: How to pick a group, for the person who is asked.
         cross: The attributes whose groups are crossed; :meth:`crossed` fills it in.
         comparisons: Which comparisons were planned; all pairs of groups alike unless given.
 
-    >>> Attribute("sex", {"female": 0.5, "male": 0.5}).shares
-    ('0.5', '0.5')
+    >>> sex = Attribute("sex", {"female": 0.5, "male": 0.5})
+    >>> sex.shares, sex.known_shares
+    (('0.5', '0.5'), None)
     """
 
     name: str
     groups: tuple[str, ...]
     shares: tuple[str, ...] | None = None
+    answering: str = ANY
     share_error: str | None = None
     share_source: str | None = None
-    share_guess: tuple[str, ...] | None = None
     help: str | None = None
     cross: tuple["Attribute", ...] = ()
     comparisons: tuple[Comparison, ...] | None = None
@@ -89,9 +96,9 @@ class Attribute:
         groups: Mapping[str, Number] | Iterable[str],
         shares: Iterable[Number] | None = None,
         *,
+        answering: str = ANY,
         share_error: Number | None = None,
         share_source: str | None = None,
-        share_guess: Iterable[Number] | None = None,
         help: str | None = None,  # noqa: A002 - the document's word
         cross: Iterable["Attribute"] = (),
         comparisons: Iterable[Comparison | tuple[str, str]] | None = None,
@@ -109,17 +116,15 @@ class Attribute:
         put(self, "cross", listed("cross", cross, "attributes"))
         if self.cross:
             self._check_cross()
-        put(self, "shares", self._shares("shares", shares))
+        put(self, "shares", self._shares(shares))
+        put(self, "answering", self._answering(answering))
         put(self, "share_error", self._share_error(share_error))
         put(self, "share_source", share_source)
-        put(self, "share_guess", self._shares("share_guess", share_guess))
         put(self, "help", help)
         put(self, "comparisons", None if comparisons is None else _comparisons(comparisons, self.groups))
         if share_source is not None:
-            self._check_known("share_source", share_source)
+            self._check_stated("share_source", share_source)
             check_text("share_source", share_source)
-        if self.shares is not None and self.share_guess is not None:
-            raise BadStudy("share_guess", ", ".join(self.share_guess), "must not be given where shares are known")
         if help is not None:
             check_prose("help", help)
 
@@ -127,8 +132,8 @@ class Attribute:
     def crossed(cls, *factors: "Attribute", name: str | None = None, **more: Any) -> "Attribute":
         """Return the attribute whose groups are all cells of others, the last one fastest: "female, 18-29".
 
-        Where the shares of the cells are not given and those of all factors are known, they are taken as independent,
-        which ``share_source`` then says.
+        Where the shares of the cells are not given and those of all factors are, they are taken as independent, which
+        ``share_source`` then says; and where the groups of every factor answer alike, the cells are taken to do so.
 
         >>> sex, age = Attribute("sex", ["female", "male"]), Attribute("age", ["18-29", "30+"])
         >>> Attribute.crossed(sex, age).groups
@@ -141,9 +146,11 @@ class Attribute:
         """
         for index, factor in enumerate(factors):
             check_is(f"factors[{index}]", factor, Attribute)
-        known = [tuple(map(Fraction, factor.shares)) for factor in factors if factor.shares is not None]
-        if not {"shares", "share_guess"} & set(more) and len(known) == len(factors):
-            more = {"shares": [prod(cell) for cell in product(*known)], "share_source": INDEPENDENT, **more}
+        stated = [tuple(map(Fraction, factor.shares)) for factor in factors if factor.shares is not None]
+        if "shares" not in more and len(stated) == len(factors):
+            alike = all(factor.answering == ALIKE for factor in factors)
+            independent = {"shares": [prod(cell) for cell in product(*stated)], "share_source": INDEPENDENT}
+            more = {"answering": ALIKE if alike else ANY, **independent, **more}
         plain = [cls(factor.name, factor.groups, help=factor.help) for factor in factors]
         title = " by ".join(factor.name for factor in factors) if name is None else name
         return cls(title, cells(plain), cross=plain, **more)
@@ -156,30 +163,39 @@ class Attribute:
             if group in self.groups[:index]:
                 raise BadStudy(f"groups[{index}]", group, "must be listed once")
 
-    def _shares(self, field: str, given: Iterable[Number] | None) -> tuple[str, ...] | None:
+    def _shares(self, given: Iterable[Number] | None) -> tuple[str, ...] | None:
         if given is None:
             return None
-        numbers = listed(field, given, "numbers, one for each group")
+        numbers = listed("shares", given, "numbers, one for each group")
         if len(numbers) != len(self.groups):
-            raise BadStudy(field, f"{len(numbers)} shares", f"must be one for each of {len(self.groups)} groups")
-        shares = tuple(decimal_text(f"{field}[{index}]", share) for index, share in enumerate(numbers))
+            raise BadStudy("shares", f"{len(numbers)} shares", f"must be one for each of {len(self.groups)} groups")
+        shares = tuple(decimal_text(f"shares[{index}]", share) for index, share in enumerate(numbers))
         for index, share in enumerate(shares):
             if Fraction(share) <= 0:
-                raise BadStudy(f"{field}[{index}]", share, "must be above 0")
+                raise BadStudy(f"shares[{index}]", share, "must be above 0")
         if sum(map(Fraction, shares)) != 1:
-            raise BadStudy(field, ", ".join(shares), "must sum to exactly 1")
+            raise BadStudy("shares", ", ".join(shares), "must sum to exactly 1")
         return shares
+
+    def _answering(self, given: str) -> str:
+        if given not in (ANY, ALIKE):
+            raise BadStudy("answering", given, f"must be {ANY} or {ALIKE}")
+        if given == ALIKE:
+            self._check_stated("answering", given)
+        return given
 
     def _share_error(self, given: Number | None) -> str | None:
         if given is None:
             return None
-        self._check_known("share_error", given)
+        self._check_stated("share_error", given)
+        if self.answering != ALIKE:
+            raise BadStudy("share_error", named(given), f"must not be given unless answering is {ALIKE}")
         error = decimal_text("share_error", given)
         if not 0 < Fraction(error) < 1:
             raise BadStudy("share_error", error, "must be above 0 and below 1")
         return error
 
-    def _check_known(self, field: str, value: object) -> None:
+    def _check_stated(self, field: str, value: object) -> None:
         if self.shares is None:
             raise BadStudy(field, named(value), "must not be given where shares are not")
 
@@ -190,7 +206,7 @@ class Attribute:
         for index, factor in enumerate(self.cross):
             check_is(f"cross[{index}]", factor, Attribute)
             for part in fields(Attribute)[2:]:
-                if part.name != "help" and getattr(factor, part.name) not in (None, ()):
+                if part.name != "help" and getattr(factor, part.name) not in (None, (), ANY):
                     raise BadStudy(f"cross[{index}].{part.name}", "something", "must be said of the cells")
             if factor.name in names:
                 raise BadStudy(f"cross[{index}].name", factor.name, "must be crossed once")
@@ -205,14 +221,14 @@ class Attribute:
 
     @property
     def reckoned_shares(self) -> tuple[float, ...]:
-        """The shares to reckon with: the known ones, else the guess, else equal ones, which are a harmless guess."""
-        known = self.shares or self.share_guess
-        return (1 / len(self.groups),) * len(self.groups) if known is None else tuple(map(float, known))
+        """The shares to reckon with: the stated ones, else equal ones, which are a harmless guess."""
+        stated = self.shares
+        return (1 / len(self.groups),) * len(self.groups) if stated is None else tuple(map(float, stated))
 
     @property
-    def share_values(self) -> tuple[float, ...] | None:
-        """The known shares as numbers."""
-        return None if self.shares is None else tuple(map(float, self.shares))
+    def known_shares(self) -> tuple[float, ...] | None:
+        """The shares of those who answer, as numbers, where they are known: stated, and all groups answer alike."""
+        return tuple(map(float, self.shares)) if self.shares is not None and self.answering == ALIKE else None
 
 
 def cells(factors: Iterable[Attribute]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.canonical import members
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy
-from fairgauge.study.attribute import Attribute
+from fairgauge.study.attribute import ALIKE, ANY, Attribute
 from fairgauge.study.checks import at, check_decimal, check_text, read_array, read_object
 from fairgauge.study.metric import Metric
 from fairgauge.study.question import Question
@@ -42,7 +42,8 @@ def _read_question(document: object) -> Question:
         known = None if shares is None else read_array("shares", shares)
         for index, share in enumerate(known or ()):
             check_decimal(f"shares[{index}]", share)
-        grouped = Attribute(name, read_array("groups", groups), known)
+        # Shares in this format are those of who answers.
+        grouped = Attribute(name, read_array("groups", groups), known, answering=ANY if known is None else ALIKE)
     rows = tuple(read_array(f"table[{i}]", row) for i, row in enumerate(read_array("table", table)))
     channel = Channel(rows, read_array("levels", levels), len(grouped.groups), abstain)
     check_decimal("epsilon", epsilon)

@@ -108,7 +108,7 @@ def _read_metric(document: object) -> Metric:
 
 
 def _read_attribute(document: object) -> Attribute:
-    optional = ("groups", "cross", "help", "shares", "share_error", "share_source", "share_guess", "comparisons")
+    optional = ("groups", "cross", "help", "shares", "answering", "share_error", "share_source", "comparisons")
     parts = _members(document, ("name",), optional)
     if ("groups" in parts) == ("cross" in parts):
         raise BadStudy("groups", "nothing" if "groups" not in parts else "groups", "must be given, or cross, not both")
@@ -117,11 +117,13 @@ def _read_attribute(document: object) -> Attribute:
         parts["groups"] = cells(parts["cross"])
     else:
         parts["groups"] = read_array("groups", parts["groups"])
-    for field in ("shares", "share_guess"):
-        if field in parts:
-            parts[field] = read_array(field, parts[field])
-            for index, share in enumerate(parts[field]):
-                check_decimal(f"{field}[{index}]", share)
+    if ("shares" in parts) != ("answering" in parts):
+        lacking, there = ("answering", "shares") if "shares" in parts else ("shares", "answering")
+        raise BadStudy(lacking, "nothing", f"must be given with {there}")
+    if "shares" in parts:
+        parts["shares"] = read_array("shares", parts["shares"])
+        for index, share in enumerate(parts["shares"]):
+            check_decimal(f"shares[{index}]", share)
     if "share_error" in parts:
         check_decimal("share_error", parts["share_error"])
     if "comparisons" in parts:
@@ -237,8 +239,9 @@ def _said(thing: object, *names: str) -> Document | None:
 
 
 def _write_attribute(attribute: Attribute) -> Document:
-    names = ("name", "help", "shares", "share_error", "share_source", "share_guess")
-    document = _said(attribute, *names) or {}
+    document = _said(attribute, "name", "help", "shares", "share_error", "share_source") or {}
+    if attribute.shares is not None:
+        document["answering"] = attribute.answering
     if attribute.cross:
         document["cross"] = [_said(factor, "name", "groups", "help") for factor in attribute.cross]
     else:

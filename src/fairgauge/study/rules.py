@@ -27,7 +27,7 @@ NEW = (
     *("model", "issuer", "release", "site", "translations"),
 )
 NEW_IN_QUESTIONS = ("expect", "spread", "weight")
-NEW_IN_ATTRIBUTES = ("help", "share_error", "share_source", "share_guess", "comparisons")
+NEW_IN_ATTRIBUTES = ("help", "share_error", "share_source", "comparisons")
 
 
 def needs_format_2(study: "Study") -> bool:
@@ -39,6 +39,8 @@ def needs_format_2(study: "Study") -> bool:
         or any(question.metric.help is not None for question in study.questions)
         or any(question.attribute.cross for question in study.questions)
         or any(_says(question.attribute, NEW_IN_ATTRIBUTES) for question in study.questions)
+        # Shares in format 1 are those of who answers.
+        or any(question.attribute.shares and not question.attribute.known_shares for question in study.questions)
     )
 
 

@@ -29,7 +29,9 @@ def zigzag(number: int) -> bytes:
 # Numbers so long that no moment, port, key or id has their digits or bytes by chance.
 GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 918_273_645_546_373
 OPEN = "wombat", 0.3417578125, 827_364_554_637_281
-STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+STUDY = sample_study(
+    sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"), answering="alike"))
+)
 SITES = confusion_study()
 PATIENT, OPEN_PATIENT = "echidna", "bandicoot"
 ALL_MARKS = ["group", "value as text", "value in binary", "examples as text", "examples in binary"]

@@ -17,7 +17,9 @@ from tests.frameworks.nvflare.recording import Listening, Recording
 from tests.samples import sample_question, sample_study
 from tests.sites import confusion_study
 
-STUDY = sample_study(sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"))))
+STUDY = sample_study(
+    sample_question(attribute=Attribute("animal", (GROUP, "koala"), ("0.5", "0.5"), answering="alike"))
+)
 HOSPITALS = confusion_study()
 PATIENT = "echidna"
 NAMES = ["group", "value", "examples"]

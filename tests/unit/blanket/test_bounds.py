@@ -30,7 +30,7 @@ SOME = [cell for cell in CELLS if (cell["local"], cell["n"], cell["delta"]) in C
 @cache
 def asked(local: str) -> Study:
     channel = make_channel(Goal(target="gap", shares=(0.5, 0.5)), Decimal(local), design="uncentred")[1]
-    attribute = Attribute("sex", {"a": 0.5, "b": 0.5})
+    attribute = Attribute("sex", {"a": 0.5, "b": 0.5}, answering="alike")
     return Study("Reference", [Question(Metric("recall", 0, 1), attribute, "gap", "uncentred", local, channel)])
 
 

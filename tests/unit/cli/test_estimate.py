@@ -108,7 +108,7 @@ def test_only_the_possible_is_printed(fairgauge: Run, elsewhere: Path):
 
 def test_an_estimate_that_the_answers_rule_out_is_not_shown_outside_its_interval(fairgauge: Run, elsewhere: Path):
     """A table that is made for gaps tells levels badly: how much scores vary then tells more than their average."""
-    groups = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"})
+    groups = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"}, answering="alike")
     asked = study(design(RECALL, groups, epsilon=1))
     everyone = people(("women", "0.79", 98_000), ("men", "0.87", 98_000), ("nonbinary", "0.7", 4_000))
     counts = np.array(expected_tally(asked, everyone).counts, dtype=float)
@@ -142,7 +142,9 @@ def test_a_bound_is_said_to_be_one(fairgauge: Run, elsewhere: Path):
 def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "40")
     names = ("[bold]women[/] " + "x" * 120, ":heart: [/nobody]")
-    question = Question(RECALL, Attribute("[red]sex", names, ("0.5", "0.5")), "means", "s", "1.1", sample_channel())
+    question = Question(
+        RECALL, Attribute("[red]sex", names, ("0.5", "0.5"), answering="alike"), "means", "s", "1.1", sample_channel()
+    )
     asked = study(question)
     tally = expected_tally(asked, people((names[0], "0.5", 5000), (names[1], "0.9", 5000)))
     done = fairgauge("estimate", *write(elsewhere, asked, tally))
@@ -205,7 +207,7 @@ def test_missing_files_are_named(fairgauge: Run, files: Files):
 
 def test_of_very_many_gaps_the_largest_are_shown_first(fairgauge: Run, elsewhere: Path):
     towns = [f"t{n}" for n in range(8)]
-    attribute = Attribute("town", dict.fromkeys(towns, "0.125"))
+    attribute = Attribute("town", dict.fromkeys(towns, "0.125"), answering="alike")
     asked = study(Question(RECALL, attribute, "means", "sample", "1.1", sample_channel(groups=8)))
     asked.save("s.json")
     expected_tally(asked, people(*((town, f"{0.1 * n:.1f}", 10**6) for n, town in enumerate(towns)))).save("t.json")

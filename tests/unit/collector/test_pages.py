@@ -156,7 +156,12 @@ def test_terms_are_checked_and_do_not_change(ask):
 def test_every_page_has_the_policy_and_nothing_that_it_refuses(ask):
     name = f"{NASTY} & co"
     question = Question(
-        Metric(name, "0", "1"), Attribute(NASTY, (NASTY, "b"), ("0.5", "0.5")), "gap", NASTY, "1.1", sample_channel()
+        Metric(name, "0", "1"),
+        Attribute(NASTY, (NASTY, "b"), ("0.5", "0.5"), answering="alike"),
+        "gap",
+        NASTY,
+        "1.1",
+        sample_channel(),
     )
     study = Study(NASTY, (question, sample_question()), contact=NASTY)
 

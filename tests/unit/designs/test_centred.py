@@ -92,7 +92,7 @@ def test_a_wrong_guess_costs_precision_and_never_truth():
 def test_scores_come_from_the_document_alone():
     goal = Goal((0.3, 0.7))
     _, channel = make_channel(goal, Decimal(1), design="centred")
-    sex = Attribute("sex", {"a": 0.3, "b": 0.7})
+    sex = Attribute("sex", {"a": 0.3, "b": 0.7}, answering="alike")
     question = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel)
     read = Goal.of(question)
     assert read == goal.by("centred")

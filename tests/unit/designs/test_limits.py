@@ -31,7 +31,12 @@ def test_uncentred_is_close_to_the_limit(row):
     if epsilon <= 4:
         shares = tuple(str(share) for share in goal.shares)
         question = Question(
-            Metric("recall", "0", "1"), Attribute("sex", ("a", "b"), shares), "gap", "uncentred", str(epsilon), channel
+            Metric("recall", "0", "1"),
+            Attribute("sex", ("a", "b"), shares, answering="alike"),
+            "gap",
+            "uncentred",
+            str(epsilon),
+            channel,
         )
         assert len(Study("size", (question,)).to_bytes()) < 64 * 1024
 

@@ -27,7 +27,7 @@ WOMEN, MEN = 0.58, 0.74
 
 
 def crossed(*, known: bool = True, loss: int = 12, abstain: bool = False) -> Question:
-    cells = Attribute.crossed(SEX, AGE, shares=SHARES) if known else Attribute.crossed(SEX, AGE)
+    cells = Attribute.crossed(SEX, AGE, shares=SHARES, answering="alike") if known else Attribute.crossed(SEX, AGE)
     cells = replace(cells, comparisons=usual_comparisons(cells))
     return Question(RECALL, cells, "means", "sample", "2.6", sample_channel(groups=4, loss=loss, abstain=abstain))
 

@@ -65,7 +65,7 @@ def ours(*, known: bool = True, swapped: bool = False) -> PrivateMetricFrame:
     shares = (0.45, 0.4, 0.15)
     goal = Goal(shares, shares_known=known, target="means")
     name, channel = make_channel(goal, Decimal(4), design="randomized-response")
-    sex = Attribute("sex", ("female", "male", "other"), tuple(map(str, shares)) if known else None)
+    sex = Attribute("sex", ("female", "male", "other"), tuple(map(str, shares)) if known else None, answering="alike")
     asked = study(*(Question(metric, sex, "means", name, "4", channel) for metric in (RECALL, LOSS)))
     names = {"female": "male", "male": "female"} if swapped else {}
     cells = [
@@ -210,7 +210,7 @@ def test_equal_groups_may_have_ratio_one() -> None:
 
 
 def test_arguments() -> None:
-    age = Attribute("age", ("young", "old"), ("0.5", "0.5"))
+    age = Attribute("age", ("young", "old"), ("0.5", "0.5"), answering="alike")
     asked = sample_study(sample_question(), sample_question(attribute=age))
     with pytest.raises(InvalidInput, match=r"attribute=None: must be one of age, sex"):
         PrivateMetricFrame(asked, Tally.empty(asked))
@@ -226,7 +226,7 @@ def test_arguments() -> None:
 @lru_cache
 def off_by_a_twentieth() -> PrivateMetricFrame:
     """Stated 0.5 and 0.5, known to 0.05: really 0.45 and 0.55."""
-    sex = Attribute("sex", {"female": "0.5", "male": "0.5"}, share_error="0.05")
+    sex = Attribute("sex", {"female": "0.5", "male": "0.5"}, share_error="0.05", answering="alike")
     name, channel = make_channel(Goal((0.5, 0.5)), Decimal(2), design="randomized-response")
     asked = study(Question(RECALL, sex, "gap", name, "2", channel))
     tally = expected_tally(asked, people(("female", "0.9", 45 * 10**10), ("male", "0.5", 55 * 10**10)))

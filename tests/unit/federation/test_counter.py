@@ -125,7 +125,7 @@ def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -
 
 
 def test_every_question_and_pair_has_a_name_of_its_own() -> None:
-    age = Attribute("age", ("young", "old", "very old"), ("0.5", "0.25", "0.25"))
+    age = Attribute("age", ("young", "old", "very old"), ("0.5", "0.25", "0.25"), answering="alike")
     study = sample_study(sample_question(), sample_question(attribute=age))
     names = [line.partition(":")[0] for line in NodeCounter(study).report().splitlines()]
     assert names == [

@@ -13,9 +13,9 @@ from fairgauge.planning.asking import make_question
 from fairgauge.study import Attribute, Metric, Study
 
 RECALL, DELAY = Metric("recall", 0, 1), Metric("delay", -10, 30)
-KNOWN = Attribute("sex", {"female": 0.3, "male": 0.7})
+KNOWN = Attribute("sex", {"female": 0.3, "male": 0.7}, answering="alike")
 UNKNOWN = Attribute("age", ("young", "middle", "old"))
-GUESSED = Attribute("age group", ("young", "old"), share_guess=(0.3, 0.7))
+GUESSED = Attribute("age group", ("young", "old"), shares=(0.3, 0.7))
 
 
 @pytest.mark.parametrize("metric", [RECALL, DELAY], ids=lambda metric: metric.name)
@@ -45,7 +45,7 @@ def test_what_is_known_beforehand_is_in_units_of_v():
 
 def test_shares_are_the_known_ones_or_a_guess_or_equal():
     assert Goal.of(Wish(RECALL, KNOWN)).shares == (0.3, 0.7)
-    guessed = Attribute("age", UNKNOWN.groups, share_guess=(0.25, 0.25, 0.5))
+    guessed = Attribute("age", UNKNOWN.groups, shares=(0.25, 0.25, 0.5))
     assert Goal.of(Wish(RECALL, guessed)).shares == (0.25, 0.25, 0.5)
     assert Goal.of(Wish(RECALL, UNKNOWN)).shares == (1 / 3,) * 3
 

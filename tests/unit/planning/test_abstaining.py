@@ -16,7 +16,7 @@ from fairgauge.planning.search import plan_for
 from fairgauge.study import Attribute, Metric, Study
 from tests.surveys import expected_tally, people
 
-RECALL, SEX = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+RECALL, SEX = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 DESIGN, CLIENTS = "randomized-response", 10**6
 
 

@@ -14,7 +14,7 @@ from fairgauge.planning.choosing_several import ChoicesOfSeveral, choices_of_sev
 from fairgauge.planning.several import plan_several
 from fairgauge.study import Attribute, Metric
 
-SEX = Attribute("sex", {"female": "0.5", "male": "0.5"})
+SEX = Attribute("sex", {"female": "0.5", "male": "0.5"}, answering="alike")
 BOTH = [Wish(Metric("recall", 0, 1), SEX, expect="0.9"), Wish(Metric("minutes", 0, 60), SEX, expect="54")]
 TWO = [Decimal(1), Decimal(4)]
 

@@ -42,10 +42,11 @@ def test_margins_are_taken_as_independent_and_the_study_says_so():
     assert (found.shares, found.share_source) == (("0.1", "0.3", "0.15", "0.45"), INDEPENDENT)
 
 
-def test_guesses_of_margins_give_guesses_of_cells():
-    found = read("sex=female~0.4,male~0.6", "age=young~0.25,old~0.75")
-    assert (found.shares, found.share_guess) == (None, ("0.1", "0.3", "0.15", "0.45"))
-    assert read(*CROSSED).share_guess is None
+def test_cells_answer_as_it_is_typed():
+    crosses = ("sex=female:0.4,male:0.6", "age=young:0.25,old:0.75")
+    assert read(*crosses).known_shares is None
+    assert read_attribute(Grouping(crosses=crosses, answering="alike")).known_shares == (0.1, 0.3, 0.15, 0.45)
+    assert read(*CROSSED).shares is None
 
 
 def test_what_is_compared_is_part_of_the_study():
@@ -147,6 +148,8 @@ def test_a_weight_is_of_a_comparison_in_either_order_and_a_reference_group_leave
 
 
 def test_what_is_compared_in_python_is_checked_too():
-    both = Attribute("x", {"a": 0.5, "b": 0.3, "c": 0.2}, comparisons=[Comparison("a", "b"), Comparison("b", "a")])
+    both = Attribute(
+        "x", {"a": 0.5, "b": 0.3, "c": 0.2}, comparisons=[Comparison("a", "b"), Comparison("b", "a")], answering="alike"
+    )
     with pytest.raises(InvalidInput, match="comparisons=b and a: must be there once, in one order"):
         design(Metric("recall", 0, 1), both, epsilon=1)

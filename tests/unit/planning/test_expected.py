@@ -17,9 +17,9 @@ from fairgauge.tallies import Tally
 from tests.samples import RECALL
 
 NAMES, SHARES = ("female", "male"), ("0.3", "0.7")
-KNOWN = Attribute("sex", NAMES, SHARES)
-ESTIMATED = Attribute("sex", NAMES, share_guess=SHARES)
-OFF = Attribute("sex", NAMES, SHARES, share_error="0.01")
+KNOWN = Attribute("sex", NAMES, SHARES, answering="alike")
+ESTIMATED = Attribute("sex", NAMES, shares=SHARES)
+OFF = Attribute("sex", NAMES, SHARES, share_error="0.01", answering="alike")
 
 
 def asked(attribute: Attribute, epsilon: str, design: str, expect: str | None) -> Question:

@@ -13,7 +13,7 @@ from fairgauge.planning.search import plan_for
 from fairgauge.study import Attribute
 from tests.samples import RECALL
 
-GENDERS = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"})
+GENDERS = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"}, answering="alike")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_study_asks_for_as_many_as_its_plan_did(
     expect: float | None, guess: tuple[float, float] | None, interval: str
 ):
     """What was known beforehand is published with the question, so that its page reckons as its plan did."""
-    sex = Attribute("sex", ("female", "male"), share_guess=guess)
+    sex = Attribute("sex", ("female", "male"), shares=guess)
     terms: dict[str, Any] = {"target": "gap", "expect": expect}
     planned = verbs.plan(
         RECALL, sex, epsilon=2, error=0.05, interval=interval, designs=["randomized-response"], **terms

@@ -11,7 +11,7 @@ from fairgauge.planning.expected import expected
 from fairgauge.planning.parts import cap_cost, gaps_of
 
 RECALL = Metric("recall", 0, 1)
-GENDER = Attribute("gender", {"women": 0.49, "men": 0.49, "nonbinary": 0.02})
+GENDER = Attribute("gender", {"women": 0.49, "men": 0.49, "nonbinary": 0.02}, answering="alike")
 SIMPLE = "randomized-response"
 
 
@@ -61,7 +61,7 @@ def test_a_designed_question_tells_its_gain_over_randomized_response():
 
 def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
     shares = {"a": "0.04", "b": "0.08", "c": "0.18", "d": "0.3", "e": "0.4"}
-    many = Attribute("many", shares)
+    many = Attribute("many", shares, answering="alike")
     row = plan(RECALL, many, clients=5_000, epsilon=1, designs=[SIMPLE]).rows[0]
     assert row.means[0].error == pytest.approx(0.5)
     question = design(RECALL, many, epsilon=1, design=SIMPLE)

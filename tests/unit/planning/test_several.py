@@ -12,7 +12,7 @@ from fairgauge.planning.search import plan_for
 from fairgauge.planning.several import plan_several
 from fairgauge.study import Attribute, Metric, Study
 
-SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
+SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 WISHES = [Wish(Metric(name, 0, 1), SEX, spread="max") for name in ("recall", "fpr")]
 DESIGNS = ["randomized-response"]
 
@@ -43,7 +43,7 @@ def test_of_three_questions_the_third_gets_more_where_the_others_share_a_table()
 
 def test_a_plan_takes_the_design_that_a_study_of_all_takes():
     """By their weights: what is best for one of them alone is not what a study has."""
-    sex = Attribute("sex", {"female": 0.3, "male": 0.7})
+    sex = Attribute("sex", {"female": 0.3, "male": 0.7}, answering="alike")
     metrics = [Metric("recall", 0, 1), Metric("fpr", 0, 1)]
     for weights in (None, {"recall": 9}):
         made = design(metrics, sex, epsilon=2, weights=weights)

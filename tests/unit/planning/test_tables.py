@@ -8,7 +8,7 @@ from fairgauge.goals.wish import Wish
 from fairgauge.planning.tables import answering, served_together, together
 from fairgauge.study import Attribute, Metric
 
-SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
+SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
 
 
@@ -40,7 +40,7 @@ def test_three_questions_are_two_and_one():
 
 def test_only_gaps_of_two_known_groups_share_a_table():
     assert served_together(wishes())
-    three = Attribute("age", {"a": "0.2", "b": "0.3", "c": "0.5"})
+    three = Attribute("age", {"a": "0.2", "b": "0.3", "c": "0.5"}, answering="alike")
     for attribute in (three, Attribute("sex", ["female", "male"])):
         assert not served_together([Wish(RECALL, attribute), Wish(FPR, attribute)])
     assert not served_together(wishes(abstain=True))

@@ -19,7 +19,7 @@ def test_more_privacy_costs_precision():
 
 
 def test_questions_of_one_study_share_the_clients():
-    sex = Attribute("sex", {"female": 0.5, "male": 0.5})
+    sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
     wishes = [Wish(Metric(name, 0, 1), sex, spread="max") for name in ("recall", "fpr")]
     epsilons = [Decimal(1), Decimal(4)]
     alone = errors_for(Goal.of(wishes[0]), wishes[0].metric, epsilons, clients=10**5)

@@ -19,33 +19,38 @@ from fairgauge.planning.typed import (
 from fairgauge.study import Metric
 
 
-def test_known_shares_are_those_of_the_study_and_of_the_design():
+def test_stated_shares_steer_the_design_and_divide_nothing():
     found = read_groups(["female=0.30", "male=.7"], "sex")
     assert (found.name, found.groups, found.shares) == ("sex", ("female", "male"), ("0.3", "0.7"))
     assert found.reckoned_shares == pytest.approx((0.3, 0.7))
+    assert (found.answering, found.known_shares) == ("any", None)
 
 
-def test_guessed_shares_steer_the_design_and_are_published_as_a_guess():
-    found = read_groups(["female~0.3", "male~0.7005"], "sex")
-    assert (found.shares, found.share_guess) == (None, ("0.3", "0.7"))
-    assert found.reckoned_shares == (0.3, 0.7)
+def test_where_all_answer_alike_the_shares_are_known():
+    assert read_groups(["female=0.3", "male=0.7"], "sex", "alike").known_shares == (0.3, 0.7)
 
 
-@pytest.mark.parametrize("typed", [["a", "b", "c"], ["a~0.333", "b~0.333", "c~0.333"]])
-def test_without_shares_the_guess_is_that_all_are_alike(typed: list[str]):
-    found = read_groups(typed, "age")
+def test_what_divides_nothing_may_be_rounded():
+    assert read_groups(["female=0.3", "male=0.7005"], "sex").shares == ("0.3", "0.7")
+    assert read_groups(["a=0.333", "b=0.333", "c=0.333"], "age").shares == ("0.333", "0.333", "0.334")
+    with pytest.raises(InvalidInput, match="must sum to exactly 1"):
+        read_groups(["female=0.3", "male=0.7005"], "sex", "alike")
+
+
+def test_without_shares_the_guess_is_that_all_are_alike():
+    found = read_groups(["a", "b", "c"], "age")
     assert found.reckoned_shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-    assert found.share_guess is None  # which needs no new format
+    assert found.shares is None  # which needs no new format
 
 
 @pytest.mark.parametrize(
     ("typed", "rule"),
     [
-        (["female=0.5", "male~0.5"], "give every group a share"),
+        (["female~0.5", "male~0.5"], "group=female~0.5: must have its share behind ="),
         (["female=0.5", "male"], "give every group a share"),
         (["female"], "give at least two"),
         ([], "give at least two"),
-        (["female~0.3", "male~0.6"], "guessed shares must sum to 1"),
+        (["female=0.3", "male=0.6"], "shares=0.3, 0.6: must sum to exactly 1"),
         (["female=0", "male=1"], "group female=0: must have a share above 0 and below 1"),
         (["female=1", "male=0.5"], "group female=1: must have a share above 0 and below 1"),
         (["female=half", "male=0.5"], "group female=half: must be a number"),

@@ -19,7 +19,7 @@ from fairgauge.planning.search import plan_for
 from fairgauge.study import Release, Study
 
 RECALL = Metric("recall", 0, 1)
-SEX = Attribute("sex", {"female": 0.5, "male": 0.5})
+SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 SIMPLE = ["randomized-response"]
 
 
@@ -49,7 +49,7 @@ def test_errors_are_in_the_units_of_the_metric():
 
 
 def test_by_default_the_target_is_the_gap_but_for_two_groups_with_shares_to_estimate():
-    three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5))
+    three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5), answering="alike")
     assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
     assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "means"
     assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "gap"
@@ -132,7 +132,11 @@ def test_what_a_crowd_needs(given: dict[str, Any], said: str):
 
 
 def test_each_metric_may_have_an_expectation_of_its_own():
-    recall, fpr, sex = Metric("recall", 0, 1), Metric("fpr", 0, 1), Attribute("sex", {"a": "0.5", "b": "0.5"})
+    recall, fpr, sex = (
+        Metric("recall", 0, 1),
+        Metric("fpr", 0, 1),
+        Attribute("sex", {"a": "0.5", "b": "0.5"}, answering="alike"),
+    )
     asked = design([recall, fpr], sex, epsilon=1, design="randomized-response", expect={"recall": 0.9, "fpr": "0.1"})
     assert [question.expect for question in asked] == ["0.9", "0.1"]
     asked = design([recall, fpr], sex, epsilon=1, design="randomized-response", spread={"fpr": "max"})

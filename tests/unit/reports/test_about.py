@@ -21,7 +21,9 @@ SEAL = SealNote("2026-11-14T10:00:00Z", 80_000, "ab" * 32, "the key", "the signa
 @pytest.fixture(scope="module")
 def asked() -> Study:
     question = PLAIN.questions[0]
-    sex = Attribute("sex", {"female": 0.5, "male": 0.5}, share_error="0.02", share_source="the census")
+    sex = Attribute(
+        "sex", {"female": 0.5, "male": 0.5}, share_error="0.02", share_source="the census", answering="alike"
+    )
     return Study(
         "Survey",
         [replace(question, attribute=sex)],

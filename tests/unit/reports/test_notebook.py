@@ -45,7 +45,7 @@ def _without_a_window() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def held() -> dict[str, Any]:
     study, tally = fg.Study.load(BUNDLE / "study.json"), fg.Tally.load(BUNDLE / "tally.json")
-    sex = fg.Attribute("sex", {"female": 0.5, "male": 0.5})
+    sex = fg.Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
     return {
         "study": study,
         "plan": fg.plan(fg.Metric("recall", 0, 1), sex, clients=1000, epsilon=1, designs=["randomized-response"]),

@@ -11,18 +11,20 @@ from fairgauge.study import Attribute, Comparison
 from fairgauge.study.attribute import INDEPENDENT
 from tests.samples import RECALL, SEX
 
-AGE = Attribute("age", {"18-29": "0.25", "30+": "0.75"})
+AGE = Attribute("age", {"18-29": "0.25", "30+": "0.75"}, answering="alike")
 
 
-def test_shares_as_numbers() -> None:
-    assert SEX.share_values == (0.6, 0.4)
-    assert Attribute("sex", ("female", "male")).share_values is None
+def test_stated_shares_are_known_only_where_all_groups_answer_alike() -> None:
+    assert SEX.known_shares == (0.6, 0.4)
+    stated = Attribute("sex", {"female": 0.6, "male": 0.4})
+    assert (stated.shares, stated.answering, stated.known_shares) == (("0.6", "0.4"), "any", None)
+    assert Attribute("sex", ("female", "male")).known_shares is None
 
 
 def test_many_digits_of_shares_are_summed_exactly() -> None:
     tiny = "0." + "0" * 29 + "1"
     with pytest.raises(BadStudy, match="must sum to exactly 1"):
-        Attribute("sex", ("a", "b", "c"), ("0.5", "0.5", tiny))
+        Attribute("sex", ("a", "b", "c"), ("0.5", "0.5", tiny), answering="alike")
 
 
 def test_crossed_shares_are_independent_unless_given_and_that_is_said() -> None:
@@ -30,9 +32,15 @@ def test_crossed_shares_are_independent_unless_given_and_that_is_said() -> None:
     assert cells.name == "sex by age"
     assert cells.groups == ("female, 18-29", "female, 30+", "male, 18-29", "male, 30+")
     assert (cells.shares, cells.share_source) == (("0.15", "0.45", "0.1", "0.3"), INDEPENDENT)
-    given = Attribute.crossed(SEX, AGE, name="cells", shares=[0.1, 0.2, 0.3, 0.4])
+    given = Attribute.crossed(SEX, AGE, name="cells", shares=[0.1, 0.2, 0.3, 0.4], answering="alike")
     assert (given.name, given.shares, given.share_source) == ("cells", ("0.1", "0.2", "0.3", "0.4"), None)
-    assert Attribute.crossed(SEX, replace(AGE, shares=None)).shares is None
+    assert Attribute.crossed(SEX, replace(AGE, shares=None, answering="any")).shares is None
+
+
+def test_cells_answer_alike_where_the_groups_of_every_factor_do() -> None:
+    assert Attribute.crossed(SEX, AGE).answering == "alike"
+    assert Attribute.crossed(SEX, replace(AGE, answering="any")).answering == "any"
+    assert Attribute.crossed(SEX, AGE, answering="any").answering == "any"
 
 
 def test_a_person_has_a_group_of_each_factor() -> None:
@@ -42,7 +50,7 @@ def test_a_person_has_a_group_of_each_factor() -> None:
 
 def test_shares_to_reckon_with() -> None:
     assert SEX.reckoned_shares == (0.6, 0.4)
-    assert Attribute("sex", ["a", "b"], share_guess=[0.3, 0.7]).reckoned_shares == (0.3, 0.7)
+    assert Attribute("sex", ["a", "b"], shares=[0.3, 0.7]).reckoned_shares == (0.3, 0.7)
     assert Attribute("sex", ["a", "b"]).reckoned_shares == (0.5, 0.5)
 
 
@@ -71,9 +79,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: Attribute.crossed(*(Attribute(name, ["x", "y", "z"]) for name in "abcd")),
         "groups=81 groups: must be from 2 to 64",
     ),
+    (lambda: sex(answering="often"), "answering=often: must be any or alike"),
+    (lambda: sex(shares=None), "answering=alike: must not be given where shares are not"),
     (
-        lambda: sex(share_guess=["0.5", "0.5"]),
-        "share_guess=0.5, 0.5: must not be given where shares are known",
+        lambda: sex(answering="any", share_error="0.01"),
+        "share_error=0.01: must not be given unless answering is alike",
     ),
     (lambda: sex(comparisons=[]), "comparisons=0 comparisons: must be from 1 to 2048"),
     (lambda: sex(comparisons="female"), "comparisons=female: must be a list of comparisons"),

@@ -74,7 +74,7 @@ class TestBytes:
             replace(study, questions=(replace(first, target="means"), second)),
             replace(study, questions=(replace(first, design="other"), second)),
             replace(study, questions=(replace(first, metric=Metric("recall", "0", "2")), second)),
-            replace(study, questions=(replace(first, attribute=replace(SEX, shares=None)), second)),
+            replace(study, questions=(replace(first, attribute=replace(SEX, shares=None, answering="any")), second)),
         ]
         assert len({other.digest for other in [study, *others]}) == len(others) + 1
 

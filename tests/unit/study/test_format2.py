@@ -49,7 +49,7 @@ def needs_format_2() -> list[Study]:
         replace(SEX, share_source="Census"),
         replace(SEX, help="As in your papers."),
         Attribute("sex", SEX.groups, comparisons=[("female", "male")]),
-        Attribute("sex", SEX.groups, share_guess=[0.5, 0.5]),
+        Attribute("sex", SEX.groups, shares=[0.5, 0.5]),
     ]
     return [
         *(changed(**{name: text}) for name, text in [("language", "en"), ("purpose", "x"), ("operator", "x")]),
@@ -108,7 +108,7 @@ class TestTables:
             lambda first, second: [first, sample_question(Metric("f1", 0, 1)), second],
             lambda first, second: [first, replace(second, epsilon="1.2")],
             lambda first, second: [first, replace(second, design="other")],
-            lambda first, second: [first, replace(second, attribute=replace(SEX, shares=None))],
+            lambda first, second: [first, replace(second, attribute=replace(SEX, shares=None, answering="any"))],
             lambda first, second: [first, replace(second, channel=sample_channel(), axis=0)],
         ],
     )
@@ -123,7 +123,7 @@ def test_a_name_means_one_thing() -> None:
     other = replace(sample_question(Metric("recall", 0, 2), Attribute("age", ["young", "old"])), weight="2")
     with pytest.raises(BadStudy, match=r"questions\[1\].metric=recall: must be the same metric wherever"):
         Study("Sample", [sample_question(), other])
-    sexes = replace(sample_question(Metric("f1", 0, 1), replace(SEX, shares=None)), weight="2")
+    sexes = replace(sample_question(Metric("f1", 0, 1), replace(SEX, shares=None, answering="any")), weight="2")
     with pytest.raises(BadStudy, match=r"questions\[1\].attribute=sex: must be the same attribute wherever"):
         Study("Sample", [sample_question(), sexes])
 

@@ -20,8 +20,16 @@ def test_a_metric_is_typed_with_numbers() -> None:
 
 
 def test_an_attribute_is_typed_with_its_shares() -> None:
-    assert Attribute("sex", {"female": 0.6, "male": 0.4}) == Attribute("sex", ["female", "male"], ["0.6", "0.4"]) == SEX
-    assert Attribute("age", {"a": 0.1, "b": 0.2, "c": 0.7}).shares == ("0.1", "0.2", "0.7")  # as floats they do not sum
+    assert (
+        Attribute("sex", {"female": 0.6, "male": 0.4}, answering="alike")
+        == Attribute("sex", ["female", "male"], ["0.6", "0.4"], answering="alike")
+        == SEX
+    )
+    assert Attribute("age", {"a": 0.1, "b": 0.2, "c": 0.7}, answering="alike").shares == (
+        "0.1",
+        "0.2",
+        "0.7",
+    )  # as floats they do not sum
     assert Attribute("age", (name for name in "abc")).groups == ("a", "b", "c")
 
 
@@ -32,7 +40,7 @@ def test_a_study_is_typed_with_a_list() -> None:
 
 def test_values_can_be_replaced() -> None:
     assert replace(RECALL, high="2").high == "2"
-    assert replace(SEX, shares=None).shares is None
+    assert replace(SEX, shares=None, answering="any").shares is None
     assert replace(sample_question(), epsilon="2").epsilon == "2"
 
 
@@ -45,7 +53,9 @@ def test_what_is_expected_is_in_the_metrics_units() -> None:
 
 
 def test_shares_have_an_error_and_a_source() -> None:
-    sex = Attribute("sex", {"female": 0.6, "male": 0.4}, share_error=0.01, share_source="Census 2021")
+    sex = Attribute(
+        "sex", {"female": 0.6, "male": 0.4}, share_error=0.01, share_source="Census 2021", answering="alike"
+    )
     assert (sex.share_error, sex.share_source) == ("0.01", "Census 2021")
 
 
@@ -62,12 +72,21 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: Attribute("sex", {"female", "male"}), "groups=a set: must be a list of names"),
     (lambda: Attribute("sex", 2), "groups=2: must be a list of names"),  # type: ignore[arg-type]
     (lambda: Attribute("sex", RECALL), "groups=a Metric: must be a list of names"),  # type: ignore[arg-type]
-    (lambda: Attribute("sex", {"female": 0.6, "male": 0.5}), "shares=0.6, 0.5: must sum to exactly 1"),
-    (lambda: Attribute("sex", {"female": "half", "male": 0.5}), "shares[0]=half: must be a plain decimal in quotes"),
-    (lambda: Attribute("sex", {"female": None, "male": 1}), "shares[0]=None: must be a number"),
-    (lambda: Attribute("sex", {"a": 1, "b": 0}, [1, 0]), "shares=a list: must not be given twice"),
-    (lambda: Attribute("sex", ["a", "b"], "0.5"), "shares=0.5: must be a list of numbers, one for each group"),
-    (lambda: Attribute("sex", ["a", "b"], {"a": 1}), "shares=a dict: must be a list of numbers"),
+    (
+        lambda: Attribute("sex", {"female": 0.6, "male": 0.5}, answering="alike"),
+        "shares=0.6, 0.5: must sum to exactly 1",
+    ),
+    (
+        lambda: Attribute("sex", {"female": "half", "male": 0.5}, answering="alike"),
+        "shares[0]=half: must be a plain decimal in quotes",
+    ),
+    (lambda: Attribute("sex", {"female": None, "male": 1}, answering="alike"), "shares[0]=None: must be a number"),
+    (lambda: Attribute("sex", {"a": 1, "b": 0}, [1, 0], answering="alike"), "shares=a list: must not be given twice"),
+    (
+        lambda: Attribute("sex", ["a", "b"], "0.5", answering="alike"),
+        "shares=0.5: must be a list of numbers, one for each group",
+    ),
+    (lambda: Attribute("sex", ["a", "b"], {"a": 1}, answering="alike"), "shares=a dict: must be a list of numbers"),
     (lambda: Attribute("sex", ["a", "b"], share_error=0.1), "share_error=0.1: must not be given where shares are not"),
     (lambda: replace(SEX, share_error="0"), "share_error=0: must be above 0 and below 1"),
     (lambda: replace(SEX, share_error="1"), "share_error=1: must be above 0 and below 1"),

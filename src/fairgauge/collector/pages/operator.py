@@ -29,15 +29,17 @@ from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
+from fairgauge.study.attribute import ANY
 
 T = TypeVar("T")
 FIELDS = (
     "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", "opens",
-    "closes", "contact", "operator", "purpose", "model", "retention", "share_source", "share_error",
+    "closes", "contact", "operator", "purpose", "model", "retention", "answering", "share_source", "share_error",
     *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
+    "answering": ANY,
     **msgspec.structs.asdict(Terms()),
 }  # fmt: skip
 MOST_TICKETS = 100_000
@@ -220,6 +222,7 @@ def _draft(form: dict[str, str]) -> "planning.Draft":
         purpose=form["purpose"] or None,
         model=form["model"] or None,
         retention=planning.as_count("retention", form["retention"]) if form["retention"] else None,
+        answering=form["answering"] or ANY,
         share_source=form["share_source"] or None,
         share_error=form["share_error"] or None,
     )

@@ -802,16 +802,19 @@ function readMetric2(document) {
 }
 
 function readAttribute2(document) {
-  const optional = ["groups", "cross", "help", "shares", "share_error", "share_source", "share_guess", "comparisons"];
+  const optional = ["groups", "cross", "help", "shares", "answering", "share_error", "share_source", "comparisons"];
   const parts = read(document, ["name"], optional);
   if ((parts.groups === null) === (parts.cross === null)) {
     throw new BadStudy("groups", parts.groups === null ? "nothing" : "groups", "must be given, or cross, not both");
   }
   const cross = parts.cross === null ? [] : readNamed(parts, "cross", readFactor);
   const groups = parts.cross === null ? asArray("groups", parts.groups) : cells(cross);
-  for (const field of ["shares", "share_guess"]) {
-    if (parts[field] === null) continue;
-    asArray(field, parts[field]).forEach((share, i) => checkDecimal(`${field}[${i}]`, share));
+  if ((parts.shares === null) !== (parts.answering === null)) {
+    const [lacking, there] = parts.shares === null ? ["shares", "answering"] : ["answering", "shares"];
+    throw new BadStudy(lacking, "nothing", `must be given with ${there}`);
+  }
+  if (parts.shares !== null) {
+    asArray("shares", parts.shares).forEach((share, i) => checkDecimal(`shares[${i}]`, share));
   }
   if (parts.share_error !== null) checkDecimal("share_error", parts.share_error);
   const listed = parts.comparisons === null ? null : asArray("comparisons", parts.comparisons);
@@ -845,17 +848,20 @@ function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
   if (cross.length === 1 || cross.length > MOST_FACTORS) {
     throw new BadStudy("cross", `${cross.length} attributes`, `must be from 2 to ${MOST_FACTORS}`);
   }
-  const { shares, share_error, share_source, share_guess } = known;
+  const { shares, answering, share_error, share_source } = known;
   if (shares !== null) checkShares("shares", shares, groups.length);
+  if (answering !== null && answering !== "any" && answering !== "alike") {
+    throw new BadStudy("answering", answering, "must be any or alike");
+  }
   for (const field of ["share_error", "share_source"]) {
     if (known[field] === null) continue;
     if (shares === null) throw new BadStudy(field, known[field], "must not be given where shares are not");
-    if (field === "share_error") checkPart(field, share_error);
-    else checkText(field, share_source);
-  }
-  if (share_guess !== null) {
-    checkShares("share_guess", share_guess, groups.length);
-    if (shares !== null) throw new BadStudy("share_guess", share_guess, "must not be given where shares are known");
+    if (field === "share_source") {
+      checkText(field, share_source);
+      continue;
+    }
+    if (answering !== "alike") throw new BadStudy(field, share_error, "must not be given unless answering is alike");
+    checkPart(field, share_error);
   }
   if (comparisons !== null) checkComparisons(comparisons, groups);
   if (help !== null) checkProse("help", help);
@@ -1128,7 +1134,9 @@ function checkNeeded(study) {
     study.metrics.some(({ help }) => help !== null) ||
     study.attributes.some(
       (one) =>
-        one.cross.length || said(one, ["help", "share_error", "share_source", "share_guess", "comparisons"]),
+        one.cross.length ||
+        one.answering === "any" || // shares in format 1 are those of who answers
+        said(one, ["help", "share_error", "share_source", "comparisons"]),
     );
   if (!needed) throw new BadStudy("format", 2, "must be 1, since format 1 can say all of this");
 }

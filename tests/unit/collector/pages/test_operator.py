@@ -143,7 +143,7 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
     """Also for a study that is pasted, by its own tables, and for how many will abstain."""
     question = design(
         Metric("recall", 0, 1),
-        Attribute("sex", {"women": 0.4, "men": 0.4, "nonbinary": 0.2}),
+        Attribute("sex", {"women": 0.4, "men": 0.4, "nonbinary": 0.2}, answering="alike"),
         epsilon=1,
         design="randomized-response",
     )
