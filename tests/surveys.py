@@ -32,7 +32,7 @@ def coin_channel() -> Channel:
 
 def attribute(*shares: str, groups: int = 2) -> Attribute:
     """Groups with these shares, or so many with unknown shares."""
-    return Attribute("sex", NAMES[: len(shares) or groups], shares or None, answering="alike")
+    return Attribute("sex", NAMES[: len(shares) or groups], shares or None, answering="alike" if shares else "any")
 
 
 def coin_question(metric: Metric = VALUE) -> Question:

@@ -10,7 +10,18 @@ import pytest
 
 from fairgauge.study import Study
 
-GROUPS = ("--group", "female=0.5", "--group", "male=0.5", "--metric", "recall:0:1", "--epsilon", "4")
+GROUPS = (
+    "--group",
+    "female=0.5",
+    "--group",
+    "male=0.5",
+    "--answering",
+    "alike",
+    "--metric",
+    "recall:0:1",
+    "--epsilon",
+    "4",
+)
 
 
 def run(folder: Path, *arguments: str) -> str:

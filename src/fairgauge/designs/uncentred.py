@@ -1,9 +1,8 @@
 """The best channel for clients whose split is known exactly, within a fraction of a percent of the limit of any.
 
-For up to six groups (three for gaps whose shares are estimated) it comes from column generation; beyond that from the best
-family known.  Where several gaps are
-wanted, the largest ratio of a gap's variance to what that gap could have alone is least, and no gap is worse than with
-randomized response.
+For up to six groups (three for gaps whose shares are estimated) it comes from column generation; beyond that from the
+best family known.  Where several gaps are wanted, the largest ratio of a gap's variance to what that gap could have
+alone is least, and no gap is worse than with randomized response.
 """
 
 from decimal import Decimal

@@ -10,7 +10,7 @@ from fairgauge.study import Study
 from tests.unit.cli.conftest import Run, refused
 
 BASE = ("--title", "Recall by sex", "--attribute", "sex", "--epsilon", "1", "--design", "randomized-response")
-KNOWN = ("--group", "female=0.5", "--group", "male=0.5")
+KNOWN = ("--group", "female=0.5", "--group", "male=0.5", "--answering", "alike")
 RECALL = ("--metric", "recall:0:1")
 
 
@@ -55,7 +55,7 @@ def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path)
     assert [(q.metric.name, q.metric.low, q.metric.high) for q in study.questions] == [
         ("recall", "0", "1"), ("error", "-1", "3"),
     ]  # fmt: skip
-    assert all(q.attribute.shares is None and q.target == "means" for q in study.questions)
+    assert all(q.attribute.shares is None and q.target == "gap" for q in study.questions)
     assert "each group's share" in done.out
 
 

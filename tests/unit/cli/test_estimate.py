@@ -50,15 +50,17 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     assert lines[1].split() == ["estimate", "low", "high"]
     assert [line.split()[0] for line in lines[2:6]] == ["female", "female", "male", "overall"]
     assert re.search(
-        r"The model's recall is between 1\d\.\d and 2\d\.\d points higher for female than for male", done.out
+        r"IF both answered equally often: The model's recall is between 1\d\.\d and 2\d\.\d points higher for female",
+        done.out,
     )
-    assert "The gap is beyond the tolerance of ±5 points." in done.out
-    assert "That the gap is within ±0.05 has p-value" in done.out
+    assert "IF both answered equally often: The gap is beyond the tolerance of ±5 points." in done.out
+    assert "IF both answered equally often: That the gap is within ±0.05 has p-value" in done.out
     assert "A share that is wrong by 0.01 would move the gap between female and male by 1.18 points." in done.out
     assert "Forging 1 % of the answers could move the gap between female and male by up to 5" in done.out
     assert lines[-1] == (
         "Intervals: 0.99 confidence; "
-        "holds for the population that clients are drawn from, however many answered, at one look."
+        "holds for the population that clients are drawn from, however many answered, at one look; "
+        "IF all groups answered equally often."
     )
 
 

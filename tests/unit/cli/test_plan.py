@@ -12,7 +12,7 @@ from fairgauge.cli.plan import TWO_EQUAL
 from fairgauge.study import Release, Study
 from tests.unit.cli.conftest import Run, refused
 
-GROUPS = ("--group", "female=0.5", "--group", "male=0.5")
+GROUPS = ("--group", "female=0.5", "--group", "male=0.5", "--answering", "alike")
 TERMS = (*GROUPS, "--metric", "recall:0:1", "--epsilon", 1, "--clients", "1e6")
 
 
@@ -20,7 +20,7 @@ def test_json_is_as_promised(fairgauge: Run):
     done = fairgauge("plan", *TERMS, "--confidence", 0.99, "--interval", "normal", "--json")
     assert done.status == 0
     document = done.json
-    assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
+    assert list(document) == ["solved_for", "confidence", "interval", "target", "condition", "best", "designs"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
     assert document["best"] == "centred"
@@ -71,14 +71,32 @@ def test_detecting_a_gap_adds_its_power(fairgauge: Run):
     assert "power" in fairgauge("plan", *TERMS, "--detect", 0.05).out.splitlines()[0]
 
 
-def test_targets_default_to_what_can_be_told(fairgauge: Run):
-    def target(*groups: str) -> str:
-        options = [part for g in groups for part in ("--group", g)]
-        return str(fairgauge("plan", *options, "--epsilon", 1, "--clients", 1000, "--json").json["target"])
+def test_the_target_is_the_gap_unless_another_is_typed(fairgauge: Run):
+    def target(*typed: str) -> str:
+        return str(fairgauge("plan", *typed, "--epsilon", 1, "--clients", 1000, "--json").json["target"])
 
-    assert target("a=0.5", "b=0.5") == "gap"
-    assert target("a", "b") == "means"
-    assert target("a~0.4", "b~0.6") == "means"
+    assert target(*GROUPS) == target("--group", "a=0.4", "--group", "b=0.6") == target("--group", "a", "--group", "b")
+    assert (target(*GROUPS), target(*GROUPS, "--target", "means")) == ("gap", "means")
+
+
+def test_a_plan_that_rests_on_who_answers_says_if(fairgauge: Run):
+    condition = "IF all groups answer equally often"
+    terms = ("--group", "a=0.5", "--group", "b=0.5", "--epsilon", 1, "--clients", "1e5", "--interval", "normal")
+    alike, any_ = fairgauge("plan", *terms, "--answering", "alike"), fairgauge("plan", *terms)
+    assert f"(0.99 confidence, normal interval), {condition}." in alike.out
+    assert "IF" not in any_.out
+    assert fairgauge("plan", *terms, "--answering", "alike", "--json").json["condition"] == condition
+    assert fairgauge("plan", *terms, "--json").json["condition"] is None
+    table = fairgauge("plan", *GROUPS, "--clients", "1e5", "--interval", "normal").out.splitlines()
+    assert table[0].endswith(f"best design, {condition}:")
+
+
+def test_how_often_groups_answer_is_any_or_alike_and_nothing_for_sites(fairgauge: Run):
+    assert refused(fairgauge("plan", *TERMS, "--answering", "often"), "answering=often: must be any or alike")
+    bare = ("--group", "a", "--group", "b", "--epsilon", 1, "--clients", 10, "--answering", "alike")
+    assert refused(fairgauge("plan", *bare), "answering=alike: must not be given where shares are not")
+    sites = ("--outcome", "confusion", "--sites", 5, "--people", 100, "--answering", "alike")
+    assert refused(fairgauge("plan", *sites), "answering=alike: must not be given with --outcome")
 
 
 def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
@@ -137,11 +155,10 @@ def test_bad_input_is_refused_with_its_name(fairgauge: Run, arguments: list[obje
         (["a=0.5", "a=0.5"], "groups[1]=a: must be listed once"),
         (["a=0.5", "b=0.6"], "shares=0.5, 0.6: must sum to exactly 1"),
         (["a=0.5", "b"], "group=a=0.5, b: give every group a share"),
-        (["a=0.5", "b~0.5"], "give every group a share (female=0.5), every group a guess (female~0.5), or none"),
+        (["a=0.5", "b~0.5"], "group=b~0.5: must have its share behind ="),
         (["a=0", "b=1"], "group a=0: must have a share above 0 and below 1"),
         (["a=-1", "b=2"], "group a=-1: must have a share above 0 and below 1"),
         (["a=x", "b=0.5"], "group a=x: must be a number"),
-        (["a~0.5", "b~0.2"], "guessed shares must sum to 1"),
         (["=0.5", "b=0.5"], "groups[0]="),
     ],
 )
