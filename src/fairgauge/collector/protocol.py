@@ -2,9 +2,9 @@
 
 uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
 request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
-request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; a connection
-has so many requests without an answer; whoever stops reading is dropped; and when there are too many connections the
-one that has waited longest for the other side makes room: whoever sends whole requests is served.
+request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
+requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too many
+connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairgauge.collector.config import Limits
@@ -72,10 +73,6 @@ class Crowd:
             self.timed_out += 1
             connection.give_up()
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self.waiting else None
-
-
-class TooManyRequests(Exception):
-    """Ends the parsing of what one connection sent."""
 
 
 class HurriedProtocol(HttpToolsProtocol):
@@ -142,14 +139,14 @@ class HurriedProtocol(HttpToolsProtocol):
         """Start the clock of this request, unless there are too many before it; then the rest is not even parsed.
 
         Raises:
-            TooManyRequests: Which the parser hands on, without a look at what follows.
+            HttpParserError: Which the parser hands on, without a look at what follows.
         """
         if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:
             self._refused = True
             self.crowd.evicted += 1
             self.transport.abort()  # responses are on their way, which a refusal would be taken for
         if self._refused:
-            raise TooManyRequests
+            raise HttpParserError
         super().on_message_begin()
         self._in_headers, self._header_bytes = True, 0
         self._start_clock()
