@@ -3,8 +3,8 @@
 uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
 request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
 request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
-requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too many
-connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
+requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too
+many connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A job's code that holds marked values and lets them out in every way of NVFlare's, as a developer might or a thief."""
+"""A job's code that holds marked values and lets them out in every way of NVFlare's, as a developer or thief might."""
 
 import json
 from pathlib import Path
