@@ -59,7 +59,7 @@ def study_of(task: Any) -> str | None:
     return document if isinstance(document, str) else None
 
 
-def not_done(result: Shareable, *, asked: bool) -> Shareable | None:
+def not_done(result: Shareable, *, asked: bool) -> "Shareable | None":
     """Return NVFlare's word for a task that was not done, and nothing else of the result; None if there is none.
 
     Args:
