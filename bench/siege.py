@@ -70,7 +70,7 @@ def siege() -> Iterator[Line]:
             for connections in (4, 40):
                 yield _flooded(castle, name, Order(castle.port, study.digest, connections, SECONDS), what)
         yield from _forged(castle)
-        yield from _exports(castle)
+        yield from _unread(castle)
         yield _bodies(castle)
         yield _listeners(castle)
         yield _visitors(castle)
@@ -142,11 +142,12 @@ async def _tally(server: ServerProcess, study: Study) -> int:
     return int(sum(json.loads(body)["counts"]))
 
 
-def _exports(castle: Castle) -> Iterator[Line]:
-    """Ask for many exports, and read them or not."""
+def _unread(castle: Castle) -> Iterator[Line]:
+    """Ask for many exports, and read them or not; ask for little, thousands of times at once, and read nothing."""
     for name, connections, what in (
         ("exports-read", 40, "requests for an export that are read"),
         ("exports-unread", 700, "requests for an export that are not read"),
+        ("pipelined", 100, "2,000 requests at once that are not read"),
     ):
         order = Order(castle.port, OPEN.digest, connections, SECONDS)
         before = memory_of(castle.pid)

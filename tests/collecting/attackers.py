@@ -198,6 +198,27 @@ listeners = _getting("{study}/events", reads=False)
 visitors = _getting("{study}", reads=True, accept="text/html")
 
 
+async def pipelined(order: Order) -> Seen:
+    """Send thousands of requests at once, read nothing, and come again when cut off."""
+    burst = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2000
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        while time.monotonic() < until:
+            with suppress(OSError, TimeoutError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
+                try:
+                    writer.write(burst)
+                    async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                        await reader.read(1)
+                        seen.statuses[0] += 1
+                        await writer.wait_closed()
+                finally:
+                    writer.transport.abort()
+            await asyncio.sleep(0.02)
+
+    return await _many(order, one)
+
+
 ATTACKERS: dict[str, Attack] = {
     "honest": honest,
     "bad-batches": bad_batches,
@@ -209,6 +230,7 @@ ATTACKERS: dict[str, Attack] = {
     "exports-read": exports_read,
     "listeners": listeners,
     "visitors": visitors,
+    "pipelined": pipelined,
 }
 
 

@@ -27,7 +27,8 @@ from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
 STUDY = sample_study()
-HASTY = "[limits]\nread_seconds = 1.0\nidle_seconds = 1.0\nconnections = 200\n"
+# So many at once that a connection can ask for more than the system reads on its behalf.
+HASTY = "[limits]\nread_seconds = 1.0\nidle_seconds = 1.0\nconnections = 200\npipelined = 1000\n"
 
 
 def start(folder: Path, store: str) -> subprocess.CompletedProcess[str]:

@@ -136,6 +136,44 @@ def test_bodies_that_are_held_open_take_no_more_than_their_room(server: ServerPr
     assert held < 60
 
 
+BURST = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 7000
+
+
+def most_memory(server: ServerProcess) -> float:
+    """Return the most MiB that the collector ever had."""
+    lines = Path(f"/proc/{pid(server)}/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 2**10
+
+
+@pytest.mark.parametrize("pipelined", [16, 10**9], ids=["as it is", "the twin without a limit"])
+def test_requests_that_nobody_waits_for_make_no_work(pipelined: int, tmp_path: Path):
+    settings, bounded = f"[limits]\npipelined = {pipelined}\n", pipelined == 16
+    store = f"sqlite:///{tmp_path / 'gauge.db'}"
+    with ServerProcess(tmp_path, store, settings=settings) as server, ExitStack() as stack:
+        before = most_memory(server)
+        for _ in range(20 if bounded else 5):
+            connection = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+            try:
+                connection.sendall(BURST)
+                closed = b"" if not bounded else connection.recv(1)
+            except (BrokenPipeError, ConnectionResetError):
+                closed = b""
+            assert closed == b""
+        assert ask(server, "GET", "/healthz")[0] == 200
+        assert (most_memory(server) - before < 10) is bounded
+
+
+def test_a_few_requests_at_once_are_answered_in_order(server: ServerProcess):
+    paths = [b"/healthz", b"/nowhere", b"/readyz", b"/healthz"] * 4
+    with create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        asked = [b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" for path in paths]
+        connection.sendall(b"\r\n".join(asked) + b"Connection: close\r\n\r\n")
+        told = b""
+        while more := connection.recv(4096):
+            told += more
+    assert [part[:3] for part in told.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404", b"200", b"200"] * 4
+
+
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 
 

@@ -19,6 +19,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
     idle_seconds: float = 30.0  # between two requests
     connections: int = 4096  # beyond, the connection that waited longest is closed
+    pipelined: int = 16  # requests on one connection that wait for their answers; beyond, it is closed
     faulty_lines: int = 100  # of a batch; beyond, nothing of it is counted
     held_bytes: int = 2**25  # of bodies that are being received; beyond, batches are told to come again
     exports: int = 4  # at once, for strangers, for readers and for operators each; beyond, come again

@@ -1,9 +1,10 @@
 """A connection that must hurry up.
 
-uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, and holds a response
-for as long as nobody reads it.  Here every request has a deadline from its first byte to its last, which no byte in
-between moves; headers have a size; whoever stops reading is dropped; and when there are too many connections the one
-that has waited longest for the other side makes room: whoever sends whole requests is served.
+uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
+request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
+request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
+requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too
+many connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairgauge.collector.config import Limits
@@ -74,7 +76,7 @@ class Crowd:
 
 
 class HurriedProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 with deadlines and a limit on headers."""
+    """uvicorn's HTTP/1.1 with deadlines, a limit on headers and one on requests that wait for an answer."""
 
     crowd: ClassVar[Crowd]
     _header_bytes = 0
@@ -95,6 +97,7 @@ class HurriedProtocol(HttpToolsProtocol):
         self.crowd.waiting.pop(self, None)
         for cycle in self._cycles:
             cycle.disconnected = True
+        self.pipeline.clear()  # nobody is there to read what they would say
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -133,10 +136,20 @@ class HurriedProtocol(HttpToolsProtocol):
             self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
 
     def on_message_begin(self) -> None:
-        """Start the clock of this request."""
+        """Start the clock of this request, unless there are too many before it; then the rest is not even parsed.
+
+        Raises:
+            HttpParserError: Which the parser hands on, without a look at what follows.
+        """
+        if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:
+            self._refused = True
+            self.crowd.evicted += 1
+            self.transport.abort()  # responses are on their way, which a refusal would be taken for
+        if self._refused:
+            raise HttpParserError
         super().on_message_begin()
         self._in_headers, self._header_bytes = True, 0
-        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+        self._start_clock()
 
     def on_headers_complete(self) -> None:
         """Headers are done; the clock goes on for the body."""
@@ -152,7 +165,8 @@ class HurriedProtocol(HttpToolsProtocol):
             return
         self._in_body = False
         self._begun_bytes = 0  # what else came along belongs to the next request, which is not known to be too large
-        self.crowd.waiting.pop(self, None)
+        if not self.flow.write_paused:
+            self.crowd.waiting.pop(self, None)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -184,6 +198,16 @@ class HurriedProtocol(HttpToolsProtocol):
             self._refuse(Problem("too-slow", f"A request must arrive within {self.crowd.limits.read_seconds:g} s."))
         elif not self.transport.is_closing():
             self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that this is no request, unless more was said already."""
+        if not self._refused:
+            super().send_400_response(msg)
+
+    def _start_clock(self) -> None:
+        """Start the clock of a request; whoever does not read what they were sent gains no time by asking for more."""
+        if not self.flow.write_paused:
+            self.crowd.wait_for(self, self.crowd.limits.read_seconds)
 
     def _refuse(self, problem: Problem) -> None:
         self._refused = True

@@ -8,7 +8,7 @@ from nvflare.apis.fl_constant import ReturnCode
 from nvflare.apis.shareable import Shareable, make_reply
 
 from fairgauge.client import Answer
-from fairgauge.client.refusals import UNTOLD, Refusal, refusal_code
+from fairgauge.client.refusals import Refusal, refusal_code
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import CannotAnswer, InvalidInput
 
@@ -18,6 +18,10 @@ REFUSAL = "fairgauge.refusal"
 
 # What a model is made of; everything else that training returns is dropped.
 _WEIGHTS = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
+# NVFlare's codes for what failed, ours by identity: a job's string may equal one and be something else.
+_CODES = {code: code for name, code in vars(ReturnCode).items() if name.isupper() and code != ReturnCode.OK}
+# With these a site's own filters stop a job, and the server a task: the site gives no answer then.
+_STOPPED = {code: code for code in (ReturnCode.UNSAFE_JOB, ReturnCode.TASK_ABORTED)}
 
 
 def to_result(found: Answer | SiteAnswer | Refusal) -> Shareable:
@@ -49,19 +53,26 @@ def from_result(result: Shareable) -> Answer | SiteAnswer | str:
     return SiteAnswer.from_bytes(data) if '"counts"' in answer else Answer.from_bytes(data)
 
 
-def is_ours(result: Shareable) -> bool:
-    """Tell whether a result has an answer, or a refusal of ours, whatever else was put into it."""
+def study_of(task: Any) -> str | None:
+    """Return the document of the study that a task asks, or None."""
+    document = task.get(STUDY) if isinstance(task, Shareable) else None
+    return document if isinstance(document, str) else None
+
+
+def not_done(result: Shareable, *, asked: bool) -> "Shareable | None":
+    """Return NVFlare's word for a task that was not done, and nothing else of the result; None if there is none.
+
+    Args:
+        result: What the task's result became.
+        asked: Whether the task asked a study.  Then a failure of the job's code is no word of NVFlare's: it would tell
+            more than a refusal.
+    """
+    codes = _STOPPED if asked else _CODES
     try:
-        from_result(result)
-    except InvalidInput:
-        return False
-    return True
-
-
-def clean(result: Shareable) -> Shareable:
-    """Return a result of ours without whatever else was put into it."""
-    found = from_result(result)
-    return to_result(Refusal(refusal_code(found) or UNTOLD) if isinstance(found, str) else found)
+        code = codes.get(result.get_return_code())
+    except Exception:  # noqa: BLE001 - a job's code may return anything
+        return None
+    return None if code is None else make_reply(code)
 
 
 def measured(result: Shareable) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """The site's part: what its own ``privacy.json`` names, and a job cannot leave out.
 
-NVFlare runs a site's filters before those of a job.  So the guard comes again after all of them, when a result is about
-to be sent, and it also stands before the widget that sends events to the server.
+NVFlare runs a site's filters before those of a job.  So the guard stands behind all of them, at the door
+(:mod:`fairgauge.nvflare.door`), and it also stands before the widget that sends events to the server.
 """
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nvflare.apis.event_type import EventType
 from nvflare.apis.filter import Filter
 from nvflare.apis.fl_component import FLComponent
 from nvflare.apis.fl_constant import EventScope, FedEventHeader, FLContextKey
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
+from nvflare.private.privacy_manager import PrivacyService
 
 from fairgauge.client import Answer, load_study
 from fairgauge.client.agent import Agent
@@ -24,7 +24,8 @@ from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import guarded
-from fairgauge.nvflare.record import STUDY, clean, is_ours, measured, only_weights, to_result
+from fairgauge.nvflare.door import ASKED, Asked, keep_the_door
+from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
 
 SITE = "{site}"
 
@@ -34,7 +35,8 @@ class StudyFilter(Filter):
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Keep the study for the filter of the result, and pass the task on."""
-        _note_study(shareable, fl_ctx)
+        # The guard may have noted it before, and a job that brings such a filter comes later.
+        ASKED.setdefault(fl_ctx, Asked(str(fl_ctx.get_identity_name()), study_of(shareable)))
         return shareable
 
 
@@ -60,14 +62,20 @@ class AnswerFilter(Filter):
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Return what may leave."""
-        return self._source.leaving(shareable, fl_ctx)
+        return self._source.leaving(shareable, ASKED.get(fl_ctx, Asked()))
 
 
 class SiteGuard(FLComponent):
     """Lets nothing past the filters; goes into ``components`` of ``privacy.json``.
 
-    A job's own filters come after the site's, so a result is made clean once more when they are done.  Events that a
-    job sends to the server, which is how metrics are streamed, are emptied and marked so that they are not sent.
+    A job's own filters and handlers of events come after the site's filters, so what they leave is not sent.  What is
+    sent is made here once more, for the study that the task asked when it came: by the site's own agent, settings or
+    records, which repeat an answer from their ledger.  Events that a job sends to the server, which is how metrics are
+    streamed, are emptied and marked so that they are not sent.
+
+    Guarantee: exact; whatever a job's executor, filters, handlers of events, headers, cookies and properties say, the
+    reply to a task that asks a study is an answer of the site's own source or a refusal of a few fixed texts, or one of
+    two codes with which NVFlare stops a task.  Code of a job that changes NVFlare or this guard in memory is not held.
 
     NVFlare's simulator leaves out the scopes of ``privacy.json``, and with them the filters.  There the guard does
     their work as well, so it has the same arguments.
@@ -76,25 +84,23 @@ class SiteGuard(FLComponent):
     def __init__(self, agent: str | None = None, settings: str | None = None, records: str | None = None) -> None:
         super().__init__()
         self._source = Source(agent, settings, records)
+        keep_the_door(_guard_of_the_site)
 
-    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
-        """Look at what comes and at what is about to leave."""
-        if event_type == EventType.AFTER_TASK_DATA_FILTER:
-            _note_study(fl_ctx.get_prop(FLContextKey.TASK_DATA), fl_ctx)
-        elif event_type == EventType.AFTER_TASK_RESULT_FILTER:
-            self._settle(fl_ctx.get_prop(FLContextKey.TASK_RESULT), fl_ctx)
-        elif fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
+    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:  # noqa: ARG002 - NVFlare's signature
+        """Look at the events that are about to leave."""
+        if fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
             _empty(fl_ctx.get_prop(FLContextKey.EVENT_DATA))
 
-    def _settle(self, result: Any, fl_ctx: FLContext) -> None:
-        """Make a result, in place, exactly what may leave, whatever handled it since it was made."""
-        if not isinstance(result, Shareable):
-            return
-        # NVFlare goes on when a handler of events fails, so nothing is left in the result while this could fail.
-        given = Shareable()
-        given.update(result)
-        result.clear()
-        result.update(clean(given) if is_ours(given) else self._source.leaving(given, fl_ctx))
+    def leaving(self, asked: Asked, reply: Shareable) -> Shareable:
+        """Return what leaves for a task, whatever a job made of its result."""
+        return not_done(reply, asked=asked.study is not None) or self._source.leaving(reply, asked)
+
+
+def _guard_of_the_site() -> SiteGuard | None:
+    """Return the guard that the site's ``privacy.json`` names; a job can have one of its own, with its own settings."""
+    manager = PrivacyService.get_manager()
+    components = manager.components if manager is not None else None
+    return next((one for one in (components or {}).values() if isinstance(one, SiteGuard)), None)
 
 
 class Source:
@@ -107,13 +113,12 @@ class Source:
         self._settings = settings
         self._records = records
 
-    def leaving(self, result: Shareable, fl_ctx: FLContext) -> Shareable:
+    def leaving(self, result: Shareable, asked: Asked) -> Shareable:
         """Return what may leave of a task's result: an answer, a refusal, or a model's arrays."""
-        document = fl_ctx.get_prop(STUDY)
-        if document is None:
+        if asked.study is None:
             return only_weights(result)
-        site, values = str(fl_ctx.get_identity_name()), partial(measured, result)
-        return to_result(guarded(lambda: self._answer(document.encode(), site, values)))
+        document, values = asked.study.encode(), partial(measured, result)
+        return to_result(guarded(lambda: self._answer(document, asked.site, values)))
 
     def _answer(
         self, document: bytes, site: str, values: Callable[[], dict[str, Any]]
@@ -147,11 +152,6 @@ def _answer_within(
     wanted = [] if agent.answered(checked) else agent.wanted(checked)
     found = values() if wanted else {}
     return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
-
-
-def _note_study(task: Any, fl_ctx: FLContext) -> None:
-    document = task.get(STUDY) if isinstance(task, Shareable) else None
-    fl_ctx.set_prop(STUDY, document if isinstance(document, str) else None, private=True, sticky=False)
 
 
 def _empty(data: Any) -> None:

@@ -12,7 +12,7 @@ from nvflare.job_config.api import FedJob
 from nvflare.job_config.defs import FilterType
 
 from fairgauge.study import Attribute
-from tests.frameworks.nvflare.leaking import GROUP, PRIVATE, LeakingExecutor, LeakingFilter
+from tests.frameworks.nvflare.leaking import GROUP, PRIVATE, LeakingExecutor, LeakingFilter, LeakingHandler
 from tests.frameworks.nvflare.recording import Listening, Recording
 from tests.samples import sample_question, sample_study
 from tests.sites import confusion_study
@@ -64,8 +64,9 @@ def leaking_job(here: Path, *, clients: int, hospitals: bool = False) -> FedJob:
     job.to_server(Listening(record), id="listening")
     job.to_server(JobLogReceiver(dest_dir=str(here / "streamed")), id="log_receiver")
     job.to_server(BroadcastAndProcess(processor="answers", task_name="validate", timeout=300))
-    job.to_clients(LeakingExecutor(records), tasks=["validate"])
-    job.to_clients(LeakingFilter(), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
+    job.to_clients(LeakingExecutor(study.digest, records), tasks=["validate"])
+    job.to_clients(LeakingHandler(study.digest), id="handler")
+    job.to_clients(LeakingFilter(study.digest), tasks=["validate"], filter_type=FilterType.TASK_RESULT)
     job.to_clients(ConvertToFedEvent(events_to_convert=["analytix_log_stats"]), id="to_server")
     job.to_clients(JobLogStreamer(log_file_name="log.txt"), id="logs")
     return job

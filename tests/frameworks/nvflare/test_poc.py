@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.client import Ledger
 from runs import running
-from tests.frameworks.nvflare.leaking import OPEN
+from tests.frameworks.nvflare.leaking import GROUP, OPEN, forged
 from tests.frameworks.nvflare.sites import NAMES, leaking_job, marks_in, privacy, settle_site
 from tests.unit.client.test_agent_socket import serving
 
@@ -106,6 +106,7 @@ def _read(places: list[Path]) -> str:
 def test_the_guarded_site_answers_and_lets_nothing_else_out(done: Path) -> None:
     received = what_the_server_has(done)
     assert marks_in(received.replace("platypus - koala", "")) == []
+    assert forged(GROUP) not in received
     assert len((done / "answers.ndjson").read_bytes().splitlines()) == 1
     assert (done / "answers.ndjson.nodes").read_text() == "guarded-1\n"
     assert list(Ledger(done / "site" / "ledger.sqlite3").spent()) == ["animal"]
@@ -114,6 +115,7 @@ def test_the_guarded_site_answers_and_lets_nothing_else_out(done: Path) -> None:
 def test_the_twin_at_the_open_site_lets_out_everything_by_every_way(done: Path) -> None:
     received = (done / "received").read_text()
     assert marks_in(received, OPEN) == NAMES
+    assert forged(OPEN[0]) in received
     assert "event fed.analytix_log_stats" in received
     assert "event fed.wombat" in received
     assert marks_in(streamed_logs(done), OPEN) == NAMES

@@ -10,6 +10,7 @@ import pytest
 
 from fairgauge.client import Ledger
 from fairgauge.client.site_ledger import SiteLedger
+from tests.frameworks.nvflare.leaking import GROUP, forged
 from tests.frameworks.nvflare.sites import NAMES, PATIENT, STUDY, marks_in, privacy, settle_hospital, settle_site
 
 ROOT = Path(__file__).parents[3]
@@ -53,6 +54,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_nothing_marked_reaches_the_server(guarded: Path) -> None:
     received = run(guarded)
+    assert forged(GROUP) not in received
     assert marks_in(received.replace("platypus - koala", "").replace(STUDY.to_bytes().decode(), "")) == []
     assert "event" not in (guarded / "received").read_text()
     assert len((guarded / "answers.ndjson").read_bytes().splitlines()) == 2
@@ -68,6 +70,8 @@ def test_the_twin_without_a_privacy_file_lets_out_everything(tmp_path: Path) -> 
     assert kept.count("result: ") == 2
     assert "event fed.analytix_log_stats" in kept
     assert "event fed.platypus" in kept
+    assert "'cookie': 'platypus has" in kept
+    assert forged(GROUP) in kept
 
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "the twin without a privacy file"])
@@ -84,6 +88,7 @@ def test_records_of_sites_that_hold_many_people(guarded: bool, tmp_path: Path) -
         assert all(f"{PATIENT}-{n:03d}" in received for n in range(300))
         return
     assert PATIENT not in received
+    assert forged(GROUP) not in received
     assert marks_in(received) == []
     lines = [json.loads(line) for line in (tmp_path / "answers.ndjson").read_text().splitlines()]
     assert [set(line) for line in lines] == [{"study", "id", "counts"}] * 2

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from nvflare.apis.client import Client
 from nvflare.apis.dxo import DXO, DataKind, from_shareable
-from nvflare.apis.event_type import EventType
 from nvflare.apis.fl_constant import EventScope, FedEventHeader, FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable, make_reply
@@ -25,6 +24,7 @@ from fairgauge.client.site import SiteAnswer, answer_for_site
 from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
+from fairgauge.nvflare.door import Asked
 from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result, to_result
 from tests.samples import sample_study
 from tests.sites import confusion_study
@@ -112,15 +112,8 @@ def test_training_is_reduced_to_the_models_arrays(tmp_path: Path) -> None:
 
 
 def sent(guard: SiteGuard, result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
-    """What is sent after a job's own filters."""
-    context, task = FLContext(), Shareable()
-    if asked is not None:
-        task[STUDY] = asked
-    context.set_prop(FLContextKey.TASK_DATA, task, private=True, sticky=False)
-    guard.handle_event(EventType.AFTER_TASK_DATA_FILTER, context)
-    context.set_prop(FLContextKey.TASK_RESULT, result, private=True, sticky=False)
-    guard.handle_event(EventType.AFTER_TASK_RESULT_FILTER, context)
-    return result
+    """What is sent instead of a job's result, without what it is addressed with."""
+    return guard.leaving(Asked("site-1", asked), result)
 
 
 def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) -> None:
@@ -137,7 +130,7 @@ def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) ->
     assert sent(guard, metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
 
 
-def test_a_guard_that_fails_leaves_nothing_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guard_that_fails_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -145,10 +138,8 @@ def test_a_guard_that_fails_leaves_nothing_in_the_result(tmp_path: Path, monkeyp
     refused = sent(SiteGuard(settings=str(settle(tmp_path, askers_give=["recall"]))), metrics())
     assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
     monkeypatch.setattr("fairgauge.nvflare.site.guarded", fail)
-    result = metrics()
     with pytest.raises(KeyboardInterrupt):
-        sent(SiteGuard(settings="agent.json"), result)
-    assert result == {}
+        sent(SiteGuard(settings="agent.json"), metrics())
 
 
 def test_events_for_the_server_are_emptied_and_others_are_not() -> None:

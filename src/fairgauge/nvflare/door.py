@@ -1,0 +1,99 @@
+"""The door: where NVFlare's runner hands over a task's reply to be sent, behind everything that a job has.
+
+NVFlare has two places for a site's own part, and a job is in both: a job's filters come after the site's, and its
+handlers of events come before the site's, in a context that they can write.  So a handler can show the site something
+else than what is sent, what is sent can be written to after the site looked, and cookies that a job puts into its task
+are echoed last of all.  The guard therefore wraps the one function that each task enters and each reply leaves: it
+reads the task before any of a job's code does, and what it returns is an object that no code of a job has seen.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Protocol
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from nvflare.apis.fl_context import FLContext
+from nvflare.apis.shareable import ReservedHeaderKey, Shareable
+from nvflare.private.fed.client.client_runner import ClientRunner
+
+from fairgauge.errors import InvalidInput
+from fairgauge.nvflare.record import study_of
+
+_PLACE = "_process_task"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task as it came from the server.
+
+    Args:
+        site: The site's name.
+        study: The study's document; None if the task asks none.
+        headers: What its reply is addressed with.
+    """
+
+    site: str = ""
+    study: str | None = None
+    headers: dict[str, Any] = field(default_factory=dict)
+
+
+# What was asked, for the site's filters; not in the context itself, where a job could write.
+ASKED: "WeakKeyDictionary[FLContext, Asked]" = WeakKeyDictionary()
+
+
+class Doorkeeper(Protocol):
+    """Decides what leaves."""
+
+    def leaving(self, asked: Asked, reply: Shareable) -> Shareable:
+        """Return what leaves instead of a reply; nothing of it may be an object of the job's."""
+
+
+def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
+    """Let every reply of a runner in this process be what the keeper says; more than once is as good as once.
+
+    Args:
+        keeper: Finds the keeper when a task comes; without one, a reply leaves as it is.
+
+    Raises:
+        InvalidInput: If NVFlare has no such place, which another version may not have: better no job than no guard.
+    """
+    process = getattr(ClientRunner, _PLACE, None)
+    if process is None:
+        raise InvalidInput("nvflare", _PLACE, "must be a function of its ClientRunner: use NVFlare 2.9")
+    if getattr(process, "keeper", None) is not None:
+        return
+
+    @wraps(process)
+    def through_the_door(runner: ClientRunner, task: Any, fl_ctx: FLContext) -> Shareable:
+        found = keeper()
+        if found is None:
+            return process(runner, task, fl_ctx)
+        asked = ASKED[fl_ctx] = _read(runner, task)
+        reply = process(runner, task, fl_ctx)
+        leaves = found.leaving(asked, reply)
+        for name, value in {**asked.headers, **_audited(reply)}.items():
+            leaves.set_header(name, value)
+        return leaves
+
+    through_the_door.keeper = keeper  # type: ignore[attr-defined]
+    setattr(ClientRunner, _PLACE, through_the_door)
+
+
+def _read(runner: ClientRunner, task: Any) -> Asked:
+    headers = {ReservedHeaderKey.TASK_NAME: task.name, ReservedHeaderKey.TASK_ID: task.task_id}
+    if isinstance(task.data, Shareable) and task.data.get_cookie_jar():
+        headers[ReservedHeaderKey.COOKIE_JAR] = deepcopy(task.data.get_cookie_jar())
+    # Not from the task's context, whose name a job could change: it stands for a folder of the site's.
+    return Asked(str(runner.engine.fl_ctx_mgr.identity_name), study_of(task.data), headers)
+
+
+def _audited(reply: Shareable) -> dict[str, str]:
+    """Return the number of the entry in the site's own audit, which the runner writes last; nothing but a number."""
+    key = ReservedHeaderKey.AUDIT_EVENT_ID
+    try:
+        return {key: str(UUID(reply.get_header(key)))} if type(reply) is Shareable else {}
+    except Exception:  # noqa: BLE001 - without an audit there is none
+        return {}

@@ -1,0 +1,155 @@
+"""What a connection may have under way: requests without an answer, and responses that nobody reads.
+
+Covers: fairgauge.collector.protocol.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from uvicorn import Config
+from uvicorn.protocols.http import httptools_impl
+from uvicorn.server import ServerState
+
+from fairgauge.collector.config import Limits
+from fairgauge.collector.protocol import HurriedProtocol, make_protocol
+
+ASK = b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n"
+MOST = Limits().pipelined
+
+
+class Transport(asyncio.Transport):
+    """A connection whose other side reads nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written, self.aborted, self.closing = b"", False, False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def abort(self) -> None:
+        self.aborted = self.closing = True
+
+    def close(self) -> None:
+        self.closing = True
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def get_write_buffer_size(self) -> int:
+        return len(self.written)
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+
+async def echo(scope: Any, _receive: Any, send: Any) -> None:
+    """Answer with the path."""
+    body = scope["path"].encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def connected(limits: Limits) -> Iterator[tuple[HurriedProtocol, Transport]]:
+    """A connection to a server of its own."""
+    kind, _ = make_protocol(limits)
+    config = Config(echo, http=kind, ws="none", lifespan="off", log_config=None)
+    config.load()
+    protocol, transport = kind(config, ServerState(), {}), Transport()
+    protocol.connection_made(transport)
+    try:
+        yield protocol, transport
+    finally:  # or what is begun would wait for a reader
+        protocol.connection_lost(None)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every request that became work."""
+    found: list[Any] = []
+
+    class Counted(httptools_impl.RequestResponseCycle):
+        def __init__(self, **how: Any) -> None:
+            super().__init__(**how)
+            found.append(self)
+
+    monkeypatch.setattr(httptools_impl, "RequestResponseCycle", Counted)
+    return found
+
+
+async def burst(limits: Limits, count: int) -> tuple[HurriedProtocol, Transport]:
+    with connected(limits) as (protocol, transport):
+        protocol.data_received(b"".join(ASK % n for n in range(count)))
+        for _ in range(10 * MOST):  # whatever was begun goes on
+            await asyncio.sleep(0)
+    return protocol, transport
+
+
+def test_a_few_requests_at_once_are_answered_in_order(made: list[Any]):
+    _, transport = asyncio.run(burst(Limits(), MOST))
+    bodies = [part.rpartition(b"\r\n\r\n")[2] for part in transport.written.split(b"HTTP/1.1 200 OK")[1:]]
+    assert bodies == [b"/%d" % n for n in range(MOST)]
+    assert (transport.aborted, len(made)) == (False, MOST)
+
+
+@pytest.mark.parametrize("count", [MOST + 1, 5000])
+def test_more_requests_than_allowed_make_no_work(count: int, made: list[Any]):
+    protocol, transport = asyncio.run(burst(Limits(), count))
+    assert transport.aborted
+    assert len(made) == MOST
+    assert protocol.crowd.evicted == 1
+    assert not protocol.pipeline
+    assert all(cycle.disconnected or cycle.response_complete for cycle in made)
+
+
+def test_the_twin_without_a_limit_makes_work_of_them_all(made: list[Any]):
+    _, transport = asyncio.run(burst(Limits(pipelined=10**9), 5000))
+    assert (transport.aborted, len(made)) == (False, 5000)
+
+
+def test_answered_requests_make_room_for_others(made: list[Any]):
+    async def run() -> Transport:
+        with connected(Limits(pipelined=2)) as (protocol, transport):
+            for n in range(10):
+                protocol.data_received(ASK % n + ASK % n)
+                while len(made) < 2 * n + 2 or not made[-1].response_complete:
+                    await asyncio.sleep(0)
+        return transport
+
+    transport = asyncio.run(asyncio.wait_for(run(), 60))
+    assert (transport.aborted, len(made)) == (False, 20)
+
+
+def test_whoever_does_not_read_gains_no_time_by_asking_for_more():
+    async def run() -> list[float]:
+        with connected(Limits()) as (protocol, _):
+            protocol.data_received(ASK % 0)
+            protocol.pause_writing()
+            deadlines = [protocol.crowd.waiting[protocol]]
+            for more in (b"GET / HTTP/1.1\r\n", b"Host: x\r\n\r\n", ASK % 2):
+                await asyncio.sleep(0)
+                protocol.data_received(more)
+                deadlines.append(protocol.crowd.waiting[protocol])
+            return deadlines
+
+    first, *later = asyncio.run(run())
+    assert later == [first] * 3
+
+
+def test_a_refusal_is_sent_although_more_came_with_it():
+    async def run() -> Transport:
+        with connected(Limits(header_bytes=100)) as (protocol, transport):
+            protocol.data_received(b"GET / HTTP/1.1\r\nX: " + b"y" * 200 + b"\r\n\r\n" + ASK % 1)
+        return transport
+
+    transport = asyncio.run(run())
+    assert transport.written.startswith(b"HTTP/1.1 431 ")
+    assert transport.written.count(b"HTTP/1.1") == 1
+    assert not transport.aborted
