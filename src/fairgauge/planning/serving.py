@@ -12,7 +12,7 @@ from fairgauge.channel import Channel
 from fairgauge.designs import designs_for, make_channel
 from fairgauge.errors import Impossible
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.planning.widths import planned_width
 
 # What is reckoned with where nobody says how many will answer.
@@ -68,7 +68,14 @@ def serve(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, 
     near = [name for name, variance in variances.items() if variance <= _SCREEN * least]
     size = size or Size()
     answers, kind = size.answers or USUAL_CLIENTS, size.kind or kind_of(DEFAULT)
-    widths = {n: planned_width(goal.by(n), channels[n], answers, kind, size.alpha) for n in near}
+    widths: dict[str, float] = {}
+    for name in near:
+        # Two designs may end in one table, and reading it takes a while.
+        same = (other for other in widths if channels[other] == channels[name] and CENTRED not in (other, name))
+        known = next(same, None)
+        widths[name] = (
+            widths[known] if known else planned_width(goal.by(name), channels[name], answers, kind, size.alpha)
+        )
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
 

@@ -72,7 +72,7 @@ def test_what_is_not_known_is_not_said():
 def test_assumptions_fit_the_study():
     found = estimate(PLAIN, expected_tally(PLAIN, PEOPLE), interval="normal")
     said = " ".join(assumptions(PLAIN, found, Particulars()))
-    assert "are exactly these, from a source that is not stated: female 0.5, male 0.5." in said
+    assert "have exactly these shares by sex, from a source that is not stated: female 0.5, male 0.5." in said
     assert "No number in this report can show whether those who did not answer differ." in said
     assert "whoever looks again and again" in said
     assert "Tickets" not in said

@@ -22,6 +22,9 @@ FOUND = QuestionEstimate(
 Named = tuple[tuple[str, str], Interval]
 
 
+IF = "IF both answered equally often: "
+
+
 def found(*gaps: Named, **more: object) -> QuestionEstimate:
     groups = tuple(dict.fromkeys(name for pair, _ in gaps for name in pair)) or FOUND.groups
     return replace(FOUND, gaps=dict(gaps), groups=groups, **more)  # type: ignore[arg-type]
@@ -39,7 +42,7 @@ def said(*gaps: Named, over: bool = False, **more: object) -> tuple[str, str]:
 def test_the_line_of_the_issue():
     assert said(gap(-0.049, -0.031)) == (
         "clear",
-        "The model's recall is between 3.1 and 4.9 points lower for female than for male (99 % confidence).",
+        f"{IF}The model's recall is between 3.1 and 4.9 points lower for female than for male (99 % confidence).",
     )
     assert "between 3.1 and 4.9 points higher for female" in said(gap(0.031, 0.049))[1]
 
@@ -52,7 +55,7 @@ def test_an_interval_with_zero_is_open_and_edges_are_rounded_outward():
     kind, text = said(gap(-0.0123, 0.0045))
     assert kind == "open"
     assert text == (
-        "The answers do not tell yet for whom the model's recall is higher: for female it is between "
+        f"{IF}The answers do not tell yet for whom the model's recall is higher: for female it is between "
         "1.3 points lower and 0.5 points higher than for male (99 % confidence)."
     )
     assert "do not tell for whom" in said(gap(-0.0123, 0.0045), over=True)[1]
@@ -97,7 +100,9 @@ def test_no_sentence_tells_of_the_impossible():
 def test_other_metrics_have_their_own_units():
     question = sample_question(Metric("delay", "0", "40"))
     told = words.verdict(question, found(gap(1.25, 2.5, reach=40.0)), confidence=0.95)
-    assert str(told) == "The model's delay is between 1.2 and 2.5 higher for female than for male (95 % confidence)."
+    assert (
+        str(told) == f"{IF}The model's delay is between 1.2 and 2.5 higher for female than for male (95 % confidence)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +191,10 @@ def test_a_question_is_asked_in_words():
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
     estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
-    assert [sentence.split()[0] for sentence in words.sentences(QUESTION, told, estimate)] == [
-        "The", "A", "The", "That", "Forging",
-    ]  # fmt: skip
+    sentences = words.sentences(QUESTION, told, estimate)
+    assert [sentence.split()[0] for sentence in sentences] == ["IF", "A", "IF", "IF", "Forging"]
+    stated = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="any"))
+    plain = words.sentences(stated, told, estimate)
+    assert [sentence.split()[0] for sentence in plain] == ["The", "A", "The", "That", "Forging"]
+    assert [sentence.removeprefix(IF) for sentence in sentences] == plain
     assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
