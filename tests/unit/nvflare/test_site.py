@@ -80,11 +80,14 @@ def test_a_result_holds_the_answer_and_nothing_else(way: str, tmp_path: Path) ->
         DXO(DataKind.WEIGHTS, data={"w": np.full(3, 0.75)}).to_shareable(),
     ],
 )
-def test_every_failure_looks_the_same(result: Shareable, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    refused = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
-    assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
-    assert "75" not in caplog.text
-    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+def test_whatever_a_job_returns_there_is_an_answer(
+    result: Shareable, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
+    (answer,) = Ledger(tmp_path / "ledger.sqlite3").pending()
+    assert found == make_reply(ReturnCode.OK) | {ANSWER: answer.to_bytes().decode()}
+    assert "0.75" not in caplog.text
+    assert "75.75" not in caplog.text
 
 
 def test_what_is_wrong_with_a_study_is_told(tmp_path: Path) -> None:
