@@ -1,13 +1,13 @@
-"""Whoever picks the study must learn nothing from who stays silent: people, studies made to tell them apart, the attack.
+"""Whoever picks the study must learn nothing from who stays silent: people, studies to tell them apart, the attack.
 
-Each way in (device, ledger, agent, guard, ...) is given as ``Ask``: a fresh device of one person, which is asked studies
-and says of each whether it gave an answer.
+Each way in (device, ledger, agent, guard, ...) is given as ``Ask``: a fresh device of one person, which is asked
+studies, and says of each whether it gave an answer.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.study import Attribute, Metric, Study
 from tests.samples import RECALL, SEX, joint_questions, sample_question, sample_study, two_questions
 
 Person = dict[str, Any]
@@ -83,8 +83,3 @@ def value_read(answers: Callable[[Study], bool], questions: int = 30) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if answers(narrowed(low, middle)) else (middle, high)
     return (low + high) / 2
-
-
-def questions_of(study: Study) -> list[Question]:
-    """Return one question for each table: what is drawn from."""
-    return [table[0] for table in study.tables]

@@ -4,9 +4,9 @@ Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely dra
 sends each symbol.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level),
 then one row for those who abstain if the channel allows it.  A value between two levels goes to one of them
 at random, which makes its law a convex mixture of two rows: what the rows guarantee covers every value.  A value
-outside of the levels goes to the nearest end.  Whoever has no group or no value has the row for those who abstain; where
-there is none, one of all rows is picked, each as likely as any other, so that their law is a mixture of rows too.  Nobody
-is turned away for what they have or lack: who stays silent would tell it.
+outside of the levels goes to the nearest end.  Whoever has no group or no value has the row for those who abstain;
+where there is none, one of all rows is picked, each as likely as any other, so that their law is a mixture of rows
+too.  Nobody is turned away for what they have or lack: who stays silent would tell it.
 
 A joint channel takes several values at once.  Its rows are ordered by group, then by the level of each value, the
 last value fastest; each value is rounded on its own, so that its law is a mixture of rows again.
@@ -142,14 +142,14 @@ class Channel:
     def draw(
         self, group: int | None, *positions: Fraction | None, bits: Callable[[int], int] = secrets.randbits
     ) -> int:
-        """Draw the symbol to send; ``None`` for any input is someone without a group or a value.
+        r"""Draw the symbol to send; ``None`` for any input is someone without a group or a value.
 
         Everyone takes the same steps and uses the same draws of 53 bits in the same order.  One for each value rounds
         it to a level, also where it is on one or missing; the first of them also picks the row of someone who lacks
         something; the last picks the symbol, the first whose running sum exceeds it.
 
         Guarantee: exact; whatever the input is, the symbol's law is a convex mixture of rows, so no two inputs differ
-        by more than a factor :math:`e^\\epsilon` at any symbol.
+        by more than a factor :math:`e^\epsilon` at any symbol.
 
         Args:
             group: The group's index.

@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.audit import Finding, _worst_rows, audit, audit_study, lower_bound
 from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
 from tests.samples import THREE_LEVELS, draft_study, sample_question, sample_study, two_questions
 

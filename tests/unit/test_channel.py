@@ -225,7 +225,9 @@ class TestDraw:
         assert sum(sizes.values()) == ROW_SUM
         assert set(sizes) <= set(channel.table)
         assert max(sizes.values()) - min(sizes.values()) <= 1
-        mixed = [Fraction(sum(size * row[j] for row, size in sizes.items()), ROW_SUM**2) for j in range(channel.symbols)]
+        mixed = [
+            Fraction(sum(size * row[j] for row, size in sizes.items()), ROW_SUM**2) for j in range(channel.symbols)
+        ]
         assert channel.mixture(None, None) == tuple(mixed)
         assert sum(mixed) == 1
         counted = dict.fromkeys(channel.table, 0)
@@ -234,7 +236,9 @@ class TestDraw:
         for row, count in counted.items():
             assert count == pytest.approx(10_008 * sizes.get(row, 0) / ROW_SUM, abs=2)
 
-    @pytest.mark.parametrize("channel", [sample_channel(), sample_channel(abstain=True), sample_channel(groups=5, loss=50)])
+    @pytest.mark.parametrize(
+        "channel", [sample_channel(), sample_channel(abstain=True), sample_channel(groups=5, loss=50)]
+    )
     def test_nobody_is_told_apart_by_more_than_the_exact_epsilon(self, channel: Channel) -> None:
         """From integers alone, over everyone: on a level, between, outside, and without group or value."""
         places = [Fraction(LEVEL_UNIT * x, 3) for x in (-9, -3, -1, 2, 3, 9)]

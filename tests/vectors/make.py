@@ -300,7 +300,7 @@ def _without(rng: random.Random) -> Iterator[Vector]:
     """Draws of people who lack something; half the time where one row ends and the next begins."""
     for index, (_, study) in enumerate(good_studies()):
         for number, question in enumerate(study.questions):
-            channel, rows = question.channel, question.channel.rows
+            rows = question.channel.rows
             for group, value in ((None, None), (0, None), (None, question.metric.low), *[(None, None)] * 9):
                 bits = [rng.getrandbits(53), rng.getrandbits(53)]
                 if rng.random() < 0.5:

@@ -342,9 +342,26 @@ def _unfit() -> Iterator[Vector]:
     """Profiles that lack something of that study, or have something else: with all bits given, each has its symbol."""
     study, rng = good_studies()[-1][1], random.Random(SEED + 1)
     (table,) = study.tables
-    groups: list[Any] = [None, "female", 7, {}, {"sex": "female"}, {"sex": "other", "age": "30+"}, {"sex": 1, "age": None}]
-    values: list[Any] = [{}, {"understood": "0.5"}, {"understood": None, "delay": "1"}, {"understood": "x", "delay": "1"}]
-    values += [{"understood": True, "delay": []}, {"understood": "2", "delay": "-7"}, {"understood": "-2", "delay": "1e300"}]
+    groups: list[Any] = [
+        None,
+        "female",
+        7,
+        {},
+        {"sex": "female"},
+        {"sex": "other", "age": "30+"},
+        {"sex": 1, "age": None},
+    ]
+    values: list[Any] = [
+        {},
+        {"understood": "0.5"},
+        {"understood": None, "delay": "1"},
+        {"understood": "x", "delay": "1"},
+    ]
+    values += [
+        {"understood": True, "delay": []},
+        {"understood": "2", "delay": "-7"},
+        {"understood": "-2", "delay": "1e300"},
+    ]
     whole = {"group": {"sex": "female", "age": "30+"}, "values": {"understood": "0.5", "delay": "1"}}
     profiles = [{**whole, "group": group} for group in groups] + [{**whole, "values": value} for value in values]
     for profile in profiles:

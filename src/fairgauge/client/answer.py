@@ -79,13 +79,14 @@ def answer(
     it keeps to.  A :class:`~fairgauge.client.ledger.Ledger` answers each study once, and keeps to the limit for a
     lifetime too.
 
-    Whether the device refuses depends on the study, its clock and its limits, never on the coin, the group or a value: a
-    refusal costs nothing, so whoever picks the study could read from refusals what the table hides.  A group that the
+    Whether the device refuses depends on the study, its clock and its limits, never on the coin, the group or a value:
+    a refusal costs nothing, so whoever picks the study could read from refusals what the table hides.  A group that the
     study does not list, a group or a value that is missing, and a value that is no number are answered by the row for
     those who abstain; where there is none, by one of all rows, each as likely as any other.  A value outside of the
     metric's range counts as its nearest end.  It refuses a study that asks for what it cannot do.
 
-    Guarantee: exact; the answer, and that there is one, is epsilon-differentially private for the study's exact epsilon.
+    Guarantee: exact; whether there is an answer does not depend on the profile, and the answer is
+    epsilon-differentially private for the study's exact epsilon.
 
     Args:
         study: The study, whose tables are checked again here.
@@ -166,7 +167,7 @@ def check_time(study: Study) -> None:
 
 
 def groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
-    """Return the group for each attribute's name; a study of one attribute needs no name, and of others none is told."""
+    """Return the group for each attribute's name; one without a name is of the only attribute, or of none."""
     if isinstance(group, Mapping):
         return group
     names = {factor.name for attribute in study.attributes for factor in attribute.factors}

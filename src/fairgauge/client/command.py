@@ -150,7 +150,6 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
-    from fairgauge.client.fitting import misfits
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
     from fairgauge.client.load import load_study
@@ -175,12 +174,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     relay = relay_of(request, study)
     notes: list[str] = []
     if ledger.state(study.digest) is None:
-        if not request.group and not request.value:
-            rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
-            raise InvalidInput("group and value", "nothing", rule)
-        notes = misfits(study, profile)
-        if notes and at_terminal(sys.stdin):
-            raise CannotAnswer(f"{notes[0]}; nothing was drawn")
+        notes = _misfits(request, study, profile)
         ticket = prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
@@ -220,8 +214,8 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
-    for note in notes:  # for the person's own eyes, when everything is sent
-        sys.stderr.write(f"answered all the same, but {note}\n")
+    # For the person's own eyes, when everything is sent.
+    sys.stderr.write("".join(f"answered all the same, but {note}\n" for note in notes))
 
 
 def at_terminal(stdin: TextIO | None) -> bool:
@@ -230,6 +224,19 @@ def at_terminal(stdin: TextIO | None) -> bool:
     A program may not: that it then sends nothing would tell whoever picked the study what the person has.
     """
     return stdin is not None and stdin.isatty()
+
+
+def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
+    """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
+    from fairgauge.client.fitting import misfits
+
+    if not request.group and not request.value:
+        rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
+        raise InvalidInput("group and value", "nothing", rule)
+    found = misfits(study, profile)
+    if found and at_terminal(sys.stdin):
+        raise CannotAnswer(f"{found[0]}; nothing was drawn")
+    return found
 
 
 def _check(request: Request) -> None:
@@ -308,7 +315,7 @@ def _attributes(study: "Study") -> dict[str, tuple[str, ...]]:
 
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
-    """Read ``female`` or ``sex=female``; the latter unless the study itself has groups with such a mark and no such name.
+    """Read ``female`` or ``sex=female``; the latter unless the study has groups with such a mark, and no such attribute.
 
     Which of the two it is decides about the account that pays, and so must not depend on the person.
     """

@@ -1,7 +1,7 @@
 """What of a profile a study cannot use, in words for the person's own side alone.
 
-Nothing that leaves a device may depend on it: it is said to somebody at a terminal before anything is drawn, who may then
-type something else, or on the device's own side when the answer is written down.
+Nothing that leaves a device may depend on it: it is said to somebody at a terminal before anything is drawn, who may
+then type something else, or on the device's own side when the answer is written down.
 """
 
 from collections.abc import Mapping

@@ -64,7 +64,7 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
     if columns.person is None:
         return ((None, *row) for row in rows)
     people = map(person_text, table[columns.person])
-    # Without a person it has no group either: it is left out with the others, where how many there are is all that shows.
+    # Without a person it has no group either: it is left out where records without one are, and not before.
     nobody = (None,) * len(groups)
     return (
         (who, nobody if who is None else of_groups, of_outcome)

@@ -91,8 +91,8 @@ def answer_for_site(
 
     Args:
         study: A study for sites.
-        records: For each record the person, the groups and the outcome.  A record without a group or an outcome, and one
-            whose group the study does not list or whose outcome is none, is left out of the counts.
+        records: For each record the person, the groups and the outcome.  A record without a group or an outcome, and
+            one whose group the study does not list or whose outcome is none, is left out of the counts.
         limit: What the site is willing to spend for each person; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the site may answer; it becomes the answer's id, which is random without one.
 

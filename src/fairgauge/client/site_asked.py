@@ -1,8 +1,8 @@
 """A site that a framework asks: one answer from its own records, or a refusal that says nothing of them.
 
 First comes all that depends on the study and on the site's own settings; a refusal there may be told.  Then the records
-are read, and there is an answer whatever each of them holds: what cannot be counted is left out.  Only a file that is no
-table, that lacks a column or that has no row at all is not answered from, and every such failure is the same failure.
+are read, and there is an answer whatever each of them holds: what cannot be counted is left out.  Only a file that is
+no table, that lacks a column or that has no row at all is not answered from, and every such failure is the same.
 """
 
 import logging

@@ -110,6 +110,7 @@ def _records(request: "Request", site: "Site", left_out: Counter[bool]) -> Itera
     columns = Columns(
         groups, request.truth_column, request.prediction_column, request.value_column, request.person_column
     )
+
     def counts(record: Record) -> bool:
         return bool(law_of(site, *record[1:]))
 
@@ -123,7 +124,7 @@ def _records(request: "Request", site: "Site", left_out: Counter[bool]) -> Itera
         yield from records
         return
     otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
-    # Somebody at a terminal may look again; for a program, what records hold must not decide whether there is an answer.
+    # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
     yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
 
 

@@ -17,8 +17,8 @@ def read_columns(given: Any, wanted: Sequence[str], perhaps: Sequence[str] = ())
     """Return columns of a file, of a data frame of any engine that narwhals knows, or of a mapping.
 
     Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.  One
-    record that is broken does not end it: a row of a CSV file with more or fewer entries than names has no entry at all,
-    and bytes that are no UTF-8 make an entry that equals no other.
+    record that is broken does not end it: a row of a CSV file with more or fewer entries than names has no entry at
+    all, and bytes that are no UTF-8 are no group that a study lists and no number.
 
     Args:
         given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.

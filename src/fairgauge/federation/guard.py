@@ -98,9 +98,10 @@ def of_app(code: Callable[[], Any]) -> Any:
 
 
 def given_by_app(code: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what code of the app gives by name, as plain texts and numbers; nothing if it fails, whatever it raises."""
+    """Return what code of the app gives by name, as plain texts and numbers; nothing if it fails, however it does."""
     try:
-        return {str.__str__(name): _plain(entry) for name, entry in code().items() if isinstance(name, str)}
+        found: Mapping[Any, Any] = code()
+        return {str.__str__(name): _plain(entry) for name, entry in found.items() if isinstance(name, str)}
     except BaseException as problem:  # noqa: BLE001 - one that gets away would be an answer less
         _logger.warning("the app's own code failed with %s; what it was to give counts as missing", place(problem))
     return {}

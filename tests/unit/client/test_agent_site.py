@@ -57,7 +57,9 @@ def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
 
 
-@pytest.mark.parametrize("record", [f"1,{MARK},1,0", f"1,male,{MARK},0", ",male,1,0", "1,,,", MARK, f"1,male,1,0,{MARK}"])
+@pytest.mark.parametrize(
+    "record", [f"1,{MARK},1,0", f"1,male,{MARK},0", ",male,1,0", "1,,,", MARK, f"1,male,1,0,{MARK}"]
+)
 def test_no_record_keeps_a_site_from_answering(record: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         assert ask(settled(tmp_path, f"who,sex,truth,prediction\n{record}\n")).startswith("ok {")

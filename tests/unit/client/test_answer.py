@@ -185,7 +185,12 @@ class TestSilence:
     def test_what_each_of_them_sends_has_the_law_of_the_channel(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What reaches the channel; that every such input is within epsilon is for the channel's own tests."""
         seen: list[Any] = []
-        monkeypatch.setattr(Channel, "draw", lambda _, *given: seen.append(given) or 0)
+
+        def draw(_: Channel, *given: Any) -> int:
+            seen.append(given)
+            return 0
+
+        monkeypatch.setattr(Channel, "draw", draw)
         for who in PEOPLE.values():
             answer(sample_study(), who)
         half = Fraction(LEVEL_UNIT) * (2 * Fraction("0.8125390625") - 1)

@@ -243,15 +243,15 @@ def test_a_server_that_picks_the_study_cannot_tell_nodes_apart_by_who_answers(he
     """An honest app takes the study from the run's configuration, and a server may change that as it likes."""
 
     def ask(who: Person) -> Callable[[Study], bool]:
+        recall = who["values"].get("recall")
+        measured = {} if recall is None or recall == NOT_LISTED else {"recall": float(recall)}
+        asked_for: list[Study] = []
         app = App(
             lambda message: Message(RecordDict({"metrics": MetricRecord(measured)}), reply_to=message),
             study=lambda _: asked_for[0],
             group={"sex": lambda _: who["group"]["sex"]},
             ledger=here / token_hex(8),
         )
-        recall = who["values"].get("recall")
-        measured = {} if recall is None or recall == NOT_LISTED else {"recall": float(recall)}
-        asked_for: list[Study] = []
 
         def answers(study: Study) -> bool:
             asked_for[:] = [study]
