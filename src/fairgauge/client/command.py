@@ -315,7 +315,7 @@ def _attributes(study: "Study") -> dict[str, tuple[str, ...]]:
 
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
-    """Read ``female`` or ``sex=female``; the latter unless the study has groups with such a mark, and no such attribute.
+    """Read ``female`` or ``sex=female``; the latter unless the study has groups with a mark, and no such attribute.
 
     Which of the two it is decides about the account that pays, and so must not depend on the person.
     """

@@ -16,12 +16,7 @@ from fairgauge.study.numbers import exact
 def misfits(study: Study, profile: Mapping[str, Any]) -> list[str]:
     """Say what is missing, not listed, no number or out of range, by name and without the group or a value.
 
-    What is missing where every question about it lets people abstain is no misfit: it may be meant.
-
-    >>> from fairgauge.study import Study
-    >>> study = Study.load("examples/first-study/study.json")
-    >>> misfits(study, {"group": "platypus", "values": {"recall": 76}})
-    ['sex must be one of female, male', 'recall must be a number from 0 to 1']
+    What is missing where a table has a row for those who abstain is no misfit: it may be meant.
     """
     groups, values = groups_by_attribute(study, profile["group"]), profile["values"]
     found = []
