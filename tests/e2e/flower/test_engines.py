@@ -94,8 +94,8 @@ def test_the_deployment(deployed: Federation) -> None:
     assert len(spent) == 2  # bad, honest
     assert spent[0] == spent[1] != {}
 
-    # A second run on the same devices: the same answer again, for which nothing more is spent.  The bad one has lost its
-    # ledger, evaluates anew and is interrupted; a node counts once.
+    # A second run on the same devices: the same answer again, for which nothing more is spent.  The bad one has lost
+    # its ledger, evaluates anew and is interrupted; a node counts once.
     (deployed.here / "ledgers" / "bad.sqlite3").unlink()
     shown += deployed.run(bad="interrupting")
     assert "private metrics: 3 replies, 0 new answers" in shown
