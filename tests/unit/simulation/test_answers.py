@@ -73,7 +73,9 @@ def test_those_who_lack_something_draw_as_on_a_device_where_there_is_no_row_to_a
     channel = sample_channel(groups=3, levels=THREE_LEVELS)
     for index in range(channel.rows):
         start = -(-ROW_SUM * index // channel.rows)
-        for pair in ((first % ROW_SUM, end - 1) for first in (start - 1, start) for end in accumulate(channel.table[0])):
+        for pair in (
+            (first % ROW_SUM, end - 1) for first in (start - 1, start) for end in accumulate(channel.table[0])
+        ):
             bits = iter(pair)
             expected = channel.draw(None, None, bits=lambda _, bits=bits: next(bits))  # type: ignore[misc]
             assert draw(channel, (None, None), 1, random=Fixed(*map(words, pair))).tolist() == [expected]
