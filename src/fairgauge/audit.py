@@ -272,37 +272,23 @@ def audit_study(
 
 
 def _worst_profiles(study: Study, table: Table) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return pairs of profiles to try, among those that the client answers."""
-    channel = table[0].channel
-    profiles = [_profile(study, table, row) for row in range(channel.rows)]
-    # Who abstains here may be unable to abstain from another question.
-    answering = [row for row in range(channel.rows) if _answers(study, profiles[row])]
-    if len(answering) < 2:
-        raise CannotAnswer("no two profiles fit every question of this study")
-    return [(profiles[x], profiles[z]) for x, z in _worst_rows(channel, np.array(answering))]
+    """Return pairs of profiles to try."""
+    return [(_profile(study, table, x), _profile(study, table, z)) for x, z in _worst_rows(table[0].channel)]
 
 
-def _answers(study: Study, profile: Mapping[str, Any]) -> bool:
-    try:
-        answer(study, profile, limit=UNLIMITED)
-    except CannotAnswer:
-        return False
-    return True
-
-
-def _worst_rows(channel: Channel, rows: Codes) -> set[tuple[int, int]]:
+def _worst_rows(channel: Channel) -> set[tuple[int, int]]:
     """Return the two rows that the table tells apart best, and the best two that differ in both group and level.
 
     A program that leaks the group alone, or the value alone, shows it only for people who differ in that.
     """
-    logs = np.log(np.maximum(np.array([channel.table[row] for row in rows], dtype=np.float64), 0.5))
+    logs = np.log(np.maximum(np.array(channel.table, dtype=np.float64), 0.5))
     losses = np.array([(row - logs).max(axis=1) for row in logs])
-    group, level = np.divmod(rows, math.prod(map(len, channel.axes)))
+    group, level = np.divmod(np.arange(channel.rows), math.prod(map(len, channel.axes)))
     differ = (group[:, None] != group) & (level[:, None] != level)
     worst = [np.unravel_index(np.argmax(np.where(mask, losses, -1.0)), losses.shape) for mask in (losses >= 0, differ)]
     if losses[worst[1]] >= losses[worst[0]] * (1 - 1e-6):
         worst = worst[1:]
-    return {(int(rows[x]), int(rows[z])) for x, z in worst}
+    return {(int(x), int(z)) for x, z in worst}
 
 
 def _profile(study: Study, table: Table, row: int) -> dict[str, Any]:

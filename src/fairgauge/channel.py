@@ -3,7 +3,10 @@
 Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely draws, someone whose input is x
 sends each symbol.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level),
 then one row for those who abstain if the channel allows it.  A value between two levels goes to one of them
-at random, which makes its law a convex mixture of two rows: what the rows guarantee covers every value.
+at random, which makes its law a convex mixture of two rows: what the rows guarantee covers every value.  A value
+outside of the levels goes to the nearest end.  Whoever has no group or no value has the row for those who abstain;
+where there is none, one of all rows is picked, each as likely as any other, so that their law is a mixture of rows
+too.  Nobody is turned away for what they have or lack: who stays silent would tell it.
 
 A joint channel takes several values at once.  Its rows are ordered by group, then by the level of each value, the
 last value fastest; each value is rounded on its own, so that its law is a mixture of rows again.
@@ -45,7 +48,7 @@ class Channel:
         table: One row of weights per input, in the module's order; every row sums to ``ROW_SUM``.
         levels: The values with rows, times ``LEVEL_UNIT``: increasing from -``LEVEL_UNIT`` to ``LEVEL_UNIT``.
         groups: How many groups there are.
-        abstain: Whether the last row is for those without a group or a value.
+        abstain: Whether the last row is for those without a group or a value; without it their row is any row.
         further: The levels of the second value and of those after it, where the channel takes several at once.
 
     Raises:
@@ -89,12 +92,20 @@ class Channel:
         """How many different inputs have a row."""
         return len(self.table)
 
-    @property
-    def abstain_row(self) -> Row:
-        """The weights of someone without a group or a value."""
-        if not self.abstain:
-            raise CannotAnswer("the study does not allow abstaining")
-        return self.table[-1]
+    def row_without(self, drawn: int) -> Row:
+        """Return the weights of someone without a group or a value: the row to abstain, or one of all rows.
+
+        Args:
+            drawn: 53 random bits; each row has 2^53 / rows of them, rounded up or down.
+        """
+        return self.table[-1] if self.abstain else self.table[drawn * self.rows >> ROW_BITS]
+
+    def rows_without(self) -> list[tuple[Row, int]]:
+        """Return every row that ``row_without`` may give, and how many of ``ROW_SUM`` draws give it."""
+        if self.abstain:
+            return [(self.table[-1], ROW_SUM)]
+        starts = [-(-ROW_SUM * index // self.rows) for index in range(self.rows + 1)]
+        return [(row, after - before) for row, (before, after) in zip(self.table, pairwise(starts), strict=True)]
 
     def row(self, group: int, *levels: int) -> Row:
         """Return the weights of someone of this group whose values are on these levels (all by index)."""
@@ -131,62 +142,61 @@ class Channel:
     def draw(
         self, group: int | None, *positions: Fraction | None, bits: Callable[[int], int] = secrets.randbits
     ) -> int:
-        """Draw the symbol to send; ``None`` for any input abstains.
+        r"""Draw the symbol to send; ``None`` for any input is someone without a group or a value.
 
-        Everyone takes the same steps, whoever abstains too, and uses the same draws of 53 bits in the same order.  One
-        for each value rounds it to a level, also where it is on one or missing; the last picks the symbol, the first
-        whose running sum exceeds it.
+        Everyone takes the same steps and uses the same draws of 53 bits in the same order.  One for each value rounds
+        it to a level, also where it is on one or missing; the first of them also picks the row of someone who lacks
+        something; the last picks the symbol, the first whose running sum exceeds it.
+
+        Guarantee: exact; whatever the input is, the symbol's law is a convex mixture of rows, so no two inputs differ
+        by more than a factor :math:`e^\epsilon` at any symbol.
 
         Args:
             group: The group's index.
-            positions: The value in [-1, 1] times ``LEVEL_UNIT``; of a joint channel one for each value.
+            positions: The value in [-1, 1] times ``LEVEL_UNIT``, beyond which it counts as the nearest end; of a joint
+                channel one for each value.
             bits: Gives a uniform integer of that many bits; only tests replace it.
-
-        Raises:
-            CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
         """
-        abstains, member, places = self.places(group, *positions)
-        picked = [(below, above)[bits(ROW_BITS) < threshold] for below, above, threshold in places]
-        row = (self.row(member, *picked), self.table[-1])[abstains]
+        lacks, member, places = self.places(group, *positions)
+        drawn = [bits(ROW_BITS) for _ in places]
+        picked = [(below, above)[given < t] for (below, above, t), given in zip(places, drawn, strict=True)]
+        row = (self.row(member, *picked), self.row_without(drawn[0]))[lacks]
         return bisect_right(list(accumulate(row)), bits(ROW_BITS))
 
     def mixture(self, group: int | None, *positions: Fraction | None) -> tuple[Fraction, ...]:
         """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
-        abstains, member, places = self.places(group, *positions)
-        law = [0] * self.symbols
-        for ups in product((False, True), repeat=len(places)):
+        lacks, member, places = self.places(group, *positions)
+        parts = self.rows_without() if lacks else []
+        for ups in () if lacks else product((False, True), repeat=len(places)):
             picked = [(below, above)[up] for (below, above, _), up in zip(places, ups, strict=True)]
             chance = math.prod((ROW_SUM - t, t)[up] for (*_, t), up in zip(places, ups, strict=True))
-            for symbol, weight in enumerate((self.row(member, *picked), self.table[-1])[abstains]):
+            parts.append((self.row(member, *picked), chance))
+        law = [0] * self.symbols
+        for row, chance in parts:
+            for symbol, weight in enumerate(row):
                 law[symbol] += chance * weight
-        return tuple(Fraction(weight, ROW_SUM ** (len(places) + 1)) for weight in law)
+        whole = ROW_SUM * sum(chance for _, chance in parts)
+        return tuple(Fraction(weight, whole) for weight in law)
 
     def places(self, group: int | None, *positions: Fraction | None) -> tuple[bool, int, list[Place]]:
-        """Return whether someone abstains, a group, and for each value where it is between its levels.
+        """Return whether someone lacks group or value, a group, and for each value where it is between its levels.
 
         A place is the levels below and above, by index, and how many of ``ROW_SUM`` draws go to the one above.
 
-        Nothing branches on what is private, unless it ends in a refusal: whoever abstains gets a group and values too,
-        which are not used.
-
-        Raises:
-            CannotAnswer: If a position is outside the levels, or abstaining is not allowed.
+        Nothing branches on what is private: whoever lacks something gets a group and values too, which are not used.
         """
         if len(positions) != len(self.axes):
             raise CannotAnswer(f"the channel takes {len(self.axes)} values at once, and got {len(positions)}")
-        abstains = (group is None) | (sum(position is None for position in positions) > 0)
-        if abstains > self.abstain:
-            raise CannotAnswer("the study does not allow abstaining")
-        member = cast("int", (group, 0)[abstains])
-        given = [cast("Fraction", (position, _NO_VALUE)[abstains]) for position in positions]
-        return abstains, member, [_place(levels, position) for levels, position in zip(self.axes, given, strict=True)]
+        lacks = (group is None) | (sum(position is None for position in positions) > 0)
+        member = cast("int", (group, 0)[lacks])
+        given = [cast("Fraction", (position, _NO_VALUE)[lacks]) for position in positions]
+        return lacks, member, [_place(levels, position) for levels, position in zip(self.axes, given, strict=True)]
 
 
 def _place(levels: tuple[int, ...], position: Fraction) -> Place:
     """Return the levels below and above, by index, and how many of ``ROW_SUM`` draws go to the one above."""
     numerator, denominator = position.as_integer_ratio()
-    if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator:
-        raise CannotAnswer("the value is outside the range of the study")
+    numerator = max(-LEVEL_UNIT * denominator, min(LEVEL_UNIT * denominator, numerator))
     index = min(bisect_right(levels, numerator // denominator), len(levels) - 1)
     low, high = levels[index - 1], levels[index]
     threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)

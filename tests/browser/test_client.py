@@ -21,6 +21,7 @@ from fairgauge.study import Metric, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
+from tests.silence import NOT_LISTED, PEOPLE, hostile_studies
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 from tests.statistical.test_answers import promised
 from tests.vectors import crowd, limits
@@ -93,14 +94,15 @@ def test_what_python_says_javascript_says(client: OpenClient, file: Path) -> Non
     ("change", "name"),
     [
         (("return row * levels.length + above", "return row * 2 + above"), "draw"),
-        (("before * length + place", "before + place"), "answer"),
+        (("before * length + places[i]", "before + places[i]"), "answer"),
         (("study.admission) && ticket === null", "study.admission) && false"), "refusal"),
+        (("listed ? cell : null", "Math.max(cell, 0)"), "answer"),
         (("if (!needed) throw new BadStudy", "if (false) throw new BadStudy"), "bad"),
         (('"null", "must be left out', '"null", "may be left out'), "bad"),
         (("canonical(Object.fromEntries(value))", "canonical([...value])"), "canonical"),
         (("Object.hasOwn(known, left)", "Object.hasOwn(known, tag)"), "spoken"),
     ],
-    ids=["rows", "cells", "promises", "two ways", "null", "canonical", "languages"],
+    ids=["rows", "cells", "promises", "not listed", "two ways", "null", "canonical", "languages"],
 )
 def test_a_client_with_a_mistake_misses_a_vector_of_format_2(client: OpenClient, change: Change, name: str) -> None:
     assert [line for line in missed(client(change), file=FORMAT_2) if name in line]
@@ -137,13 +139,15 @@ def test_a_study_is_answered_while_it_is_open(
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (("bits(ROW_BITS) >= threshold", "bits(ROW_BITS) < threshold"), "draw"),
-        (("(sum += weight) > drawn", "(sum += weight) >= drawn"), "draw"),
+        (("drawn[i] >= threshold", "drawn[i] < threshold"), "draw"),
+        (("(sum += weight) > last", "(sum += weight) >= last"), "draw"),
         (("return toFraction({ c: below.c + 1n, e: below.e })", "return toFraction(below)"), "log"),
         (("const keys = Object.keys(value).sort()", "const keys = Object.keys(value)"), "canonical"),
         (('throw new BadStudy(key, item, "must be given once")', "void 0"), "bad"),
+        (("(drawn[0] * BigInt(rows)) / ROW_SUM", "drawn[0] % BigInt(rows)"), "draw"),
+        (("compare(given, b) > 0n ? b : given", "compare(given, b) > 0n ? a : given"), "nearest"),
     ],
-    ids=["rounding", "edge", "epsilon", "canonical", "duplicates"],
+    ids=["rounding", "edge", "epsilon", "canonical", "duplicates", "any row", "nearest"],
 )
 def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Change, name: str) -> None:
     assert [line for line in missed(client(change)) if name in line]
@@ -343,7 +347,7 @@ def test_a_hundred_thousand_draws_follow_the_table(client: OpenClient) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        ("bits(ROW_BITS) >= threshold", "bits(ROW_BITS) < threshold"),
+        ("drawn[i] >= threshold", "drawn[i] < threshold"),
         ("number >> BigInt(8 * bytes.length - count)", "(number >> BigInt(8 * bytes.length - count)) & ~(1n << 51n)"),
         ("const size = limit.toString(2).length;", "const size = 1; return 0;"),
         ("study.offsets[picked] + study.tables[picked]", "study.offsets[picked] + study.tables[0]"),
@@ -424,24 +428,69 @@ def test_the_module_asks_nothing_of_anyone(client: OpenClient) -> None:
     assert f"Version {__version__}." in source
 
 
+@pytest.mark.parametrize(
+    ("change", "refusing"),
+    [
+        (None, False),
+        (("nearest(metric, own(values, metric.name))", "position(metric, own(values, metric.name))"), True),
+        (("listed ? cell : null", "listed ? cell : factorsOf(null)"), True),
+    ],
+    ids=["honest", "a value refused", "a group refused"],
+)
+def test_everyone_answers_every_study(client: OpenClient, change: Change | None, refusing: bool) -> None:
+    """Whoever picks the study learns nothing from who answers, and the ledger charges everyone alike."""
+    people = [{name: _plain(part) for name, part in who.items()} for who in PEOPLE.values()]
+    studies = hostile_studies()
+    found = client(change).evaluate(
+        """async ([texts, people]) => {
+            const client = await import("/static/fairgauge-client.js");
+            const studies = [];
+            for (const text of texts) studies.push(await client.parseStudy(new TextEncoder().encode(text)));
+            const limits = { study: null, lifetime: null };
+            const found = [];
+            for (const [i, person] of people.entries()) {
+                const ledger = new client.Ledger(`person ${i}`);
+                for (const study of studies) {
+                    const sent = await ledger.answer(study, person, { limits }).catch((error) => String(error));
+                    const kept = await ledger.recall(study.digest);
+                    found.push([sent.study ?? sent, JSON.stringify(kept?.charges ?? null)]);
+                }
+            }
+            return found;
+        }""",
+        [[study.to_bytes().decode() for study in studies], people],
+    )
+    each = len(studies)
+    everyone = [found[i : i + each] for i in range(0, len(found), each)]
+    assert (all(one == everyone[0] for one in everyone) is False) == refusing
+    if not refusing:
+        assert [study for study, _ in everyone[0]] == [study.digest for study in studies]
+    assert NOT_LISTED not in str(found)
+
+
+def _plain(part: dict[str, Any]) -> dict[str, Any]:
+    """What JSON has no way to say, JavaScript reads as text."""
+    return {name: str(value) if isinstance(value, float) else value for name, value in part.items()}
+
+
 def test_texts_of_errors_hold_neither_group_nor_value(client: OpenClient) -> None:
     texts = client().evaluate(
         """async (text) => {
             const client = await import("/static/fairgauge-client.js");
             const study = await client.parseStudy(new TextEncoder().encode(text));
             const profiles = [
-                { group: "zz-quokka", values: { recall: "0.5", error: 0 } },
-                { group: "female", values: { recall: "zz-quokka", error: 0 } },
-                { group: "female", values: { recall: 7731902, error: 0 } },
                 { group: "female", values: "zz-quokka" },
-                { group: { sex: "zz-quokka" }, values: {} },
                 { group: "zz-quokka" },
+                { group: "zz-quokka", values: {}, value: 7731902 },
                 "zz-quokka",
             ];
-            return profiles.map((profile) => {
-                try { client.answer(study, profile); } catch (error) { return String(error.stack); }
+            const refused = (work) => {
+                try { work(); } catch (error) { return String(error.stack); }
                 return "answered";
-            });
+            };
+            const [{ metric }] = study.questions;
+            const values = ["zz-quokka", 7731902].map((value) => refused(() => client.position(metric, value)));
+            return [...values, ...profiles.map((profile) => refused(() => client.answer(study, profile)))];
         }""",
         TWO.to_bytes().decode(),
     )

@@ -60,10 +60,14 @@ def steps(draw: Callable[..., int], group: int | None, position: Fraction | None
     return count
 
 
+def rows(channel: Channel) -> list[tuple[Fraction, ...]]:
+    return [tuple(Fraction(weight, ROW_SUM) for weight in row) for row in channel.table]
+
+
 class TestShape:
     def test_rows_are_ordered_by_group_then_level_then_abstain(self) -> None:
         channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=True)
-        order = [channel.row(group, level) for group in range(3) for level in range(3)] + [channel.abstain_row]
+        order = [channel.row(group, level) for group in range(3) for level in range(3)] + [channel.table[-1]]
         assert tuple(order) == channel.table
         assert (channel.rows, channel.symbols) == (10, 10)
 
@@ -78,10 +82,6 @@ class TestShape:
 
     def test_it_is_shown_without_its_table(self) -> None:
         assert repr(coin()) == "Channel(levels=(-1073741824, 1073741824), groups=1, abstain=False, further=())"
-
-    def test_no_abstain_row_unless_allowed(self) -> None:
-        with pytest.raises(CannotAnswer, match="does not allow abstaining"):
-            _ = sample_channel().abstain_row
 
     def test_is_a_value(self) -> None:
         channel = sample_channel()
@@ -194,7 +194,7 @@ class TestDraw:
         def hasty(group: int | None, position: Fraction | None, *, bits: Callable[[int], int]) -> int:
             if group is None or position is None:
                 bits(53)
-                return bisect_right(list(accumulate(channel.abstain_row)), bits(53))
+                return bisect_right(list(accumulate(channel.table[-1])), bits(53))
             return channel.draw(group, position, bits=bits)
 
         assert len({steps(hasty, *given) for given in EVERYONE}) > 1
@@ -204,21 +204,59 @@ class TestDraw:
         self, group: int | None, position: Fraction | None
     ) -> None:
         channel = sample_channel(abstain=True)
-        assert channel.draw(group, position, bits=scripted(0, sum(channel.abstain_row[:4]))) == 4
-        assert channel.mixture(group, position)[4] == Fraction(channel.abstain_row[4], ROW_SUM)
+        assert channel.draw(group, position, bits=scripted(0, sum(channel.table[-1][:4]))) == 4
+        assert channel.mixture(group, position)[4] == Fraction(channel.table[-1][4], ROW_SUM)
 
-    def test_refuses_to_abstain_unless_allowed(self) -> None:
-        with pytest.raises(CannotAnswer, match="does not allow abstaining"):
-            sample_channel().draw(None, None)
+    @pytest.mark.parametrize(("group", "position"), [(None, None), (0, None), (None, Fraction(0))])
+    def test_without_a_row_to_abstain_any_row_is_drawn(self, group: int | None, position: Fraction | None) -> None:
+        channel = sample_channel(groups=3)
+        for index in range(6):  # 2^53 / 6 is no integer: the first draw of each row is the next one up
+            first = -(-ROW_SUM * index // 6)
+            within = sum(channel.table[index][:index])
+            for drawn, row in ((first, index), ((first - 1) % ROW_SUM, (index - 1) % 6)):
+                found = channel.draw(group, position, bits=scripted(drawn, within))
+                assert found == bisect_right(list(accumulate(channel.table[row])), within)
+
+    @pytest.mark.parametrize("abstain", [False, True])
+    def test_the_law_of_those_who_lack_something_is_a_mixture_of_rows(self, abstain: bool) -> None:
+        """So whatever the rows promise holds for them: the exact epsilon, and what a crowd adds to it."""
+        channel = sample_channel(groups=3, levels=THREE_LEVELS, abstain=abstain)
+        sizes = dict(channel.rows_without())
+        assert sum(sizes.values()) == ROW_SUM
+        assert set(sizes) <= set(channel.table)
+        assert max(sizes.values()) - min(sizes.values()) <= 1
+        mixed = [
+            Fraction(sum(size * row[j] for row, size in sizes.items()), ROW_SUM**2) for j in range(channel.symbols)
+        ]
+        assert channel.mixture(None, None) == tuple(mixed)
+        assert sum(mixed) == 1
+        counted = dict.fromkeys(channel.table, 0)
+        for drawn in (*range(0, ROW_SUM, ROW_SUM // 10_007), ROW_SUM - 1):
+            counted[channel.row_without(drawn)] += 1
+        for row, count in counted.items():
+            assert count == pytest.approx(10_008 * sizes.get(row, 0) / ROW_SUM, abs=2)
+
+    @pytest.mark.parametrize(
+        "channel", [sample_channel(), sample_channel(abstain=True), sample_channel(groups=5, loss=50)]
+    )
+    def test_nobody_is_told_apart_by_more_than_the_exact_epsilon(self, channel: Channel) -> None:
+        """From integers alone, over everyone: on a level, between, outside, and without group or value."""
+        places = [Fraction(LEVEL_UNIT * x, 3) for x in (-9, -3, -1, 2, 3, 9)]
+        laws = {channel.mixture(group, place) for group in range(channel.groups) for place in places}
+        laws |= {channel.mixture(None, places[0]), channel.mixture(0, None), *(rows(channel))}
+        assert channel.loss is not None
+        for column in zip(*laws, strict=True):
+            assert max(column) <= channel.loss * min(column)
 
     @pytest.mark.parametrize("sign", [-1, 1])
-    def test_refuses_positions_outside_without_naming_them(self, sign: int) -> None:
-        position = sign * (LEVEL_UNIT + Fraction(1, 987654321))
-        for use in (sample_channel().draw, sample_channel().mixture):
-            with pytest.raises(CannotAnswer) as caught:
-                use(0, position)
-            assert "987654321" not in str(caught.value)
-            assert str(LEVEL_UNIT) not in str(caught.value)
+    def test_a_position_outside_is_the_nearest_end(self, sign: int) -> None:
+        channel = sample_channel(levels=THREE_LEVELS)
+        end = Fraction(sign * LEVEL_UNIT)
+        for outside in (end * Fraction(1000001, 1000000), 1000 * end):
+            assert channel.mixture(1, outside) == channel.mixture(1, end)
+            for drawn in (0, HALF, ROW_SUM - 1):
+                bits = (drawn, sum(channel.table[5][:5]))
+                assert channel.draw(1, outside, bits=scripted(*bits)) == channel.draw(1, end, bits=scripted(*bits))
 
     def test_by_default_symbols_vary(self) -> None:
         channel = sample_channel()
@@ -322,8 +360,8 @@ class TestJoint:
         for values in ((0, None, Fraction(0)), (0, Fraction(0), None), (None, Fraction(0), Fraction(0))):
             assert channel.mixture(*values) == (Fraction(3, 4), Fraction(1, 4))
             assert channel.draw(*values, bits=scripted(0, 0, 3 * QUARTER - 1)) == 0
-        with pytest.raises(CannotAnswer, match="the study does not allow abstaining"):
-            self.channel.draw(0, None, Fraction(0))
+        assert self.channel.mixture(0, None, Fraction(0)) == self.channel.mixture(None, None, None)
+        assert self.channel.draw(0, Fraction(0), None, bits=scripted(ROW_SUM - 1, 0, ROW_SUM - 1)) == 11
 
     def test_its_rows_are_counted(self) -> None:
         with pytest.raises(BadTable, match="table=12 rows: must have 8"):

@@ -50,7 +50,10 @@ export async function check(client, vectors) {
       wanted,
     );
   }
-  for (const [low, high, value, wanted] of vectors.positions ?? []) {
+  for (const [low, high, value, wanted, nearest] of vectors.positions ?? []) {
+    const close = client.nearest({ low, high }, value);
+    const met = close && nearest && close.n * BigInt(nearest[1]) === close.d * BigInt(nearest[0]);
+    if (close || nearest) same(`nearest of ${value} in ${low}..${high}`, Boolean(met), true);
     let found = null;
     try {
       found = client.position({ name: "m", low, high }, value);
@@ -64,10 +67,12 @@ export async function check(client, vectors) {
     const equal = found && wanted && found.n * BigInt(wanted[1]) === found.d * BigInt(wanted[0]);
     if (found || wanted) same(`position of ${value} in ${low}..${high}`, Boolean(equal), true);
   }
-  for (const { study, question, table, group, value, values = [value], bits, symbol } of vectors.draws) {
+  const { draws, without = [], outside = [] } = vectors;
+  for (const vector of [...draws, ...without, ...outside]) {
+    const { study, question, table, group, value, values = [value], bits, symbol } = vector;
     const asked = studies[study].tables[table ?? question];
     const given = bits.map(BigInt);
-    const places = asked.map(({ metric }, i) => (values[i] === null ? null : client.position(metric, values[i])));
+    const places = asked.map(({ metric }, i) => client.nearest(metric, values[i]));
     const drawn = asked[0].channel.draw(group, places, () => given.shift());
     same(`draw in ${study}.${table ?? question} of ${group}, ${values}, ${bits}`, [drawn, given.length], [symbol, 0]);
   }

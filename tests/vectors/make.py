@@ -7,9 +7,12 @@ bad         a change to the canonical bytes of "base" (one text replaced by anot
             and the error, its field and its rule
 logs        high, low, and the upper bound of ln(high / low) to 50 digits
 within      high, low, an epsilon, and whether ln(high / low) is at most that
-positions   low, high, a value as a person may type it, and v * 2^30 as a fraction; null if it is refused
-draws       a study's index, a question, a group's index, a value (both null to abstain), two draws of 53 bits, and the
-            symbol within the question
+positions   low, high, a value as a person may type it, v * 2^30 as a fraction or null if it is no number in the range,
+            and v * 2^30 of the nearest value in the range or null if it is no number
+draws       a study's index, a question, a group's index, a value (both null for someone who has none), two draws of 53
+            bits, and the symbol within the question
+without     the same for someone who lacks the group or the value, in questions with and without a row to abstain
+outside     the same for values outside of the range
 answers     an answer and its bytes
 """
 
@@ -263,10 +266,15 @@ TYPED = [
 def _positions() -> Iterator[list[object]]:
     for low, high in (("0", "1"), ("-0.5", "2"), ("-17.25", "1000000"), ("0", "100")):
         for value in TYPED:
-            found: list[str] | None = None
+            metric = Metric("m", low, high)
+            found: Fraction | None = None
             with suppress(CannotAnswer):
-                found = [str(part) for part in Metric("m", low, high).position(value).as_integer_ratio()]
-            yield [low, high, value, found]
+                found = metric.position(value)
+            yield [low, high, value, _parts(found), _parts(metric.nearest(value))]
+
+
+def _parts(position: Fraction | None) -> list[str] | None:
+    return None if position is None else [str(part) for part in position.as_integer_ratio()]
 
 
 def _draws(rng: random.Random) -> Iterator[Vector]:
@@ -295,6 +303,33 @@ def _draw(rng: random.Random, question: Question) -> Vector:
     return {**shown, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
+def _without(rng: random.Random) -> Iterator[Vector]:
+    """Draws of people who lack something; half the time where one row ends and the next begins."""
+    for index, (_, study) in enumerate(good_studies()):
+        for number, question in enumerate(study.questions):
+            rows = question.channel.rows
+            for group, value in ((None, None), (0, None), (None, question.metric.low), *[(None, None)] * 9):
+                bits = [rng.getrandbits(53), rng.getrandbits(53)]
+                if rng.random() < 0.5:
+                    bits[0] = (-(-ROW_SUM * rng.randrange(rows) // rows) - rng.randrange(2)) % ROW_SUM
+                yield {"study": index, "question": number, **_drawn(question, group, value, bits)}
+
+
+def _outside(rng: random.Random) -> Iterator[Vector]:
+    for index, (_, study) in enumerate(good_studies()):
+        for number, question in enumerate(study.questions):
+            group = rng.randrange(question.channel.groups)
+            for value in (f"{Decimal(question.metric.low) - 1:f}", f"{Decimal(question.metric.high) + 1:f}", "-1e300"):
+                bits = [rng.getrandbits(53), rng.getrandbits(53)]
+                yield {"study": index, "question": number, **_drawn(question, group, value, bits)}
+
+
+def _drawn(question: Question, group: int | None, value: str | None, bits: list[int]) -> Vector:
+    given = iter(bits)
+    symbol = question.channel.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
+    return {"group": group, "value": value, "bits": [str(b) for b in bits], "symbol": symbol}
+
+
 def make() -> Vector:
     """Return all vectors."""
     rng = random.Random(SEED)
@@ -318,6 +353,8 @@ def make() -> Vector:
         "within": list(_within(rng)),
         "positions": list(_positions()),
         "draws": list(_draws(rng)),
+        "without": list(_without(rng)),
+        "outside": list(_outside(rng)),
         "answers": [{"answer": json.loads(answer.to_bytes()), "bytes": answer.to_bytes().decode()}],
     }
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from fairgauge.channel import ROW_SUM
 from fairgauge.client import answer
-from fairgauge.client.answer import _channel_input
+from fairgauge.client.answer import _channel_input, groups_by_attribute
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Metric, Model, Study
 from fairgauge.study import Table as Asked
@@ -335,18 +335,52 @@ def _profiles() -> Iterator[Vector]:
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
+def _unfit() -> Iterator[Vector]:
+    """Profiles that lack something of that study, or have something else: with all bits given, each has its symbol."""
+    study, rng = good_studies()[-1][1], random.Random(SEED + 1)
+    (table,) = study.tables
+    groups: list[Any] = [
+        None,
+        "female",
+        7,
+        {},
+        {"sex": "female"},
+        {"sex": "other", "age": "30+"},
+        {"sex": 1, "age": None},
+    ]
+    values: list[Any] = [
+        {},
+        {"understood": "0.5"},
+        {"understood": None, "delay": "1"},
+        {"understood": "x", "delay": "1"},
+    ]
+    values += [
+        {"understood": True, "delay": []},
+        {"understood": "2", "delay": "-7"},
+        {"understood": "-2", "delay": "1e300"},
+    ]
+    whole = {"group": {"sex": "female", "age": "30+"}, "values": {"understood": "0.5", "delay": "1"}}
+    profiles = [{**whole, "group": group} for group in groups] + [{**whole, "values": value} for value in values]
+    for profile in profiles:
+        bits = [rng.getrandbits(53) for _ in range(3)]
+        given = iter(bits)
+        inputs = _channel_input(table, groups_by_attribute(study, profile["group"]), profile["values"])
+        symbol = table[0].channel.draw(*inputs, bits=lambda _, given=given: next(given))  # type: ignore[misc]
+        shown = [str(b) for b in (0, *bits)]
+        yield {"study": len(good_studies()) - 1, "profile": profile, "bits": shown, "symbol": symbol}
+
+
 def _refusals() -> Iterator[Vector]:
-    """Profiles that devices refuse, and studies that they cannot answer yet."""
+    """Studies that devices cannot answer yet, and what is no profile."""
     studies = [study for _, study in good_studies()]
     person: dict[str, Any] = {"group": {"sex": "female"}, "values": {"recall": "0.5", "false alarms": "0"}}
     for index, profile in [
         (1, person),
         (2, person),
         (3, person),
-        (4, {**person, "values": {"recall": "0.5"}}),
-        (4, {**person, "values": {"recall": "2", "false alarms": "0"}}),
-        (4, {**person, "group": {"sex": None}}),
-        (4, {**person, "group": "other"}),
+        (4, {"group": {"sex": "female"}}),
+        (4, {**person, "value": "0.5"}),
+        (4, {**person, "values": "0.5"}),
     ]:
         try:
             answer(studies[index], profile)
@@ -373,7 +407,7 @@ def make() -> Vector:
         ],
         "bad": list(_bad()),
         "draws": list(_draws(random.Random(SEED))),
-        "profiles": list(_profiles()),
+        "profiles": [*_profiles(), *_unfit()],
         "refusals": list(_refusals()),
     }
 

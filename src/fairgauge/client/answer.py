@@ -79,10 +79,14 @@ def answer(
     it keeps to.  A :class:`~fairgauge.client.ledger.Ledger` answers each study once, and keeps to the limit for a
     lifetime too.
 
-    Whether the device refuses depends on the study and the profile, never on the coin: every question is
-    checked before the coin is tossed.  It also refuses a study that asks for what it cannot do.
+    Whether the device refuses depends on the study, its clock and its limits, never on the coin, the group or a value:
+    a refusal costs nothing, so whoever picks the study could read from refusals what the table hides.  A group that the
+    study does not list, a group or a value that is missing, and a value that is no number are answered by the row for
+    those who abstain; where there is none, by one of all rows, each as likely as any other.  A value outside of the
+    metric's range counts as its nearest end.  It refuses a study that asks for what it cannot do.
 
-    Guarantee: exact; the answer is epsilon-differentially private for the study's exact epsilon.
+    Guarantee: exact; whether there is an answer does not depend on the profile, and the answer is
+    epsilon-differentially private for the study's exact epsilon.
 
     Args:
         study: The study, whose tables are checked again here.
@@ -95,8 +99,8 @@ def answer(
     Raises:
         InvalidInput: If the study or the ticket is not one.
         NotPrivate: If a table spends more than the study declares, or than one study may.
-        CannotAnswer: If the study is not open by this device's clock, or the profile does not fit the study; the
-            text never holds the group or a value.
+        CannotAnswer: If the study is not open by this device's clock, or asks for what it cannot do, or the profile has
+            not the two parts of one; the text never holds the group or a value.
     """
     check_arguments(study=(study, Study))
     if study.site is not None:
@@ -113,10 +117,8 @@ def answer(
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_profile(profile)
-    groups, values = _groups_by_attribute(study, profile["group"]), profile["values"]
-    if not isinstance(values, Mapping):
-        raise CannotAnswer('"values" must give a value for each metric\'s name')
-    inputs = [_channel_input(table, groups, values) for table in study.tables]
+    groups = groups_by_attribute(study, profile["group"])
+    inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
     symbol = study.tables[picked][0].channel.draw(*inputs[picked])
     name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
@@ -124,9 +126,11 @@ def answer(
 
 
 def check_profile(profile: object) -> None:
-    """Refuse what has not the two parts of a profile."""
+    """Refuse what has not the two parts of a profile, whatever is in them: that is a mistake of the program."""
     if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:
         raise CannotAnswer('a profile has two parts, "group" and "values"')
+    if not isinstance(profile["values"], Mapping):
+        raise CannotAnswer('"values" must give a value for each metric\'s name')
 
 
 def check_digest(study: str) -> None:
@@ -162,51 +166,34 @@ def check_time(study: Study) -> None:
         raise CannotAnswer(f"the study closed at {study.closes}, and this device's clock says {now}")
 
 
-def _groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
-    """Return the group for each attribute's name; a study of one attribute needs no name."""
+def groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
+    """Return the group for each attribute's name; one without a name is of the only attribute, or of none."""
     if isinstance(group, Mapping):
         return group
-    names = sorted({factor.name for attribute in study.attributes for factor in attribute.factors})
-    if len(names) > 1 and group is not None:
-        raise CannotAnswer(f'"group" must give a group for each of {", ".join(names)}')
-    return dict.fromkeys(names, group)
+    names = {factor.name for attribute in study.attributes for factor in attribute.factors}
+    return dict.fromkeys(names, group) if len(names) == 1 else {}
 
 
 def _channel_input(
     table: tuple[Question, ...], groups: Mapping[str, Any], values: Mapping[str, Any]
 ) -> tuple[int | None, *tuple[Fraction | None, ...]]:
-    """Return what the channel of a table takes, or refuse without saying what was there."""
+    """Return what the channel of a table takes; None for what is missing, not listed or no number."""
     attribute = table[0].attribute
-    places = {factor.name: _group_index(factor, groups.get(factor.name)) for factor in attribute.factors}
-    positions = {question.metric.name: _position(question, values) for question in table}
-    if not table[0].channel.abstain:
-        for name, found in [*places.items(), *positions.items()]:
-            if found is None:
-                raise CannotAnswer(f"{name} has no value on this device and the study does not allow abstaining")
-    return _cell(attribute, list(places.values())), *positions.values()
+    places = [group_index(factor, groups.get(factor.name)) for factor in attribute.factors]
+    return _cell(attribute, places), *(question.metric.nearest(values.get(question.metric.name)) for question in table)
 
 
-def _position(question: Question, values: Mapping[str, Any]) -> Fraction | None:
-    value = values.get(question.metric.name)
-    return None if value is None else question.metric.position(value)
-
-
-def _group_index(attribute: Attribute, group: Any) -> int | None:
-    if group is None:
-        return None
-    if not isinstance(group, str) or group not in attribute.groups:
-        raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
-    return attribute.groups.index(group)
+def group_index(attribute: Attribute, group: object) -> int | None:
+    """Return the place of a group in an attribute's list; None for one that is not there."""
+    return attribute.groups.index(group) if isinstance(group, str) and group in attribute.groups else None
 
 
 def _cell(attribute: Attribute, places: list[int | None]) -> int | None:
-    """Return the index of the cell of groups that are crossed, the last attribute fastest."""
+    """Return the index of the cell of groups that are crossed, the last attribute fastest; None if one is missing."""
     cell = 0
     for factor, place in zip(attribute.factors, places, strict=True):
-        if place is None:
-            return None
-        cell = cell * len(factor.groups) + place
-    return cell
+        cell = cell * len(factor.groups) + (place or 0)
+    return (cell, None)[None in places]
 
 
 def _is_hexadecimal(value: object, *, digits: int) -> bool:

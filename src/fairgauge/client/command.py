@@ -11,13 +11,15 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from fairgauge.client.numbers import is_number
-from fairgauge.errors import BadLedger, FairgaugeError, InvalidInput
+from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.delivery import Patience
@@ -47,7 +49,7 @@ HELP = {
     "value_column": "For a site: the column of the metric; its name unless given.",
     "person_column": "For a site: the column that tells people apart; without it each record is a person.",
     "output": "For a site: write the answer to this file.",
-    "empty": "For a site: answer though not one record counts; otherwise that is refused, and nothing is spent.",
+    "empty": "For a site: answer though there is no record; otherwise that is refused, and nothing is spent.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
     "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
     "wait": "Stay until the moment that the ledger drew has come, and send then.",
@@ -170,7 +172,9 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)
+    notes: list[str] = []
     if ledger.state(study.digest) is None:
+        notes = _misfits(request, study, profile)
         ticket = prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
@@ -210,6 +214,29 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+    # For the person's own eyes, when everything is sent.
+    sys.stderr.write("".join(f"answered all the same, but {note}\n" for note in notes))
+
+
+def at_terminal(stdin: TextIO | None) -> bool:
+    """Tell whether somebody sits there, who may be told what does not fit and type something else.
+
+    A program may not: that it then sends nothing would tell whoever picked the study what the person has.
+    """
+    return stdin is not None and stdin.isatty()
+
+
+def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
+    """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
+    from fairgauge.client.fitting import misfits
+
+    if not request.group and not request.value:
+        rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
+        raise InvalidInput("group and value", "nothing", rule)
+    found = misfits(study, profile)
+    if found and at_terminal(sys.stdin):
+        raise CannotAnswer(f"{found[0]}; nothing was drawn")
+    return found
 
 
 def _check(request: Request) -> None:
@@ -248,8 +275,13 @@ def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str |
 
     Standard input has the ticket on its first line if that is read from there.  Each further line is a value if it
     begins with the name of one of the study's metrics and ``=`` and values are read from there, else a group.
+
+    Raises:
+        InvalidInput: At a terminal, for what makes no sense; from a program, that counts as nothing.
     """
-    lines = _lines(stdin)
+    if isinstance(stdin, TextIOWrapper):
+        stdin.reconfigure(errors="replace")  # bytes that are no text are no group that a study lists
+    lines = filter(None, map(str.strip, stdin))
     ticket = next(lines, "") if request.ticket == "-" else request.ticket
     groups = [text for text in request.group if text != "-"]
     values = [text for text in request.value if text != "-"]
@@ -259,39 +291,46 @@ def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str |
         for line in lines:
             value = from_stdin == (False, True) or (from_stdin[1] and line.rpartition("=")[0] in metrics)
             (values if value else groups).append(line)
+    if at_terminal(stdin):
+        _check_typed(groups, values, study)
     return ticket, {"group": _read_groups(groups, study), "values": dict(map(_read_value, values))}
 
 
-def _lines(stdin: TextIO) -> Iterator[str]:
-    """Give the lines of standard input that have something on them, without the white space around it."""
-    try:
-        yield from filter(None, map(str.strip, stdin))
-        return
-    except UnicodeDecodeError:
-        pass  # Its text holds the bytes.
-    raise InvalidInput("standard input", "not shown", "must be text in UTF-8")
+def _check_typed(groups: list[str], values: list[str], study: "Study") -> None:
+    """Refuse what cannot be read, without showing it."""
+    known = _attributes(study)
+    names = [text.partition("=")[0] for text in groups if text.partition("=")[0] in known]
+    if len(set(names)) < len(names):
+        raise InvalidInput("group", "not shown", "must be given once for each attribute")
+    if len(groups) > max(1, len(names)):
+        rule = f"must name its attribute, one of {', '.join(sorted(known))}: NAME=GROUP"
+        raise InvalidInput("group", "not shown", rule)
+    if not all("=" in text for text in values):
+        raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
+
+
+def _attributes(study: "Study") -> dict[str, tuple[str, ...]]:
+    """Return the groups of each attribute that a person has a group of."""
+    return {factor.name: factor.groups for attribute in study.attributes for factor in attribute.factors}
 
 
 def _read_groups(typed: list[str], study: "Study") -> Any:
-    """Read ``female`` or ``sex=female``; the latter where the name is one of the study's attributes."""
-    attributes = {factor.name for attribute in study.attributes for factor in attribute.factors}
+    """Read ``female`` or ``sex=female``; the latter unless the study has groups with a mark, and no such attribute.
+
+    Which of the two it is decides about the account that pays, and so must not depend on the person.
+    """
+    known = _attributes(study)
     pairs = [text.partition("=") for text in typed]
-    if pairs and all(mark and name in attributes for name, mark, _ in pairs):
-        if len({name for name, _, _ in pairs}) < len(pairs):
-            raise InvalidInput("group", "not shown", "must be given once for each attribute")
-        return {name: group or None for name, _, group in pairs}
-    if len(typed) > 1:
-        raise InvalidInput(
-            "group", "not shown", f"must name its attribute, one of {', '.join(sorted(attributes))}: NAME=GROUP"
-        )
-    return (typed[0] if typed else None) or None
+    marked = any("=" in group for groups in known.values() for group in groups)
+    if pairs and all(mark for _, mark, _ in pairs) and (not marked or any(name in known for name, _, _ in pairs)):
+        often = Counter(name for name, _, _ in pairs)
+        return {name: group or None if often[name] == 1 else None for name, _, group in pairs}
+    return (typed[0] or None) if len(typed) == 1 else None
 
 
 def _read_value(typed: str) -> tuple[str, str | None]:
     name, mark, number = typed.rpartition("=")
-    if not mark:
-        raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
-    if not number:
+    if not mark or not number:
         return name, None
     return name, number if is_number(number) else "not a number"
 

@@ -93,7 +93,8 @@ class Ledger:
         """Answer a study, or return the answer that it got before; either way it is on the disk first.
 
         Guarantee: exact; over the ledger's lifetime each study gets at most one randomisation, and the answers
-        about an attribute have a summed epsilon within the lifetime limit.
+        about an attribute have a summed epsilon within the lifetime limit.  Whoever lacks a group or a value is charged
+        as everyone is: neither group nor value decides whether there is an answer.
 
         Args:
             study: The study.
@@ -104,7 +105,7 @@ class Ledger:
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.
-            CannotAnswer: If the profile does not fit the study, or the lifetime limit forbids it.
+            CannotAnswer: If the study is not open, the lifetime limit forbids it, or the profile has not the two parts.
         """
         limits = limit if isinstance(limit, Limits) else Limits() if limit is None else Limits(limit)
         check_arguments(study=(study, Study))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 from fairgauge.client.site import Record, entry_text
@@ -25,7 +24,7 @@ class Columns:
         prediction: The column that says what the model said, 0 or 1.
         value: The column of the metric, unless it has the metric's name.
         person: The column that tells people apart; without one each record is a person of its own.  With one, a record
-            that names nobody is left out: nobody could say how many of one person there are.
+            that names nobody is left out of the counts: nobody could say how many of one person there are.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -55,16 +54,22 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
         columns: Where things stand; each has the name of what it holds unless this says otherwise.
 
     Raises:
-        InvalidInput: If the file cannot be read, or a column is missing.
+        InvalidInput: If the file cannot be read, or a column is missing; never for what a record holds.
     """
     columns = columns or Columns()
     groups, outcome = columns.of(site)
     wanted = [*groups, *outcome, *([columns.person] if columns.person else [])]
     table = read_columns(given, list(dict.fromkeys(wanted)))
-    people: Iterable[object] = map(person_text, table[columns.person]) if columns.person else repeat(None)
     rows = zip(*(zip(*(table[name] for name in names), strict=True) for names in (groups, outcome)), strict=True)
-    found = ((person, *row) for person, row in zip(people, rows, strict=False))
-    return (record for record in found if record[0] is not None) if columns.person else found
+    if columns.person is None:
+        return ((None, *row) for row in rows)
+    people = map(person_text, table[columns.person])
+    # Without a person it has no group either: it is left out where records without one are, and not before.
+    nobody = (None,) * len(groups)
+    return (
+        (who, nobody if who is None else of_groups, of_outcome)
+        for who, (of_groups, of_outcome) in zip(people, rows, strict=True)
+    )
 
 
 def some_of(records: Iterable[Record], counts: Callable[[Record], bool], otherwise: str) -> Iterator[Record]:
@@ -72,7 +77,8 @@ def some_of(records: Iterable[Record], counts: Callable[[Record], bool], otherwi
 
     Args:
         records: The records.
-        counts: Whether a record counts; not asked any more once one does.
+        counts: Whether a record counts; not asked any more once one does.  Where others see whether there is an answer,
+            every record must count here: two sites that differ in one person's records have as many of them.
         otherwise: What to do if that is meant.
 
     Raises:

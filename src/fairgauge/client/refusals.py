@@ -1,7 +1,8 @@
 """Why a device gives no answer, as far as a server may know.
 
-What a study asks and what a device allows is no secret of a person, and an operator who reads it can help.  Whatever
-comes after that, when the group and the values are read, may depend on them: then there is one text for everything.
+What a study asks and what a device allows is no secret of a person, and an operator who reads it can help.  The group
+and the values decide about no refusal.  What fails when they are read all the same, such as a profile that is none, has
+one text for everything.
 """
 
 from collections import Counter
@@ -29,7 +30,7 @@ TOLD = {
     "settings": "the device's own settings cannot be used",
     "agent": "the device's agent does not answer",
 }
-# What is the same for everything that might depend on a person's group or values.
+# What is the same for everything that fails when a profile or records are read.
 UNTOLD = "device"
 
 

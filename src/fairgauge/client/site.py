@@ -14,7 +14,15 @@ from os import PathLike
 from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
-from fairgauge.client.answer import ID_BYTES, check_able, check_digest, check_id, check_ticket, check_time
+from fairgauge.client.answer import (
+    ID_BYTES,
+    check_able,
+    check_digest,
+    check_id,
+    check_ticket,
+    check_time,
+    group_index,
+)
 from fairgauge.client.limits import Limits
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer, InvalidInput
@@ -83,13 +91,14 @@ def answer_for_site(
 
     Args:
         study: A study for sites.
-        records: For each record the person, the groups and the outcome; what lacks a group or an outcome is left out.
+        records: For each record the person, the groups and the outcome.  A record without a group or an outcome, and
+            one whose group the study does not list or whose outcome is none, is left out of the counts.
         limit: What the site is willing to spend for each person; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the site may answer; it becomes the answer's id, which is random without one.
 
     Raises:
         NotPrivate: If the study spends more than the limit.
-        CannotAnswer: If the study is for devices or not open, or a record does not fit; the text never holds an entry.
+        CannotAnswer: If the study is for devices or not open; never for what a record holds.
     """
     site = study.site
     if site is None:
@@ -102,7 +111,9 @@ def answer_for_site(
     check_time(study)
     (limit or Limits()).check_study(study)
     decay = site.decay
-    counts = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
+    noisy = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
+    # Cut off when they are noisy already, which tells no more; to refuse would be free, and tell something.
+    counts = [max(-MOST_IN_CELL, min(MOST_IN_CELL, count)) for count in noisy]
     name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
     return SiteAnswer(study.digest, name, tuple(counts))
 
@@ -135,13 +146,14 @@ def count_records(site: Site, records: Iterable[Record]) -> list[int]:
 
 
 def law_of(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
-    """Return the cells that a record may be counted in, each with its chance; none if something is missing.
+    """Return the cells that a record may be counted in, each with its chance; none if it cannot be counted.
 
-    A value between two levels is rounded to one of them at random, so that the mean stays.
+    A value between two levels is rounded to one of them at random, so that the mean stays; one outside of the metric's
+    range counts as its nearest end.
     """
     group = _group(site.attribute, groups)
     if site.metric is None or site.levels is None:
-        truth, prediction = (_binary(name, entry) for name, entry in zip(("truth", "prediction"), outcome, strict=True))
+        truth, prediction = map(_binary, outcome)
         if group is None or truth is None or prediction is None:
             return ()
         return ((4 * group + 2 * truth + prediction, Fraction(1)),)
@@ -152,8 +164,26 @@ def law_of(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> t
     return ((above, part),) if part == 1 else ((above, part), (above - 1, 1 - part))
 
 
+def check_record(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> None:
+    """Refuse an entry that is there and cannot be counted: for records that are no secret, and for nobody else's.
+
+    Raises:
+        CannotAnswer: Naming what it must be; the text does not hold the entry.
+    """
+    for factor, entry in zip(site.attribute.factors, groups, strict=True):
+        if entry_text(entry) is not None and group_index(factor, entry_text(entry)) is None:
+            raise CannotAnswer(f"{factor.name} must be one of {', '.join(factor.groups)} in every record, or empty")
+    if site.metric is not None:
+        if entry_text(outcome[0]) is not None:
+            site.metric.position(outcome[0])  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
+        return
+    for name, entry in zip(("truth", "prediction"), outcome, strict=True):
+        if entry_text(entry) is not None and _binary(entry) is None:
+            raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
+
+
 def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
-    """Return the cell of a record; None if something is missing."""
+    """Return the cell of a record; None if it cannot be counted."""
     law = law_of(site, groups, outcome)
     if not law:
         return None
@@ -164,37 +194,27 @@ def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> in
 def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
     cell = 0
     for factor, entry in zip(attribute.factors, entries, strict=True):
-        text = entry_text(entry)
-        if text is None:
+        place = group_index(factor, entry_text(entry))
+        if place is None:
             return None
-        if text not in factor.groups:
-            raise CannotAnswer(f"{factor.name} must be one of {', '.join(factor.groups)} in every record, or empty")
-        cell = cell * len(factor.groups) + factor.groups.index(text)
+        cell = cell * len(factor.groups) + place
     return cell
 
 
 _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 
-def _binary(name: str, entry: object) -> int | None:
-    text = entry_text(entry)
-    if text is None:
-        return None
+def _binary(entry: object) -> int | None:
+    text = entry_text(entry) or ""
     found = _BINARY.get(text.lower())
-    if found is None and _ZERO_OR_ONE.fullmatch(text):  # 1.0, as floats have it
-        found = int(text[0])
-    if found is None:
-        raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
-    return found
+    return int(text[0]) if found is None and _ZERO_OR_ONE.fullmatch(text) else found  # 1.0, as floats have it
 
 
 def _place(metric: Metric, levels: Sequence[int], entry: object) -> tuple[int, Fraction] | None:
     """Return the level at or above a value, and how much of the way to it from the level below the value is."""
-    if entry_text(entry) is None:
+    position = metric.nearest(entry)
+    if position is None:
         return None
-    position = metric.position(entry)  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
-    if not levels[0] <= position <= levels[-1]:
-        raise CannotAnswer(f"{metric.name} must be from {metric.low} to {metric.high} in every record, or empty")
     above = next(index for index, level in enumerate(levels) if level >= position)
     if levels[above] == position:
         return above, Fraction(1)
@@ -208,5 +228,5 @@ def entry_text(entry: Any) -> str | None:
     except TypeError:
         missing = True  # pandas.NA is neither equal nor unequal
     except ValueError:
-        missing = False  # an array is no entry that anything fits
+        missing = False  # an array, which no entry is
     return None if missing else str(entry).strip() or None

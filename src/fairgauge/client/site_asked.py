@@ -1,7 +1,8 @@
 """A site that a framework asks: one answer from its own records, or a refusal that says nothing of them.
 
 First comes all that depends on the study and on the site's own settings; a refusal there may be told.  Then the records
-are read, and from there on every failure is the same failure.
+are read, and there is an answer whatever each of them holds: what cannot be counted is left out.  Only a file that is
+no table, that lacks a column or that has no row at all is not answered from, and every such failure is the same.
 """
 
 import logging
@@ -26,7 +27,7 @@ def answer_asked(settings: str | Path, study: Study) -> SiteAnswer | Refusal:
     """Answer a study for sites as the site's own file says, or repeat the answer that it got.
 
     Guarantee: exact; the counts are epsilon-differentially private for each person, over the ledger's lifetime each
-    study gets noise once, and a refusal after the records were touched is the same whatever is in them.
+    study gets noise once, and no entry of a record decides whether there is an answer.
 
     Args:
         settings: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`).
@@ -93,6 +94,7 @@ def _records(study: Study, own: SiteSettings) -> Iterator[Record]:
     if study.site is None:
         return
     records = records_of(study.site, own.records, own.columns)
-    # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.
+    # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.  How
+    # many rows there are is the same for two sites that differ in one person's records.
     otherwise = 'If the site really has nobody to count, its settings say "empty": true'
     yield from records if own.empty else some_of(records, lambda _: True, otherwise)

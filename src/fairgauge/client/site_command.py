@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -46,7 +47,8 @@ def run_for_site(
         check_open(study.digest, request.send, patience=patience)
     if known is None and request.records is None:
         raise CannotAnswer("the study is for sites that hold many people: give the site's records with --records")
-    answer = ledger.answer_for_site(study, _records(request, site), limit=limits, ticket=ticket)
+    left_out: Counter[bool] = Counter()
+    answer = ledger.answer_for_site(study, _records(request, site, left_out), limit=limits, ticket=ticket)
     if not request.json:
         sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
         sys.stdout.flush()
@@ -61,6 +63,12 @@ def run_for_site(
         done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
         said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
     sys.stdout.write(f"{said}\n")
+    if left_out[True]:  # for the site's own eyes, when everything is sent
+        sys.stdout.flush()
+        sys.stderr.write(
+            f"{left_out[True]:,} of {left_out.total():,} records were left out: they lack a person, a group that the "
+            "study lists, or an outcome\n"
+        )
 
 
 def table(site: "Site", answer: SiteAnswer) -> str:
@@ -86,8 +94,10 @@ def _outcomes(site: "Site") -> tuple[str, list[str]]:
     return site.metric.name, [f"{float(value):.6g}" for value in values]
 
 
-def _records(request: "Request", site: "Site") -> Iterator[Record]:
-    """Read the records when they are asked for, and not if the study was answered before."""
+def _records(request: "Request", site: "Site", left_out: Counter[bool]) -> Iterator[Record]:
+    """Read the records when they are asked for, and not if the study was answered before; note which are left out."""
+    from fairgauge.client.command import at_terminal
+
     if request.records is None:
         return
     factors = [factor.name for factor in site.attribute.factors]
@@ -100,12 +110,22 @@ def _records(request: "Request", site: "Site") -> Iterator[Record]:
     columns = Columns(
         groups, request.truth_column, request.prediction_column, request.value_column, request.person_column
     )
-    records = records_of(site, Path(request.records), columns)
+
+    def counts(record: Record) -> bool:
+        return bool(law_of(site, *record[1:]))
+
+    def noted(records: Iterator[Record]) -> Iterator[Record]:
+        for record in records:
+            left_out[not counts(record)] += 1
+            yield record
+
+    records = noted(records_of(site, Path(request.records), columns))
     if request.empty:
         yield from records
         return
     otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
-    yield from some_of(records, lambda record: bool(law_of(site, *record[1:])), otherwise)
+    # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
+    yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
 
 
 def _deliver(ledger: SiteLedger, answer: SiteAnswer, request: "Request", patience: "Patience | None") -> None:

@@ -44,7 +44,7 @@ class SiteLedger(Ledger):
 
         Raises:
             NotPrivate: If the study spends more than one study may.
-            CannotAnswer: If the records do not fit the study, or the lifetime limit forbids it.
+            CannotAnswer: If the study is for devices or not open, or the lifetime limit forbids it.
         """
         if study.site is None:
             raise CannotAnswer("the study is for devices of one person each, and this is a site that holds many people")

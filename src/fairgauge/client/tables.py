@@ -16,7 +16,9 @@ Entries = list[Any]
 def read_columns(given: Any, wanted: Sequence[str], perhaps: Sequence[str] = ()) -> dict[str, Entries]:
     """Return columns of a file, of a data frame of any engine that narwhals knows, or of a mapping.
 
-    Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.
+    Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.  One
+    record that is broken does not end it: a row of a CSV file with more or fewer entries than names has no entry at
+    all, and bytes that are no UTF-8 are no group that a study lists and no number.
 
     Args:
         given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.
@@ -61,25 +63,22 @@ def _file(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str
 
 def _csv(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str, Entries]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
             rows = csv.reader(file, strict=True)
             names = next(rows, [])
             _check(wanted, names)
             places = {name: names.index(name) for name in (*wanted, *perhaps) if name in names}
             found: dict[str, Entries] = {name: [] for name in places}
-            ragged = False
             for row in rows:
                 if not row:
                     continue  # an empty line
-                ragged = ragged or len(row) != len(names)
+                whole = len(row) == len(names)
                 for name, place in places.items():
-                    found[name].append(row[place] if place < len(row) else None)
-    except (OSError, UnicodeDecodeError, csv.Error):
+                    found[name].append(row[place] if whole else None)
+    except (OSError, csv.Error):
         found = {}  # its text may hold an entry, so it is not chained
     if not found:
         _unreadable(path)
-    if ragged:
-        raise InvalidInput("records", path, "must have as many entries in every row as names at its top")
     return found
 
 
@@ -129,4 +128,4 @@ def _check(wanted: Sequence[str], names: Iterable[str]) -> None:
 
 
 def _unreadable(path: Path) -> NoReturn:
-    raise InvalidInput("records", path, "cannot be read as a table in UTF-8 with a line of names at its top")
+    raise InvalidInput("records", path, "cannot be read as a table with a line of names at its top")

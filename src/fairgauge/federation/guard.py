@@ -1,7 +1,8 @@
-"""The guard on a device: what an app's code measured goes in, one answer comes out, or a refusal that says nothing.
+"""The guard on a device: what an app's code measured goes in, and one answer comes out.
 
 First comes all that depends on the study and on the device's own settings; a refusal there may be told.  Then the
-group is read and the app's code runs.  From there on every failure is the same failure.
+group is read and the app's code runs.  From there on there is an answer whatever they give: what fails, what is missing
+and what the study does not list is answered as by somebody who lacks it, and charged as any answer is.
 """
 
 import builtins
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.disk import make_folder
+from fairgauge.client.fitting import misfits
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
+from fairgauge.study.numbers import exact
 
 if TYPE_CHECKING:
     from fairgauge.client.site import SiteAnswer
@@ -39,10 +42,10 @@ class Guard:
     def answer(
         self, study: Study, groups: Callable[[], Mapping[str, Any]], values: Callable[[], Mapping[str, Any]]
     ) -> Answer | Refusal:
-        """Answer a study, or repeat the answer that it got; the two functions run code of the app by :func:`of_app`.
+        """Answer a study, or repeat the answer that it got; the two functions run code of the app.
 
-        Guarantee: exact; whatever the functions return or raise, the answer is epsilon-differentially private for
-        the study's exact epsilon, and a refusal is the same whatever they did.
+        Guarantee: exact; whatever the functions return or raise, there is an answer if there would be one for anybody,
+        and it is epsilon-differentially private for the study's exact epsilon.
         """
         try:
             make_folder(self.ledger)
@@ -54,10 +57,14 @@ class Guard:
         refused = check_whoever(study, kept, self.limits)
         if refused is not None:
             return refused
+        profile = {"group": given_by_app(groups), "values": given_by_app(values)}
         try:
-            return kept.answer(study, {"group": groups(), "values": values()}, limit=self.limits)
-        except FairgaugeError as problem:
+            found = kept.answer(study, profile, limit=self.limits)
+        except FairgaugeError as problem:  # another process was quicker, or the study has just closed
             return Refusal(UNTOLD, str(problem))
+        for misfit in misfits(study, profile):
+            _logger.warning("study %s: answered all the same, but %s", study.digest, misfit)
+        return found
 
 
 def guarded(code: Callable[[], "Answer | SiteAnswer | Refusal"]) -> "Answer | SiteAnswer | Refusal":
@@ -88,6 +95,31 @@ def of_app(code: Callable[[], Any]) -> Any:
     except BaseException as problem:  # noqa: BLE001 - the text of an exit or of an interrupt would travel like any other
         where = place(problem)
     raise CannotAnswer(f"the app's own code failed with {where}")
+
+
+def given_by_app(code: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what code of the app gives by name, as plain texts and numbers; nothing if it fails, however it does."""
+    try:
+        found: Mapping[Any, Any] = code()
+        return {str.__str__(name): _plain(entry) for name, entry in found.items() if isinstance(name, str)}
+    except BaseException as problem:  # noqa: BLE001 - one that gets away would be an answer less
+        _logger.warning("the app's own code failed with %s; what it was to give counts as missing", place(problem))
+    return {}
+
+
+def _plain(entry: Any) -> str | int | float | None:
+    """Return an entry without whatever a class of the app's own could do where it is read; None if it is neither."""
+    match entry:
+        case bool():
+            return None
+        case str():
+            return str.__str__(entry)
+        case int():
+            return int.__index__(entry)
+        case float():
+            return float.__float__(entry)
+    number = exact(entry)  # such as NumPy's
+    return None if number is None else float(number)
 
 
 def place(problem: BaseException) -> str:

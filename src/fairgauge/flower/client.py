@@ -15,7 +15,7 @@ from fairgauge.client.refusals import Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
-from fairgauge.federation.guard import Guard, guarded, of_app
+from fairgauge.federation.guard import Guard, given_by_app, guarded, of_app
 from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study
@@ -62,13 +62,17 @@ def private_metrics(
     file at ``fairgauge-site`` says where they are, how they are read, and how far the site goes.  The app's evaluation
     does not run then, for code that sees all records could put any one of them into every count.
 
+    Where a group is missing or not one that the study lists, and where the evaluation fails or measures nothing, the
+    device answers all the same: by the study's row for those who abstain, or where there is none by one of all rows,
+    each as likely as any other.  A metric outside of its range counts as the range's nearest end.
+
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
-    private for the study's exact epsilon, but for whether there is an answer at all.
+    private for the study's exact epsilon, and whether there is an answer depends on study and settings alone.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
-        group: The device's group for each attribute's name, each a value or a function of the context as well.  None
-            abstains.  A site has none.
+        group: The device's group for each attribute's name, each a value or a function of the context as well.  None,
+            and a function that fails, is a group that is missing.  A site has none.
         ledger: The device's ledger: one file for each device, which outlives runs.  A site's own file names its own.
     """
     app = app_folder()
@@ -89,7 +93,7 @@ def private_metrics(
             return Refusal("settings", "a device needs a group and a ledger")
         measured = partial(_measure, call_next, message, context)
         if AGENT in context.node_config:
-            return ask_agent(str(context.node_config[AGENT]), found, measured)
+            return ask_agent(str(context.node_config[AGENT]), found, partial(given_by_app, measured))
         path = state_of(app, _setting(ledger, context))
         _log_once(found.digest, path)
         # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
@@ -124,10 +128,17 @@ def _log_once(digest: str, path: Path) -> None:
 
 
 def _groups(group: Any, context: Context) -> dict[str, Any]:
-    named = _setting(group, context)
-    if not isinstance(named, Mapping):
-        raise CannotAnswer('"group" must give a group for each attribute\'s name')
-    return {attribute: _setting(own, context) for attribute, own in named.items()}
+    named = group(context) if callable(group) else group
+    return {attribute: _own(setting, context) for attribute, setting in named.items()}
+
+
+def _own(setting: Any, context: Context) -> Any:
+    """Return a group that may be missing, such as from a node's configuration that does not have it."""
+    try:
+        return _setting(setting, context)
+    except CannotAnswer as problem:
+        _logger.warning("%s; the group counts as missing", problem)
+    return None
 
 
 def _limits(context: Context) -> Limits:
@@ -147,12 +158,8 @@ def _for_site(study: Study, context: Context) -> Answer | SiteAnswer | Refusal:
     return Refusal("settings", f"the study is for sites, and this node's configuration has neither {SITE} nor {AGENT}")
 
 
-def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> dict[str, Any]:
-    """Evaluate, and return what was measured; a NaN is how many say that there was nothing to measure."""
-    reply = of_app(lambda: call_next(message, context))
-    if not isinstance(reply, Message) or reply.has_error():
-        raise CannotAnswer("the evaluation gave an error")
-    records = list(reply.content.metric_records.values())
-    if len(records) != 1:
-        raise InvalidInput("MetricRecords", len(records), "must be one: the evaluation's metrics")
-    return {name: value for name, value in records[0].items() if value == value}  # noqa: PLR0124 - NaN is not itself
+def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> Mapping[str, Any]:
+    """Evaluate, and return what was measured: nothing, if the evaluation gave an error or not one record of metrics."""
+    reply = call_next(message, context)
+    records = [] if reply.has_error() else list(reply.content.metric_records.values())
+    return records[0] if len(records) == 1 else {}

@@ -1,5 +1,6 @@
 """How a study and an answer travel in NVFlare: as text, in a ``Shareable`` that holds nothing else."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from nvflare.apis.shareable import Shareable, make_reply
 from fairgauge.client import Answer
 from fairgauge.client.refusals import Refusal, refusal_code
 from fairgauge.client.site import SiteAnswer
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.errors import InvalidInput
+from fairgauge.federation.guard import given_by_app
 
 STUDY = "fairgauge.study"
 ANSWER = "fairgauge.answer"
@@ -76,20 +78,14 @@ def not_done(result: Shareable, *, asked: bool) -> "Shareable | None":
 
 
 def measured(result: Shareable) -> dict[str, Any]:
-    """Return the metrics that a job's code measured; a NaN is how many say that there was nothing to measure.
+    """Return the metrics that a job's code measured: none if it failed or returned none, which tells nobody so."""
+    return given_by_app(partial(_metrics, result))
 
-    Raises:
-        CannotAnswer: If there are none.
-    """
-    try:
-        kind, data = (dxo := from_shareable(result)).data_kind, dxo.data
-        metrics = data if kind == DataKind.METRICS else dxo.get_meta_prop("initial_metrics", None)
-    except Exception:  # noqa: BLE001 - a job's code may return anything
-        metrics = None
-    if not isinstance(metrics, dict) or result.get_return_code() != ReturnCode.OK:
-        raise CannotAnswer("the job's code returned no metrics")
-    numbers = {str(name): _plain(value) for name, value in metrics.items()}
-    return {name: value for name, value in numbers.items() if value is not None}
+
+def _metrics(result: Shareable) -> dict[str, Any]:
+    kind, data = (dxo := from_shareable(result)).data_kind, dxo.data
+    metrics = data if kind == DataKind.METRICS else dxo.get_meta_prop("initial_metrics", None)
+    return metrics if isinstance(metrics, dict) and result.get_return_code() == ReturnCode.OK else {}
 
 
 def only_weights(result: Shareable) -> Shareable:
@@ -102,10 +98,3 @@ def only_weights(result: Shareable) -> Shareable:
     except Exception:  # noqa: BLE001 - whatever it was, it does not leave
         fine = False
     return kept if fine else make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
-
-
-def _plain(value: Any) -> float | int | None:
-    if isinstance(value, np.generic):
-        value = value.item()
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124 - NaN
-    return value if usable else None

@@ -46,7 +46,8 @@ class AnswerFilter(Filter):
     The result of a task that asked no study, such as training, is reduced to the model's arrays.
 
     Guarantee: exact; whatever the job's code returns, the result of a task that asks a study is
-    epsilon-differentially private for the study's exact epsilon, but for whether there is an answer at all.
+    epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on the study
+    and on the site's own settings alone: what the code did not measure is answered as by somebody who lacks it.
 
     Args:
         agent: The socket of the site's agent.

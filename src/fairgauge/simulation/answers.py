@@ -46,15 +46,24 @@ def draw(channel: Channel, channel_input: Input, clients: int, *, random: Bytes 
         random: Gives that many random bytes; only tests replace it.
     """
     parts: list[tuple[tuple[int, ...], int]] = [((), clients)]
-    abstains, group, places = channel.places(*channel_input)
+    lacks, group, places = channel.places(*channel_input)
+    if lacks:
+        return _draw_without(channel, clients, random)
     for below, above, threshold in places:
         split: list[tuple[tuple[int, ...], int]] = []
         for picked, count in parts:
             up = int(np.count_nonzero(_bits(count, random) < threshold))
             split += [((*picked, below), count - up), ((*picked, above), up)]
         parts = split
-    rows = [(channel.abstain_row if abstains else channel.row(group, *picked), count) for picked, count in parts]
-    return np.concatenate([_pick(row, count, random) for row, count in rows])
+    return np.concatenate([_pick(channel.row(group, *picked), count, random) for picked, count in parts])
+
+
+def _draw_without(channel: Channel, clients: int, random: Bytes) -> Symbols:
+    """Draw the symbols of clients without a group or a value."""
+    rows, sizes = zip(*channel.rows_without(), strict=True)
+    ends = np.cumsum(np.array(sizes[:-1], dtype=np.uint64))
+    picked = np.bincount(np.searchsorted(ends, _bits(clients, random), side="right"), minlength=len(rows))
+    return np.concatenate([_pick(row, count, random) for row, count in zip(rows, picked.tolist(), strict=True)])
 
 
 def answers(study: Study, clients: Clients, *, random: Bytes = os.urandom) -> Iterator[Symbols]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.client.records import Columns
-from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, entry_text, law_of
+from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, check_record, entry_text, law_of
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.simulation.clients import Seed, generator
@@ -66,10 +66,14 @@ class SitePopulation:
             name = names[row]
             if name is None:
                 raise InvalidInput(f"row {row}: {where}", "nothing", "must be the name of a site")
+            entries = [[table[each][row] for each in names_of] for names_of in (groups, outcome)]
+            if all(entry is None for entry in (*entries[0], *entries[1])):
+                raise InvalidInput("population", f"row {row}", "must have as many entries as there are columns")
             try:
-                law = law_of(site, [table[each][row] for each in groups], [table[each][row] for each in outcome])
+                check_record(site, *entries)  # nobody's secret, and a mistyped group must not be left out unseen
             except CannotAnswer as refusal:
                 raise InvalidInput("population", f"row {row}", str(refusal)) from None
+            law = law_of(site, *entries)
             people = _people(row, counts[row])
             own = found.setdefault(name, np.zeros(site.cells))
             for cell, part in law:

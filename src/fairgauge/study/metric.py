@@ -57,11 +57,29 @@ class Metric:
     def position(self, value: Number) -> Fraction:
         """Return v times ``LEVEL_UNIT``, exactly: a float counts as the fraction that it is.
 
+        For values that are no secret, and where a person may be asked again; :meth:`nearest` refuses nobody.
+
         Raises:
             CannotAnswer: If the value is no number from low to high; the text does not hold the value.
         """
-        number, low, high = exact(value), Fraction(self.low), Fraction(self.high)
+        number = exact(value)
         # Not raised where the value failed to convert: that exception holds it, and would be chained.
-        if number is None or not low <= number <= high:
+        if number is None or not Fraction(self.low) <= number <= Fraction(self.high):
             raise CannotAnswer(f"{self.name} must be a number from {self.low} to {self.high}")
+        return self._placed(number)
+
+    def nearest(self, value: object) -> Fraction | None:
+        """Return v times ``LEVEL_UNIT``, exactly, of the nearest value from low to high; None for what is no number.
+
+        Nothing is refused: who stays silent because of a value would tell it.  No number is what is not one, what is
+        infinite, and what is above 10^400 or, but for 0, below 10^-400 in size.
+
+        >>> Metric("recall", 0, 1).nearest("76") == LEVEL_UNIT, Metric("recall", 0, 1).nearest("much")
+        (True, None)
+        """
+        number = exact(value)
+        return None if number is None else self._placed(max(Fraction(self.low), min(Fraction(self.high), number)))
+
+    def _placed(self, number: Fraction) -> Fraction:
+        low, high = Fraction(self.low), Fraction(self.high)
         return LEVEL_UNIT * (2 * number - low - high) / (high - low)

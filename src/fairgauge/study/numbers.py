@@ -13,7 +13,7 @@ LARGEST_EXPONENT = 400
 Number = float | str | Decimal | Fraction | SupportsIndex
 
 
-def exact(value: Number) -> Fraction | None:
+def exact(value: object) -> Fraction | None:
     """Return the number as the fraction that it is, or None; whatever NumPy calls a number is one too."""
     if isinstance(value, bool):
         return None
@@ -24,8 +24,8 @@ def exact(value: Number) -> Fraction | None:
             return None  # as a fraction it would fill the memory
         if hasattr(value, "as_integer_ratio"):
             return Fraction(*value.as_integer_ratio())
-        return Fraction(operator.index(value))
-    except (ArithmeticError, TypeError, ValueError):
+        return Fraction(operator.index(value))  # type: ignore[arg-type]  # what has no index is no number
+    except Exception:  # noqa: BLE001 - whatever it is and however it fails, it is no number, and nobody is told more
         return None
 
 

@@ -90,27 +90,28 @@ def what_the_server_has(running: Federation) -> list[bytes]:
 
 def test_the_deployment(deployed: Federation) -> None:
     shown = deployed.run(bad="raising")
-    assert "private metrics: 3 replies, 1 new answers" in shown
-    assert "1 gave none; most often: a reason that only the device's own log may tell (1)" in shown
+    assert "private metrics: 3 replies, 2 new answers" in shown, "one whose evaluation fails answers as any"
     assert STUDY.digest in shown
     spent = charged(deployed.here)
-    assert [bool(account) for account in spent] == [False, True]  # bad, honest
+    assert len(spent) == 2  # bad, honest
+    assert spent[0] == spent[1] != {}
 
-    # A second run on the same devices: the same answer again, for which nothing more is spent.
+    # A second run on the same devices: the same answer again, for which nothing more is spent.  The bad one has lost
+    # its ledger, evaluates anew and is interrupted; a node counts once.
+    (deployed.here / "ledgers" / "bad.sqlite3").unlink()
     shown += deployed.run(bad="interrupting")
     assert "private metrics: 3 replies, 0 new answers" in shown
     assert charged(deployed.here) == spent
-    assert answered(deployed.here) == 1
+    assert answered(deployed.here) == 2
 
     # The gap is called by the names of the groups, as the study has them.
     places = [place.replace(b"platypus - koala", b"") for place in (*what_the_server_has(deployed), shown.encode())]
     assert marks_in(*places) == []
     # The mutant twin: the open device does without the mod, and every mark of its own is there.
     assert marks_in(bytes(deployed.line.heard), marks=OPEN) == ALL_MARKS
-    received = (deployed.here / "received").read_bytes()
-    assert received.count(TEXT.encode()) == 2 * 2  # in the text of a reply, and in its bytes
+    assert TEXT.encode() not in (deployed.here / "received").read_bytes()
 
-    # On the device: why it gave no answer, and where, without the words of whoever failed.
+    # On the device: what failed, and where, without the words of whoever failed.
     told = deployed.logs("supernode1")
     assert "the app's own code failed with ValueError at" in told
     assert "the app's own code failed with KeyboardInterrupt at" in told
@@ -118,13 +119,12 @@ def test_the_deployment(deployed: Federation) -> None:
 
 
 def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:
-    ((line),) = (deployed.here / "answers.ndjson").read_text().splitlines()
-    symbol = json.loads(line)["symbol"]
-    words = [int(json.loads(line)["id"][start : start + 8], 16) for start in range(0, 32, 8)]
-    content = f"'num-examples': 1, 'study': {[int(STUDY.digest[s : s + 8], 16) for s in range(0, 64, 8)]}, "
-    assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in (deployed.here / "received").read_bytes().decode(
-        errors="replace"
-    )
+    received = (deployed.here / "received").read_bytes().decode(errors="replace")
+    for line in (deployed.here / "answers.ndjson").read_text().splitlines():
+        symbol = json.loads(line)["symbol"]
+        words = [int(json.loads(line)["id"][start : start + 8], 16) for start in range(0, 32, 8)]
+        content = f"'num-examples': 1, 'study': {[int(STUDY.digest[s : s + 8], 16) for s in range(0, 64, 8)]}, "
+        assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in received
 
 
 def test_sites_that_hold_many_people(deployed: Federation) -> None:

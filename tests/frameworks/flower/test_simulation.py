@@ -11,12 +11,12 @@ def test_the_simulation(tmp_path: Path) -> None:
     prepare(tmp_path)
     printed = simulate(tmp_path, devices=20)
     received = (tmp_path / "received").read_bytes()
-    # Every fifth device answers, in both rounds, and counts once.
-    assert printed.count("private metrics: 20 replies, 4 new answers") == 1
+    # Every device answers, in both rounds, and counts once: also the four in five whose evaluation fails.
+    assert printed.count("private metrics: 20 replies, 20 new answers") == 1
     assert printed.count("private metrics: 20 replies, 0 new answers") == 1
-    assert printed.count("16 gave none") == 2
+    assert "gave none" not in printed
     assert "platypus - koala: not yet" in printed
-    assert answered(tmp_path) == 4
-    assert received.count(TEXT.encode()) == 2 * 16 * 2  # in the text of a reply, and in its bytes
+    assert answered(tmp_path) == 20
+    assert TEXT.encode() not in received
     printed = printed.replace("platypus - koala", "")
     assert marks_in(received, printed.encode()) == []

@@ -6,7 +6,9 @@ Covers: fairgauge.client.agent_settings.
 import json
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Release, Study
 from tests.samples import sample_question, sample_study, two_questions
+from tests.silence import NOT_LISTED, Person, groups_read, person, silent
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "agent.json").read_text(encoding="utf-8"))
 STUDY = sample_study()
@@ -85,25 +88,29 @@ def test_limits_and_the_list_are_the_agents_own(tmp_path: Path) -> None:
     assert ask(agent(tmp_path, limit="2"), again) == "no limit"
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [
-        {"group": {"sex": "platypus"}, "values": {"recall": 0.8125390625}},
-        {"group": {"sex": "female"}, "values": {"recall": 8125390625}},
-        {"group": {"sex": "female"}, "values": {}},
-        {"group": {}, "values": {"recall": 0.8125390625}},
-        {"group": "platypus", "values": {}},
-        ["platypus"],
-        {"group": {"sex": ["platypus"]}, "values": {"recall": {"a": 8125390625}}},
-    ],
-)
-def test_whatever_is_wrong_with_a_profile_is_one_refusal_that_says_nothing(
+def test_whoever_asks_whatever_cannot_tell_people_apart_by_who_answers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def asked(who: Person) -> Callable[[Study], bool]:
+        here = tmp_path / token_hex(8)
+        here.mkdir()
+        held = agent(here, who, limit="1000")
+        return lambda study: ask(held, study).startswith("ok {")
+
+    with caplog.at_level(logging.DEBUG):
+        assert silent(asked) == []
+        assert groups_read(asked(person("female"))) == groups_read(asked(person(None))) == ["female", "male"]
+    assert NOT_LISTED not in caplog.text
+    assert len({re.sub("[0-9a-f]{64}", "", record.getMessage()) for record in caplog.records}) == 1
+
+
+@pytest.mark.parametrize("profile", [{"group": "platypus", "values": {}}, ["platypus"], {"group": {}}, "platypus"])
+def test_what_is_no_profile_is_one_refusal_that_says_nothing(
     profile: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         assert ask(agent(tmp_path, profile), STUDY) == "no device"
     assert "platypus" not in caplog.text
-    assert "8125390625" not in caplog.text
 
 
 def test_a_profile_that_everyone_may_read_is_refused(tmp_path: Path) -> None:

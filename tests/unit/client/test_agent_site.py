@@ -1,6 +1,7 @@
 """The agent of a site: whoever asks gets noisy counts once, and can read no record."""
 
 import json
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -49,12 +50,21 @@ def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert ask(settled(tmp_path), verb=b"check") == "ok ready"
     assert ask(settled(tmp_path), sample_study()) == "no unable", "it holds no person"
     assert ask(settled(tmp_path, studies=["0" * 64])) == "no settings"
-    assert ask(settled(tmp_path, f"who,sex,truth,prediction\n1,{MARK},1,0\n")) == "no device"
     assert ask(settled(tmp_path, "who,sex,truth,prediction\n")) == "no device"
     assert MARK not in caplog.text
     (tmp_path / "agent.json").write_text("{}")
     assert ask(tmp_path / "agent.json") == "no unable", "without a site's file it is a person's"
     assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+
+
+@pytest.mark.parametrize(
+    "record", [f"1,{MARK},1,0", f"1,male,{MARK},0", ",male,1,0", "1,,,", MARK, f"1,male,1,0,{MARK}"]
+)
+def test_no_record_keeps_a_site_from_answering(record: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        assert ask(settled(tmp_path, f"who,sex,truth,prediction\n{record}\n")).startswith("ok {")
+    assert MARK not in caplog.text
+    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
 
 @pytest.mark.parametrize(("name", "mode"), [("patients.csv", 0o644), ("site.json", 0o646)])

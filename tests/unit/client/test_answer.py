@@ -1,9 +1,12 @@
-"""Answering: what a device sends, when it refuses, and that no refusal says anything about the person."""
+"""Answering: what a device sends, when it refuses, and that neither depends on what the person has."""
 
+import logging
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -11,8 +14,9 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
-from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.study import Study, parse
+from fairgauge.client.answer import group_index
+from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.study import Attribute, Metric, Study, parse
 from tests.samples import (
     draft_study,
     joint_questions,
@@ -22,6 +26,7 @@ from tests.samples import (
     two_questions,
     unlinked_study,
 )
+from tests.silence import NOT_LISTED, PEOPLE, Person, groups_read, person, silent, value_read
 
 DIGEST, ID = "0123456789abcdef" * 4, "fedcba9876543210" * 2
 FEMALE = {"group": "female", "values": {"recall": 0.8377}}
@@ -126,36 +131,89 @@ def test_who_lacks_group_or_value_abstains_where_allowed(
     assert any(part is None for part in drawn[0])
 
 
-NO_VALUE = "recall has no value on this device and the study does not allow abstaining"
-NO_GROUP = "sex has no value on this device and the study does not allow abstaining"
-REFUSALS: list[tuple[Study, Any, str]] = [
-    (sample_study(), {"group": "female", "values": {}}, NO_VALUE),
-    (sample_study(), {"group": "female", "values": {"recall": None}}, NO_VALUE),
-    (sample_study(), {"group": None, "values": {"recall": 0.8377}}, NO_GROUP),
-    (sample_study(), {"group": {"age": "secret"}, "values": {"recall": 0.8377}}, NO_GROUP),
-    (sample_study(), {"group": "secret", "values": {"recall": 0.8377}}, "sex must be one of female, male"),
-    (ABSTAIN, {"group": "secret", "values": {}}, "sex must be one of female, male"),
-    (sample_study(), {"group": 8377, "values": {"recall": 0.5}}, "sex must be one of female, male"),
-    (sample_study(), {"group": "female", "values": {"recall": 8377}}, "recall must be a number from 0 to 1"),
-    (
-        sample_study(),
-        {"group": "female", "values": {"recall": "secret"}},
-        "recall must be a number from 0 to 1",
-    ),
-    (ABSTAIN, {"group": None, "values": {"recall": 8377}}, "recall must be a number from 0 to 1"),
-    (sample_study(), {"group": "female"}, 'a profile has two parts, "group" and "values"'),
-    (
-        sample_study(),
-        {"group": "female", "value": 8377, "values": {}},
-        'a profile has two parts, "group" and "values"',
-    ),
-    (
-        sample_study(),
-        {"group": "female", "values": 0.8377},
-        '"values" must give a value for each metric\'s name',
-    ),
-    (two_questions(), {**BOTH, "group": "secret"}, '"group" must give a group for each of age, sex'),
-    (two_questions(), {**BOTH, "values": {"error": 1}}, NO_VALUE),
+def asked(who: Person) -> Callable[[Study], bool]:
+    def answers(study: Study) -> bool:
+        try:
+            return answer(study, who).study == study.digest
+        except FairgaugeError:
+            return False
+
+    return answers
+
+
+class TestSilence:
+    """Whoever picks the study learns nothing from who answers: everybody does."""
+
+    def test_everyone_answers_every_study(self) -> None:
+        assert silent(asked) == []
+
+    def test_a_group_cannot_be_read_from_who_answers(self) -> None:
+        """Before, the list was the person's own group, and the ledger had spent nothing on the others."""
+        for sex in ("female", "male", NOT_LISTED, None):
+            assert groups_read(asked(person(sex))) == ["female", "male"]
+
+    def test_a_value_cannot_be_read_from_who_answers(self) -> None:
+        """Before, this was the value to nine digits after thirty questions."""
+        assert {value_read(asked(person(recall=recall))) for recall in ("0.8125390625", 0, 76, None)} == {2.0**-31}
+
+    @pytest.mark.parametrize(
+        ("refuses", "sex", "read"),
+        [(lambda group: group is not None, "female", ["female"]), (lambda group: group is None, None, [])],
+        ids=["not listed", "missing"],
+    )
+    def test_a_device_that_refuses_a_group_is_caught(
+        self, refuses: Callable[[object], bool], sex: Any, read: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The mutants: refuse a group that the study does not list, as it was; refuse one that is missing."""
+
+        def refusing(attribute: Attribute, group: object) -> int | None:
+            found = group_index(attribute, group)
+            if found is None and refuses(group):
+                raise CannotAnswer("no")
+            return found
+
+        monkeypatch.setattr(sys.modules["fairgauge.client.answer"], "group_index", refusing)
+        assert silent(asked) != []
+        assert groups_read(asked(person(sex))) == read
+
+    def test_a_device_that_refuses_values_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The mutant: refuse a value out of range, as it was."""
+        monkeypatch.setattr(Metric, "nearest", Metric.position)
+        assert value_read(asked(person())) == pytest.approx(0.8125390625, abs=1e-9)
+        assert silent(asked) != []
+
+    def test_what_each_of_them_sends_has_the_law_of_the_channel(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What reaches the channel; that every such input is within epsilon is for the channel's own tests."""
+        seen: list[Any] = []
+
+        def draw(_: Channel, *given: Any) -> int:
+            seen.append(given)
+            return 0
+
+        monkeypatch.setattr(Channel, "draw", draw)
+        for who in PEOPLE.values():
+            answer(sample_study(), who)
+        half = Fraction(LEVEL_UNIT) * (2 * Fraction("0.8125390625") - 1)
+        own, unlisted, nothing = (0, half), (None, half), (0, None)
+        ends = [(0, LEVEL_UNIT), (0, -LEVEL_UNIT), (0, LEVEL_UNIT)]
+        assert seen == [own, (1, half), *[unlisted] * 4, nothing, nothing, (None, None), *ends, *[nothing] * 3]
+
+    def test_no_exception_is_made_on_the_way_that_could_be_shown(self, caplog: pytest.LogCaptureFixture) -> None:
+        class Odd:
+            def as_integer_ratio(self) -> Any:
+                raise RuntimeError(NOT_LISTED)
+
+        with caplog.at_level(logging.DEBUG):
+            answer(sample_study(), person(Odd(), Odd()))
+        assert caplog.text == ""
+
+
+REFUSALS: list[tuple[Any, str]] = [
+    ({"group": "secret"}, 'a profile has two parts, "group" and "values"'),
+    ({"group": "secret", "value": 8377, "values": {}}, 'a profile has two parts, "group" and "values"'),
+    ("secret", 'a profile has two parts, "group" and "values"'),
+    ({"group": "secret", "values": 0.8377}, '"values" must give a value for each metric\'s name'),
+    ({"group": None, "values": None}, '"values" must give a value for each metric\'s name'),
 ]
 
 
@@ -170,10 +228,11 @@ def no_randomness(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_randomness")
 class TestRefusals:
-    @pytest.mark.parametrize(("study", "profile", "text"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))])
-    def test_come_before_the_coin_and_tell_nothing(self, study: Study, profile: Any, text: str) -> None:
+    @pytest.mark.parametrize(("profile", "text"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))])
+    def test_come_before_the_coin_and_tell_nothing(self, profile: Any, text: str) -> None:
+        """What is no profile, whatever is in it, is a mistake of the program."""
         with pytest.raises(CannotAnswer) as caught:
-            answer(study, profile)
+            answer(sample_study(), profile)
         assert str(caught.value) == text
         report = "".join(traceback.format_exception(caught.value))
         assert "8377" not in report
@@ -252,20 +311,19 @@ class TestDrafts:
         monkeypatch.setattr("secrets.randbelow", second)
         assert all(24 <= answer(self.draft, self.person).symbol < 31 for _ in range(50))
 
-    def test_a_person_has_a_group_of_each_attribute_that_is_crossed(self) -> None:
-        for group, text in [
-            ("male, 18–29", '"group" must give a group for each of age, region, sex'),
-            ({"sex by age": "male, 18–29", "region": "west"}, "sex has no value on this device and the study does not"),
-            ({**self.person["group"], "age": "29"}, "age must be one of 18–29, 30+"),
-        ]:
-            with pytest.raises(CannotAnswer) as caught:
-                answer(self.draft, {**self.person, "group": group})
-            assert str(caught.value).startswith(text)
+    @pytest.mark.parametrize(
+        "group", ["male, 18–29", {"sex by age": "male, 18–29"}, {"sex": "male", "age": "29"}, {"sex": "male"}, None]
+    )
+    def test_who_lacks_a_group_of_an_attribute_that_is_crossed_has_no_cell(
+        self, group: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("secrets.randbelow", lambda tables: 0)
+        monkeypatch.setattr(Channel, "draw", lambda _, *inputs: 7 if inputs[0] is None else pytest.fail("a cell"))
+        assert answer(self.draft, {**self.person, "group": group}).symbol == 7
 
-    def test_all_values_of_a_table_are_needed(self) -> None:
+    def test_who_lacks_one_of_a_tables_values_has_an_answer(self) -> None:
         study = Study("Joint", joint_questions())
-        with pytest.raises(CannotAnswer, match="false alarms has no value on this device and the study does not allow"):
-            answer(study, FEMALE)
+        assert answer(study, FEMALE).study == study.digest
 
     @pytest.mark.parametrize(
         ("study", "text"),

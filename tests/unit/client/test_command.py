@@ -14,7 +14,7 @@ import pytest
 from fairgauge.client import Answer, Ledger, Patience, command
 from fairgauge.client.command import HELP, Request, main, make_parser, read_private
 from fairgauge.errors import BadLedger, InvalidInput
-from fairgauge.study import Study
+from fairgauge.study import Attribute, Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
 
@@ -30,6 +30,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "study.json").write_bytes(sample_study().to_bytes())
     (tmp_path / "two.json").write_bytes(two_questions().to_bytes())
     return tmp_path
+
+
+class Terminal(io.StringIO):
+    """Standard input with somebody before it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 ARGUMENTS = ["study.json", "--group", "female", "--value", "recall=0.83", "--ledger", "ledger"]
@@ -49,8 +56,15 @@ class TestReading:
         _, profile = self.read(study=two_questions(), group=["sex=female", "age=old"], value=["recall=1"])
         assert profile["group"] == {"sex": "female", "age": "old"}
 
-    def test_a_name_that_is_no_attribute_is_part_of_the_group(self) -> None:
-        assert self.read(group=["kind=female"])[1]["group"] == "kind=female"
+    def test_a_mark_is_part_of_the_group_only_where_the_study_has_such_groups(self) -> None:
+        """Whether an attribute is named decides which account pays: it depends on the study, not on the person."""
+        marked = sample_study(sample_question(attribute=Attribute("kind", ("sex=female", "other"))))
+        for sex in ("sex=female", "sex=male", "sex="):
+            assert self.read(group=[sex], study=marked)[1]["group"] == sex
+            assert self.read(group=[sex])[1]["group"] == {"sex": sex.partition("=")[2] or None}
+            assert self.read(group=[sex, "age=old"], study=two_questions())[1]["group"].keys() == {"sex", "age"}
+            assert self.read(group=[sex, "creed=one"])[1]["group"].keys() == {"sex", "creed"}
+        assert self.read(group=["kind=sex=female"], study=marked)[1]["group"] == {"kind": "sex=female"}
 
     def test_what_the_device_lacks(self) -> None:
         assert self.read() == (None, {"group": None, "values": {}})
@@ -105,17 +119,19 @@ class TestReading:
             ({"value": ["secret"]}, "value=not shown: must be METRIC=X, such as recall=0.83"),
         ],
     )
-    def test_what_makes_no_sense_is_not_shown(self, request_: dict[str, Any], said: str) -> None:
+    def test_what_makes_no_sense_is_told_at_a_terminal_and_not_shown(self, request_: dict[str, Any], said: str) -> None:
         with pytest.raises(InvalidInput) as caught:
-            self.read(**request_)
+            read_private(Request("study.json", **request_), sample_study(), Terminal())
         assert str(caught.value).startswith(said)
         assert "secret" not in repr(caught.value)
+        _, profile = self.read(**request_)
+        assert profile["group"] in (None, {"sex": None}), "from a program it is nothing, and no refusal"
+        assert profile["values"] in ({}, {"": None})
 
     def test_bytes_that_are_no_text(self) -> None:
-        stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret"), encoding="utf-8")
-        with pytest.raises(InvalidInput, match="must be text in UTF-8") as caught:
-            read_private(Request("study.json", ["-"]), sample_study(), stdin)
-        assert caught.value.__context__ is None
+        stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret\nrecall=0.5\n"), encoding="utf-8")
+        _, profile = read_private(Request("study.json", ["-"], ["-"]), sample_study(), stdin)
+        assert profile == {"group": "\ufffdsecret", "values": {"recall": "0.5"}}
 
 
 class TestRunning:
@@ -229,7 +245,6 @@ class TestRunning:
             (["--send", "http://x", "--to-file", "y"], 2, "to-file=y: must not be given together with --send"),
             (["--to-file", "no/where"], 2, "file=no/where: cannot be written: No such file"),
             (["--ledger", "study.json"], 2, "ledger=study.json: is not a ledger"),
-            (["--value", "recall=2"], 1, "recall must be a number from 0 to 1"),
         ],
     )
     def test_refusals(self, here: Path, capsys: Any, more: list[str], status: int, said: str) -> None:
@@ -238,6 +253,39 @@ class TestRunning:
         assert said in shown.err
         assert shown.err.count("\n") == 1
         assert shown.out == ""
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            (["--group", "platypus", "--value", "recall=0.5"], "sex must be one of female, male"),
+            (["--group", "sex=", "--value", "recall=0.5"], "sex must be one of female, male"),
+            (["--value", "recall=0.5"], "sex must be one of female, male"),
+            (["--group", "female", "--value", "recall=2"], "recall must be a number from 0 to 1"),
+            (["--group", "female", "--value", "recall=much"], "recall must be a number from 0 to 1"),
+            (["--group", "female"], "recall must be a number from 0 to 1"),
+        ],
+    )
+    def test_a_program_gets_an_answer_and_somebody_at_a_terminal_is_told_before(
+        self, here: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, given: list[str], said: str
+    ) -> None:
+        typed = ["study.json", "--ledger", "ledger", *given]
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdin", Terminal())
+            assert main(typed) == 1
+            assert capsys.readouterr() == ("", f"fairgauge: {said}; nothing was drawn\n")
+        assert Ledger("ledger").spent() == {}
+        with recorder() as server:
+            assert main([*typed, "--send", server.url]) == 0
+            assert [heard.method for heard in server.heard] == ["GET", "POST"]
+            assert Answer.from_bytes(server.bodies[-1]).study == sample_study().digest
+        assert capsys.readouterr() == ("Sample: answered, delivered\n", f"answered all the same, but {said}\n")
+        assert sum(Ledger("ledger").spent().values()) > 1
+
+    def test_a_command_for_what_is_there_already_draws_nothing(self, here: Path, capsys: Any) -> None:
+        """With neither group nor value, not even empty ones, there is no profile."""
+        assert main(["study.json", "--ledger", "ledger"]) == 2
+        assert "group and value=nothing: must be given to answer" in capsys.readouterr().err
+        assert Ledger("ledger").spent() == {}
 
     def test_a_study_that_is_not_private(self, here: Path, capsys: Any) -> None:
         Path("bad.json").write_bytes(sample_study(sample_question(epsilon="1.09")).to_bytes())

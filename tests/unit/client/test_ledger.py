@@ -4,12 +4,14 @@ import os
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from decimal import Decimal
 from multiprocessing import get_context
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from fairgauge.crowd import promised
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Release, Study, parse
 from tests.samples import sample_question, sample_study, two_questions
+from tests.silence import PEOPLE, Person, silent
 
 PROFILE = {"group": "female", "values": {"recall": 0.5}}
 NAMED = {"group": {"sex": "female", "age": "old"}, "values": {"recall": 0.5, "error": 1}}
@@ -84,8 +87,6 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("study", "profile", "limit", "error"),
         [
-            (STUDY, {"group": "secret", "values": {"recall": 0.5}}, None, CannotAnswer),
-            (STUDY, {"group": "female", "values": {"recall": 8}}, None, CannotAnswer),
             (STUDY, {"group": "female"}, None, CannotAnswer),
             (STUDY, "female", None, CannotAnswer),
             (STUDY, PROFILE, Decimal(1), CannotAnswer),
@@ -101,6 +102,24 @@ class TestAnswer:
         assert ledger.spent() == {}
         assert ledger.pending() == []
         assert ledger.state(study.digest) is None
+
+    def test_whoever_lacks_something_is_charged_as_anyone(self, tmp_path: Path) -> None:
+        """Before, what was refused was free, and whoever picked the study could read the group from it."""
+        spent = []
+        for number, who in enumerate(PEOPLE.values()):
+            ledger = Ledger(tmp_path / str(number))
+            found = ledger.answer(STUDY, who)
+            assert ledger.pending() == [found]
+            assert ledger.answer(STUDY, NAMED) == found, "drawn once, as any"
+            spent.append(ledger.spent())
+        assert spent == [{"sex": COST}] * len(PEOPLE)
+
+    def test_everyone_answers_every_study(self, tmp_path: Path) -> None:
+        def ask(who: Person) -> Callable[[Study], bool]:
+            ledger = Ledger(tmp_path / token_hex(8))
+            return lambda study: ledger.answer(study, who, limit=UNLIMITED).study == study.digest
+
+        assert silent(ask) == []
 
     def test_the_lifetime_limit_holds_across_studies_and_openings(self, ledger: Ledger) -> None:
         limit = add_up([COST] * 3)

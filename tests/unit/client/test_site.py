@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fairgauge.client import answer
 from fairgauge.client import site as module
 from fairgauge.client.limits import Limits
-from fairgauge.client.site import SiteAnswer, answer_for_site, count_records
+from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, answer_for_site, check_record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Site
 from fairgauge.study.attribute import cells
@@ -61,10 +61,20 @@ class TestCounting:
             ((None, ("male",), (1, 0.7)), "prediction must be 0 or 1 in every record, or empty"),
         ],
     )
-    def test_what_makes_no_sense_is_refused_without_being_shown(self, record: Any, said: str) -> None:
+    def test_what_makes_no_sense_is_left_out(self, record: Any, said: str) -> None:
+        """A refusal would tell of a record what the noise hides; where it is no secret, one may be told."""
+        assert sum(count_records(SITE, [record, (None, ("male",), (1, 1))])) == 1
         with pytest.raises(CannotAnswer) as caught:
-            count_records(SITE, [record])
+            check_record(SITE, *record[1:])
         assert str(caught.value) == said
+
+    @pytest.mark.parametrize("entry", [None, "", math.nan, math.inf, "Jane Doe", True, [1], object(), "1e999"])
+    def test_a_value_that_is_no_number_is_left_out(self, entry: Any) -> None:
+        assert sum(count_records(site_of(levels_study()), [(None, ("male",), (entry,))])) == 0
+
+    @pytest.mark.parametrize(("entry", "cell"), [(10.5, 2), ("1e300", 2), (-1, 0), ("-1e300", 0)])
+    def test_a_value_outside_of_the_range_is_its_nearest_end(self, entry: Any, cell: int) -> None:
+        assert count_records(site_of(levels_study()), [(None, ("female",), (entry,))])[cell] == 1
 
     @pytest.mark.parametrize("records", [1, 3])
     def test_no_person_counts_more_often_than_the_study_says(self, records: int) -> None:
@@ -111,6 +121,12 @@ class TestAnswering:
 
     def test_a_ticket_is_the_id(self) -> None:
         assert answer_for_site(confusion_study(), [], ticket="ab" * 16).id == "ab" * 16
+
+    def test_counts_that_are_too_large_are_cut_off_when_they_are_noisy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """To refuse them would be free, and so tell something for nothing."""
+        for noise, count in ((2**40, MOST_IN_CELL), (-(2**40), -MOST_IN_CELL)):
+            monkeypatch.setattr(module, "draw_noise", lambda *_, noise=noise: noise)
+            assert set(answer_for_site(confusion_study(), [(None, ("male",), (1, 1))]).counts) == {count}
 
     def test_the_limit_of_one_study(self) -> None:
         with pytest.raises(NotPrivate, match="spends epsilon 5 for each person, and this site allows 4 a study"):

@@ -11,22 +11,23 @@ from typing import Any
 
 import pytest
 
+from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Study
+from fairgauge.study import Attribute, Metric, Site, Study
 from tests.samples import sample_study
-from tests.sites import confusion_study
+from tests.sites import SEX, confusion_study
 
 STUDY = confusion_study()
 MARK = "platypus"
 
 
 def settled(folder: Path, records: str = f"who,gender,sick,alarm\n{MARK},male,1,0\n", **more: Any) -> Path:
-    (folder / "patients.csv").write_text(records)
+    (folder / "patients.csv").write_text(records, errors="surrogateescape")
     columns = {"groups": {"sex": "gender"}, "truth": "sick", "prediction": "alarm", "person": "who"}
     (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": columns, **more}))
     return folder / "site.json"
@@ -61,17 +62,61 @@ def test_what_does_not_depend_on_a_record_is_told(study: Study, settings: dict[s
     assert found.code == code
 
 
+HEAD = "who,gender,sick,alarm\n"
+
+
 @pytest.mark.parametrize(
-    "records",
+    "record",
     [
-        f"who,gender,sick,alarm\n1,{MARK},1,0\n",
-        f"who,gender,sick,alarm\n1,male,{MARK},0\n",
-        f"who,gender,sick,{MARK}\n1,male,1,0\n",
-        f"who,gender,sick,alarm\n1,male,1,0,{MARK}\n",
-        f'who,gender,sick,alarm\n1,male,1,"{MARK}',
+        f"1,{MARK},1,0",
+        f"1,male,{MARK},0",
+        f"1,male,1,0,{MARK}",
+        f"{MARK}",
+        ",male,1,0",
+        ",,,",
+        "1,male,nan,inf",
+        "1,m\udcffle,1,0",
     ],
 )
-def test_every_failure_of_records_looks_the_same(
+def test_whatever_a_record_holds_there_is_an_answer(
+    record: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, rows in (("alone", [record]), ("among others", ["2,male,1,0", record, "3,female,1,0"])):
+        (tmp_path / name).mkdir()
+        with caplog.at_level(logging.DEBUG):
+            found = answer_asked(settled(tmp_path / name, HEAD + "\n".join(rows) + "\n"), STUDY)
+        assert isinstance(found, SiteAnswer)
+        assert SiteLedger(tmp_path / name / "ledger.sqlite3").spent() == {"sex": 1}
+    assert MARK not in caplog.text
+
+
+@pytest.mark.parametrize("load", ["0.5", "7", "999", ""])
+def test_a_value_cannot_be_read_by_halving_the_range(load: str, tmp_path: Path) -> None:
+    """The attack: the largest value of a column, from which studies a site refuses.  Before, 58 questions had it."""
+    settings = {"columns": {"groups": {"sex": "gender"}}, "limit": "1000"}
+    path = settled(tmp_path, f"gender,load\nmale,{load}\n", **settings)
+
+    def answers(high: float) -> bool:
+        asked = Site(SEX, "levels", 1, metric=Metric("load", 0, high), levels=(-LEVEL_UNIT, LEVEL_UNIT))
+        return isinstance(answer_asked(path, Study("Load", [], site=asked)), SiteAnswer)
+
+    low, high = 0.0, 1024.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if answers(middle) else (middle, high)
+    assert high == 1024 / 2**12
+
+
+def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
+    for groups in (("male", "zzz"), ("female", "zzz"), ("yyy", "zzz")):
+        asked = Study("Listed", [], site=Site(Attribute("sex", groups), "confusion", 1))
+        assert isinstance(answer_asked(settled(tmp_path), asked), SiteAnswer)
+
+
+@pytest.mark.parametrize(
+    "records", [f"who,gender,sick,{MARK}\n1,male,1,0\n", f'{HEAD}1,male,1,"{MARK}'], ids=["column", "quote"]
+)
+def test_what_is_no_table_of_the_sites_columns_is_one_refusal(
     records: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -95,11 +140,6 @@ def test_no_record_is_an_answer_only_if_the_site_means_it(tmp_path: Path) -> Non
     assert isinstance(answer_asked(settled(tmp_path, nobody, empty=True), STUDY), SiteAnswer)
     with pytest.raises(InvalidInput, match="empty=yes: must be true or false"):
         SiteSettings.load(settled(tmp_path, empty="yes"))
-
-
-def test_a_lone_person_without_a_group_is_answered_for_as_any_other(tmp_path: Path) -> None:
-    found = answer_asked(settled(tmp_path, "who,gender,sick,alarm\n7,,1,0\n"), STUDY)
-    assert isinstance(found, SiteAnswer), "a refusal that a server sees would tell what the noise hides"
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:

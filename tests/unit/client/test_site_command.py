@@ -10,6 +10,7 @@ from fairgauge.client.site_command import table
 from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Attribute, Metric, Site
 from tests.sites import confusion_study
+from tests.unit.client.test_command import Terminal
 
 SEX = Attribute("sex", ["female", "male"])
 LEVELS = (-(2**30), 0, 2**30)
@@ -34,22 +35,39 @@ def test_counts_of_truth_and_prediction_stand_below_both() -> None:
     assert lines[2].split() == ["male", "4", "5", "6", "7"]
 
 
+def typed(folder: Path, rows: str) -> list[str]:
+    confusion_study().save(folder / "study.json")
+    (folder / "patients.csv").write_text(f"sex,truth,prediction\n{rows}")
+    given = [str(folder / "study.json"), "--records", str(folder / "patients.csv")]
+    return [*given, "--ledger", str(folder / "ledger"), "--output", str(folder / "answer.json")]
+
+
 @pytest.mark.parametrize(
     ("rows", "why"),
-    [("", "there is no record"), (",1,0\nmale,,1\n", "every record lacks a group or an outcome")],
+    [("", "there is no record"), (",1,0\nmale,,1\nother,1,1\n", "every record lacks a group or an outcome")],
 )
 def test_noise_alone_is_sent_only_if_that_is_meant(
-    rows: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rows: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    confusion_study().save(tmp_path / "study.json")
-    (tmp_path / "patients.csv").write_text(f"sex,truth,prediction\n{rows}")
-    typed = [str(tmp_path / "study.json"), "--records", str(tmp_path / "patients.csv")]
-    typed += ["--ledger", str(tmp_path / "ledger"), "--output", str(tmp_path / "answer.json")]
-    assert main(typed) == 1
+    monkeypatch.setattr("sys.stdin", Terminal())
+    assert main(typed(tmp_path, rows)) == 1
     said = capsys.readouterr().err
     assert f"{why}, so the answer would be noise alone; nothing was drawn or spent." in said
     assert "say so with --empty" in said
     assert SiteLedger(tmp_path / "ledger").spent() == {}
     assert not (tmp_path / "answer.json").exists()
-    assert main([*typed, "--empty"]) == 0
+    assert main([*typed(tmp_path, rows), "--empty"]) == 0
     assert len(SiteAnswer.load(tmp_path / "answer.json").counts) == 8
+
+
+def test_from_a_program_what_records_hold_does_not_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only whether there is one at all: two sites that differ in one person's records have as many."""
+    assert main(typed(tmp_path, "")) == 1
+    assert "there is no record" in capsys.readouterr().err
+    assert main(typed(tmp_path, ",1,0\nother,1,1\nmale,1,yes\n")) == 0
+    assert capsys.readouterr().err == (
+        "3 of 3 records were left out: they lack a person, a group that the study lists, or an outcome\n"
+    )
+    assert SiteLedger(tmp_path / "ledger").spent() == {"sex": 1}
+    assert main(typed(tmp_path, "male,1,1\n")) == 0
+    assert capsys.readouterr().err == "", "it was answered before, and no record is read"

@@ -25,7 +25,7 @@ def test_the_true_pair_is_sent_with_the_largest_probability_that_privacy_allows(
 def test_abstaining_is_one_more_pair():
     channel = randomized_response(Goal((0.5, 0.5), abstain=True), Decimal(1))
     assert (channel.symbols, channel.rows) == (5, 5)
-    assert np.array(channel.abstain_row) / ROW_SUM == pytest.approx(np.array([1, 1, 1, 1, math.e]) / (math.e + 4))
+    assert np.array(channel.table[-1]) / ROW_SUM == pytest.approx(np.array([1, 1, 1, 1, math.e]) / (math.e + 4))
 
 
 def test_the_gap_of_two_equal_groups_at_epsilon_1():

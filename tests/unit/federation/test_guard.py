@@ -1,16 +1,22 @@
 import logging
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import CannotAnswer
 from fairgauge.federation import Guard
-from fairgauge.federation.guard import guarded, of_app, place
+from fairgauge.federation.guard import given_by_app, guarded, place
+from fairgauge.study import Study
 from tests.samples import sample_study, two_questions
+from tests.silence import NOT_LISTED, Person, groups_read, person, silent
 
 STUDY = sample_study()
 
@@ -52,16 +58,65 @@ def test_what_is_refused_whoever_asks_is_refused_before_anything_is_read(tmp_pat
 
 
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit, CannotAnswer])
-def test_every_failure_of_an_app_is_the_same_refusal(kind: type[BaseException], tmp_path: Path) -> None:
+def test_whatever_an_app_raises_there_is_an_answer(
+    kind: type[BaseException], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail() -> Any:
         raise kind("female 0.75")
 
-    for groups, values in ((lambda: of_app(fail), recall), (female, lambda: of_app(fail))):
-        refused = guard(tmp_path).answer(STUDY, groups, values)
-        assert isinstance(refused, Refusal)
-        assert (refused.code, refused.text) == ("device", Refusal("device").text)
-        assert "0.75" not in refused.detail
-        assert f"{Path(__file__).name}" in refused.detail
+    for name, groups, values in (("a", fail, recall), ("b", female, fail), ("c", fail, fail)):
+        found = guard(tmp_path / name).answer(STUDY, groups, values)
+        assert isinstance(found, Answer)
+        assert Ledger(tmp_path / name / "ledgers" / "0.sqlite3").pending() == [found]
+    assert "0.75" not in caplog.text
+    assert Path(__file__).name in caplog.text, "the device's own log says where it failed"
+
+
+def given_by(who: Person, folder: Path) -> Callable[[Study], bool]:
+    """A device whose app gives this person's group and values, and one that fails where there are none."""
+    own = guard(folder / token_hex(8), "1000")
+    return lambda study: isinstance(own.answer(study, lambda: who["group"], lambda: who["values"]), Answer)
+
+
+def test_everyone_answers_every_study(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ask = partial(given_by, folder=tmp_path)
+    assert silent(ask) == []
+    assert groups_read(ask(person("female"))) == groups_read(ask(person(None))) == ["female", "male"]
+    assert NOT_LISTED not in caplog.text
+
+
+@pytest.mark.parametrize("given", [None, "female 0.75", 0.75, ["female"], {7: "female"}, {"sex": ["female"]}])
+def test_whatever_an_app_returns_there_is_an_answer(given: Any, tmp_path: Path) -> None:
+    for name, groups, values in (("a", lambda: given, recall), ("b", female, lambda: given)):
+        assert isinstance(guard(tmp_path / name).answer(STUDY, groups, values), Answer)
+
+
+class Tricky(float):
+    """A number that does something of its own where it is read."""
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        raise SystemExit("0.75")
+
+    def __eq__(self, _: object) -> bool:
+        raise SystemExit("0.75")
+
+    __hash__ = float.__hash__
+
+
+def test_an_apps_own_classes_do_nothing_where_they_are_read(tmp_path: Path) -> None:
+    assert given_by_app(lambda: {"recall": Tricky(0.75), "sex": np.str_("female"), "n": np.int64(3), "b": True}) == {
+        "recall": 0.75, "sex": "female", "n": 3.0, "b": None,
+    }  # fmt: skip
+    assert isinstance(guard(tmp_path).answer(STUDY, female, lambda: {"recall": Tricky(0.75)}), Answer)
+
+
+def test_what_does_not_fit_is_said_on_the_device_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = guard(tmp_path).answer(STUDY, lambda: {"sex": NOT_LISTED}, lambda: {"recall": 76})
+    assert isinstance(found, Answer)
+    assert caplog.messages == [
+        f"study {STUDY.digest}: answered all the same, but sex must be one of female, male",
+        f"study {STUDY.digest}: answered all the same, but recall must be a number from 0 to 1",
+    ]
 
 
 def test_a_mistake_of_our_own_gives_a_refusal_and_a_place(caplog: pytest.LogCaptureFixture) -> None:

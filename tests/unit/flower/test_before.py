@@ -98,7 +98,7 @@ def once_before(patch: Patch) -> None:
 
 
 def interrupts(here: Path, _: Patch, log: pytest.LogCaptureFixture) -> bool:
-    """An interrupt in the evaluation is a refusal like any other: a reply, and none of its words."""
+    """An interrupt in the evaluation is a metric that is missing: an answer, and none of its words."""
     app = ClientApp()
 
     @app.evaluate(mods=[private_metrics(study=STUDY, group={"sex": "female"}, ledger=here / "ledger")])
@@ -109,11 +109,11 @@ def interrupts(here: Path, _: Patch, log: pytest.LogCaptureFixture) -> bool:
         reply = app(asked(), Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={}))
     except KeyboardInterrupt:
         return False  # the node is silent for this round, and whoever logs this logs its words
-    return reply.has_error() and "0.75" not in reply.error.reason + log.text
+    return reply.has_content() and "0.75" not in log.text
 
 
 def interrupts_before(patch: Patch) -> None:
-    def of_app(code: Callable[[], Any]) -> Any:
+    def given_by_app(code: Callable[[], Any]) -> Any:
         try:
             return code()
         except (Exception, SystemExit):  # noqa: BLE001 - as it was
@@ -125,7 +125,7 @@ def interrupts_before(patch: Patch) -> None:
         except FairgaugeError:
             raise AssertionError from None
 
-    patch.setattr("fairgauge.flower.client.of_app", of_app)
+    patch.setattr("fairgauge.federation.guard.given_by_app", given_by_app)
     patch.setattr("fairgauge.flower.client.guarded", guarded)
 
 

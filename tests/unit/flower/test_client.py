@@ -1,5 +1,7 @@
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ from flwr.clientapp import ClientApp
 
 from fairgauge import client
 from fairgauge.client import Ledger
-from fairgauge.client.refusals import TEXT, refusal_text
+from fairgauge.client.refusals import refusal_text
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import CannotAnswer
@@ -18,6 +20,7 @@ from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
+from tests.silence import NOT_LISTED, Person, groups_read, person, silent
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
 from tests.unit.client.test_site_asked import MARK, settled
@@ -200,33 +203,64 @@ FAILURES = {
 }
 
 
+@pytest.mark.parametrize("abstain", [False, True])
 @pytest.mark.parametrize("name", FAILURES)
-def test_every_failure_looks_the_same_and_says_nothing(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_whatever_the_evaluation_does_there_is_an_answer(
+    name: str, abstain: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = sample_study(sample_question(abstain=abstain))
     with caplog.at_level(logging.DEBUG):
-        reply = App(FAILURES[name])()
-    assert refused(reply)
-    assert reply.error.reason == TEXT
-    assert reply.error.code == 6
-    assert "female 0.75" not in caplog.text
-    assert "75" not in repr(reply.error)
-    assert Ledger("ledger").spent() == {}
+        reply = App(FAILURES[name], study=study)()
+    (answer,) = Ledger("ledger").pending()
+    assert from_content(reply.content) == answer
+    assert answer.study == study.digest
+    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "study", "symbol"]
+    assert "0.75" not in caplog.text
+    assert "75.75" not in caplog.text
+    assert Ledger("ledger").spent() == {"sex": study.questions[0].channel.epsilon_bound}
 
 
-def test_a_group_that_the_study_does_not_know_is_not_named(caplog: pytest.LogCaptureFixture) -> None:
-    assert refused(App()(sex="platypus"))
-    assert refused(App(group={"sex": node_config("animal")})())
-    assert refused(App(group=lambda _: "platypus")())
+def test_a_group_that_is_missing_or_not_listed_is_answered_and_not_named(
+    here: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {"sex": "platypus"}),
+        ({}, {"sex": 7}),
+        ({"group": {"sex": node_config("animal")}}, {}),
+        ({"group": {"sex": None}}, {}),
+        ({"group": lambda _: "platypus"}, {}),
+        ({"group": {}}, {}),
+    ]
+    for number, (settings, node) in enumerate(ways):
+        assert App(ledger=here / str(number), **settings)(**node).has_content()
+        assert Ledger(here / str(number)).spent() == {"sex": STUDY.questions[0].channel.epsilon_bound}
     assert "sex must be one of female, male" in caplog.text
-    assert "must give a group for each attribute" in caplog.text
     assert "KeyError at" in caplog.text
     assert "platypus" not in caplog.text
 
 
-@pytest.mark.parametrize("metrics", [{"recall": float("nan")}, {"loss": 1.0}])
-def test_nothing_to_measure_abstains_where_the_study_allows_it(metrics: Any) -> None:
-    study = sample_study(sample_question(abstain=True))
-    reply = App(metrics, study=study)()
-    assert from_content(reply.content).study == study.digest
+def test_a_server_that_picks_the_study_cannot_tell_nodes_apart_by_who_answers(here: Path) -> None:
+    """An honest app takes the study from the run's configuration, and a server may change that as it likes."""
+
+    def ask(who: Person) -> Callable[[Study], bool]:
+        recall = who["values"].get("recall")
+        measured = {} if recall is None or recall == NOT_LISTED else {"recall": float(recall)}
+        asked_for: list[Study] = []
+        app = App(
+            lambda message: Message(RecordDict({"metrics": MetricRecord(measured)}), reply_to=message),
+            study=lambda _: asked_for[0],
+            group={"sex": lambda _: who["group"]["sex"]},
+            ledger=here / token_hex(8),
+        )
+
+        def answers(study: Study) -> bool:
+            asked_for[:] = [study]
+            return app(**{"fairgauge-limit": "1000"}).has_content()
+
+        return answers
+
+    assert silent(ask) == []
+    assert groups_read(ask(person("female"))) == groups_read(ask(person(NOT_LISTED))) == ["female", "male"]
 
 
 def test_a_node_with_an_agent_tells_the_app_neither_group_nor_value(here: Path) -> None:
@@ -276,8 +310,11 @@ class TestSites:
     def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
         assert refused(App(study=confusion_study())(), "settings")
         assert refused(App(study=confusion_study())(**{SITE: str(settled(tmp_path, limit="0.1"))}), "limit")
+
+    def test_whatever_a_record_holds_there_is_an_answer(self, tmp_path: Path) -> None:
         broken = settled(tmp_path, records=f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
-        assert refused(App(study=confusion_study())(**{SITE: str(broken)}))
+        reply = App(study=confusion_study())(**{SITE: str(broken)})
+        assert isinstance(from_content(reply.content), SiteAnswer)
 
     def test_a_device_needs_a_group_and_a_ledger(self) -> None:
         assert refused(App(group=None)(), "settings")

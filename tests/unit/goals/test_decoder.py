@@ -163,7 +163,7 @@ class TestVariance:
         decoder = Decoder.even(channel, THIRDS)
         score = decoder.score(decoder.inputs.sum_of(0))
         assert score is not None
-        law = np.array(channel.abstain_row) / ROW_SUM
+        law = np.array(channel.table[-1]) / ROW_SUM
         blocks = worst_variances(decoder, score)
         assert blocks[2] == pytest.approx(law @ score**2 - (law @ score) ** 2)
         assert worst_variances(decoder, score, centre=0.5)[2] == blocks[2]

@@ -4,7 +4,9 @@ Covers: fairgauge.nvflare.record, fairgauge.nvflare.server, fairgauge.nvflare.re
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,9 @@ from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
 from fairgauge.nvflare.door import Asked
 from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result, to_result
+from fairgauge.study import Study
 from tests.samples import sample_study
+from tests.silence import Person, groups_read, person, silent
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
 from tests.unit.client.test_site_asked import MARK, settled
@@ -80,11 +84,28 @@ def test_a_result_holds_the_answer_and_nothing_else(way: str, tmp_path: Path) ->
         DXO(DataKind.WEIGHTS, data={"w": np.full(3, 0.75)}).to_shareable(),
     ],
 )
-def test_every_failure_looks_the_same(result: Shareable, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    refused = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
-    assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
-    assert "75" not in caplog.text
-    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+def test_whatever_a_job_returns_there_is_an_answer(
+    result: Shareable, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
+    (answer,) = Ledger(tmp_path / "ledger.sqlite3").pending()
+    assert found == make_reply(ReturnCode.OK) | {ANSWER: answer.to_bytes().decode()}
+    assert "0.75" not in caplog.text
+    assert "75.75" not in caplog.text
+
+
+@pytest.mark.parametrize("way", ["profile", "job"])
+def test_a_server_that_picks_the_study_cannot_tell_sites_apart_by_who_answers(way: str, tmp_path: Path) -> None:
+    def ask(who: Person) -> Callable[[Study], bool]:
+        given = {"askers_give": ["recall", "error", "false alarms", "weight"]} if way == "job" else {}
+        settings = settle(tmp_path / token_hex(8), limit="1000", **given)
+        (settings.parent / "profile.json").write_text(json.dumps(who))
+        result = DXO(DataKind.METRICS, data=who["values"]).to_shareable()
+        filters = AnswerFilter(settings=str(settings))
+        return lambda study: ANSWER in at_the_site(filters, result, asked=study.to_bytes().decode())
+
+    assert silent(ask) == []
+    assert groups_read(ask(person("female"))) == groups_read(ask(person(None))) == ["female", "male"]
 
 
 def test_what_is_wrong_with_a_study_is_told(tmp_path: Path) -> None:

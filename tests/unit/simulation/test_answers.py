@@ -69,6 +69,18 @@ def test_the_same_bits_give_the_same_symbol_as_on_a_device(group: int, position:
         assert draw(CHANNEL, (group, position), 1, random=Fixed(*map(words, pair))).tolist() == [expected]
 
 
+def test_those_who_lack_something_draw_as_on_a_device_where_there_is_no_row_to_abstain():
+    channel = sample_channel(groups=3, levels=THREE_LEVELS)
+    for index in range(channel.rows):
+        start = -(-ROW_SUM * index // channel.rows)
+        for pair in (
+            (first % ROW_SUM, end - 1) for first in (start - 1, start) for end in accumulate(channel.table[0])
+        ):
+            bits = iter(pair)
+            expected = channel.draw(None, None, bits=lambda _, bits=bits: next(bits))  # type: ignore[misc]
+            assert draw(channel, (None, None), 1, random=Fixed(*map(words, pair))).tolist() == [expected]
+
+
 def test_coins_that_would_be_unfair_are_tossed_again():
     unfair = (2**64 - 1).to_bytes(8, "little")  # 2^64 - 1 is divisible by 3, so this one is the single word too many
     tosses = Fixed(unfair + (7).to_bytes(8, "little"), (5).to_bytes(8, "little"))

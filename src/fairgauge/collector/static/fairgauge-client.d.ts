@@ -165,6 +165,7 @@ export function spoken(study: Study, wanted: Iterable<string>): [tag: string | n
 
 export function answerBytes(answer: Answer): Uint8Array;
 export function position(metric: Metric, value: Value): Fraction;
+export function nearest(metric: Metric, value: unknown): Fraction | null;
 export function answer(
   study: Study,
   profile: Profile,

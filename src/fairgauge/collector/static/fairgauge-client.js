@@ -217,11 +217,13 @@ export class Channel {
   }
 
   /**
-   * Draw the symbol to send; null for the group's index or for any position (v * 2^30, a fraction) abstains.
+   * Draw the symbol to send; null for the group's index or for any position (v * 2^30, a fraction) is someone without a
+   * group or a value, who has the row for those who abstain; where there is none, one of all rows, as likely as any.
    *
-   * There is one position for each value that the channel takes.  Everyone takes the same steps, whoever abstains too,
-   * and uses the same draws of 53 bits in the same order: one for each value rounds it to a level, also where it is on
-   * one or missing; the last picks the symbol, the first whose running sum exceeds it.
+   * There is one position for each value that the channel takes; beyond the levels it counts as the nearest end.
+   * Everyone takes the same steps and uses the same draws of 53 bits in the same order: one for each value rounds it to a
+   * level, also where it is on one or missing; the first of them also picks the row of someone who lacks something; the
+   * last picks the symbol, the first whose running sum exceeds it.
    */
   draw(group, positions, bits = secureBits) {
     const { length } = positions;
@@ -229,21 +231,25 @@ export class Channel {
       throw new CannotAnswer(`the channel takes ${this.axes.length} values at once, and got ${length}`);
     }
     const missing = positions.reduce((count, place) => count + Number(place === null), Number(group === null));
-    const abstains = Number(missing > 0);
-    if (abstains > Number(this.abstain)) throw new CannotAnswer("the study does not allow abstaining");
+    const lacks = Number(missing > 0);
+    const drawn = this.axes.map(() => bits(ROW_BITS));
     const index = this.axes.reduce((row, levels, i) => {
-      const [above, threshold] = neighbours(levels, [positions[i], NO_VALUE][abstains]);
-      return row * levels.length + above - Number(bits(ROW_BITS) >= threshold);
-    }, [group, 0][abstains]);
-    const drawn = bits(ROW_BITS);
+      const [above, threshold] = neighbours(levels, [positions[i], NO_VALUE][lacks]);
+      return row * levels.length + above - Number(drawn[i] >= threshold);
+    }, [group, 0][lacks]);
+    const rows = this.table.length;
+    const without = this.abstain ? rows - 1 : Number((drawn[0] * BigInt(rows)) / ROW_SUM);
+    const last = bits(ROW_BITS);
     let sum = 0n;
-    return this.table[[index, this.table.length - 1][abstains]].findIndex((weight) => (sum += weight) > drawn);
+    return this.table[[index, without][lacks]].findIndex((weight) => (sum += weight) > last);
   }
 }
 
-/** Return the index of the level above a position, and how many of 2^53 draws go there. */
-function neighbours(levels, { n, d }) {
-  if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d) throw new CannotAnswer("the value is outside the range of the study");
+const clamped = (n, low, high) => (n < low ? low : n > high ? high : n);
+
+/** Return the index of the level above a position, or of the nearest one, and how many of 2^53 draws go there. */
+function neighbours(levels, { n: given, d }) {
+  const n = clamped(given, -LEVEL_UNIT * d, LEVEL_UNIT * d);
   const floor = floorDivide(n, d);
   const over = levels.findIndex((level) => level > floor);
   const above = over < 0 ? levels.length - 1 : over;
@@ -1147,12 +1153,25 @@ export function answerBytes({ study, id, symbol }) {
   return new TextEncoder().encode(canonical({ study, id, symbol }));
 }
 
-/** Return v * 2^30 as an exact fraction; throws without the value in the text. */
-export function position({ name, low, high }, value) {
-  const [x, a, b] = [exact(value), decimal(low), decimal(high)];
-  if (!x || compare(x, a) < 0n || compare(x, b) > 0n) {
+/**
+ * Return v * 2^30 as an exact fraction; throws without the value in the text.
+ *
+ * For a page that may ask the person again; `nearest` refuses nobody.
+ */
+export function position(metric, value) {
+  const { name, low, high } = metric;
+  const x = exact(value);
+  if (!x || compare(x, decimal(low)) < 0n || compare(x, decimal(high)) > 0n) {
     throw new CannotAnswer(`${name} must be a number from ${low} to ${high}`);
   }
+  return nearest(metric, value);
+}
+
+/** Return v * 2^30 of the nearest value in the metric's range as an exact fraction; null for what is no number. */
+export function nearest({ low, high }, value) {
+  const [given, a, b] = [exact(value), decimal(low), decimal(high)];
+  if (!given) return null;
+  const x = compare(given, a) < 0n ? a : compare(given, b) > 0n ? b : given;
   // (2x - a - b) / (b - a), with everything over the common denominator.
   const top = 2n * x.n * a.d * b.d - a.n * x.d * b.d - b.n * x.d * a.d;
   const bottom = (b.n * a.d - a.n * b.d) * x.d;
@@ -1163,8 +1182,12 @@ export function position({ name, low, high }, value) {
  * Answer one table of a study, picked by a secure coin, with one randomised symbol: { study, id, symbol }.
  *
  * It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that it
- * keeps to.  `Ledger.answer` answers each study once, and keeps to the limit for a lifetime too.  Every question is
- * checked before the coin is tossed, so whether it refuses says nothing about the coin.
+ * keeps to.  `Ledger.answer` answers each study once, and keeps to the limit for a lifetime too.
+ *
+ * Neither the group nor a value nor the coin decides whether there is an answer: whoever picks the study could read from
+ * refusals what the table hides.  A group that the study does not list, one or a value that is missing, and a value that
+ * is no number are answered by the row for those who abstain; where there is none, by one of all rows, each as likely as
+ * any other.  A value outside of the metric's range counts as its nearest end.
  *
  * @param profile { group: "female", values: { recall: "0.83" } }, with { sex: "female", age: "old" } for the group
  *   where the study has several attributes, and null for what is missing.  A value is a decimal in a string, a number
@@ -1227,40 +1250,21 @@ function checkTicket(ticket) {
 
 function groupsByAttribute(study, group) {
   if (isObject(group)) return group;
-  const names = [...new Set(study.attributes.flatMap(factorsOf).map(({ name }) => name))].sort();
-  if (names.length > 1 && (group ?? null) !== null) {
-    throw new CannotAnswer(`"group" must give a group for each of ${names.join(", ")}`);
-  }
-  return Object.fromEntries(names.map((name) => [name, group]));
+  const names = [...new Set(study.attributes.flatMap(factorsOf).map(({ name }) => name))];
+  return names.length === 1 ? { [names[0]]: group } : {}; // of several attributes, none is told
 }
 
-/** Return what the channel of a table takes, or refuse without saying what was there: [group, positions]. */
+/** Return what the channel of a table takes, null for what is missing, not listed or no number: [group, positions]. */
 function channelInput(table, groups, values) {
-  const [{ attribute, channel }] = table;
-  const places = factorsOf(attribute).map((factor) => [factor.name, groupIndex(factor, own(groups, factor.name))]);
-  const positions = table.map(({ metric }) => [metric.name, valueAt(metric, own(values, metric.name))]);
-  if (!channel.abstain) {
-    for (const [name, found] of [...places, ...positions]) {
-      if (found === null) {
-        throw new CannotAnswer(`${name} has no value on this device and the study does not allow abstaining`);
-      }
-    }
-  }
-  const cell = factorsOf(attribute).reduce((before, { groups: { length } }, i) => {
-    const place = places[i][1];
-    return before === null || place === null ? null : before * length + place; // the last attribute is the fastest
-  }, 0);
-  return [cell, positions.map(([, place]) => place)];
+  const [{ attribute }] = table;
+  const places = factorsOf(attribute).map((factor) => factor.groups.indexOf(own(groups, factor.name)));
+  const cell = factorsOf(attribute).reduce(
+    (before, { groups: { length } }, i) => before * length + places[i], // the last attribute is the fastest
+    0,
+  );
+  const listed = places.every((place) => place >= 0);
+  return [listed ? cell : null, table.map(({ metric }) => nearest(metric, own(values, metric.name)))];
 }
-
-function groupIndex({ name, groups }, group) {
-  if (group === null) return null;
-  const index = groups.indexOf(group);
-  if (index < 0) throw new CannotAnswer(`${name} must be one of ${groups.join(", ")}`);
-  return index;
-}
-
-const valueAt = (metric, value) => (value === null ? null : position(metric, value));
 
 // ------------------------------------------------------------------------------------------------------ ledger
 /**
