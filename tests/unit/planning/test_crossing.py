@@ -75,7 +75,7 @@ def test_groups_without_a_cross_may_be_compared_too():
         (Grouping(crosses=CROSSED[:1]), "cross=sex=female,male: give at least two"),
         (Grouping(crosses=["sex", "age=a,b"]), "cross=sex: must be an attribute and its groups"),
         (Grouping(crosses=["sex=a:0.5,b", "age=a,b"]), "cross=sex=a:0.5,b: give every group a share"),
-        (Grouping(crosses=["sex=a:0.5,b:0.5", "age=a,b"]), "give every group a share, every group a guess, or none"),
+        (Grouping(crosses=["sex=a:0.5,b:0.5", "age=a,b"]), "give every group a share, or none"),
         (Grouping(crosses=CROSSED, compare=["female"]), "compare=female: must be two of female, male, young, old"),
         (Grouping(crosses=CROSSED, shares=Path("no.csv")), "shares=no.csv: cannot be read: No such file"),
     ],
