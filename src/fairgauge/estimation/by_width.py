@@ -40,11 +40,12 @@ class WidthReader(Reader):
 
     def ratio(self, ratio: Ratio, alpha: float) -> Interval:
         """Return the interval of a ratio."""
-        estimate = ratio.value(self.law)
         if ratio.constant is not None:
+            estimate = ratio.value(self.law)
             below, above = self.around(ratio.over / ratio.constant, alpha)
             return Interval(estimate, estimate - below, estimate + above)
         self._require_part(ratio, alpha)
+        estimate = ratio.value(self.law)
         return Interval(estimate, self._edge(ratio, alpha, -1), self._edge(ratio, alpha, 1))
 
     def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:

@@ -65,7 +65,7 @@ def ours(*, known: bool = True, swapped: bool = False) -> PrivateMetricFrame:
     shares = (0.45, 0.4, 0.15)
     goal = Goal(shares, shares_known=known, target="means")
     name, channel = make_channel(goal, Decimal(4), design="randomized-response")
-    sex = Attribute("sex", ("female", "male", "other"), tuple(map(str, shares)) if known else None, answering="alike")
+    sex = Attribute("sex", ("female", "male", "other"), shares, answering="alike" if known else "any")
     asked = study(*(Question(metric, sex, "means", name, "4", channel) for metric in (RECALL, LOSS)))
     names = {"female": "male", "male": "female"} if swapped else {}
     cells = [

@@ -22,7 +22,7 @@ def test_the_simpler_design_wins_a_draw():
 
 def test_dict_has_exactly_the_promised_members():
     document = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
-    assert list(document) == ["solved_for", "confidence", "interval", "target", "best", "designs"]
+    assert list(document) == ["solved_for", "confidence", "interval", "target", "condition", "best", "designs"]
     members = ["design", "epsilon", "clients", "error"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     parts = ["pairs", "means"]

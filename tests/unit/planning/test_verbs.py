@@ -48,10 +48,10 @@ def test_errors_are_in_the_units_of_the_metric():
     assert back.clients == pytest.approx(10_000, rel=2e-3)
 
 
-def test_by_default_the_target_is_the_gap_but_for_two_groups_with_shares_to_estimate():
+def test_by_default_the_target_is_the_gap():
     three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5), answering="alike")
     assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
-    assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "means"
+    assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
     assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "gap"
     assert design(RECALL, SEX, epsilon=1, design=SIMPLE[0], target="means").target == "means"
 
