@@ -8,9 +8,11 @@ from scipy.stats import binom
 
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
-from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
+from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
+from tests.samples import sample_channel
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 
@@ -77,14 +79,19 @@ def test_the_field_reaches_the_estimate():
     assert estimands_of(question).share_error == 0
 
 
+@pytest.mark.parametrize("levels", [(0.0, 0.0), (0.4, -0.2), (-0.8, 0.5)])
 @pytest.mark.parametrize("shares", [("0.3", "0.7"), ("0.2", "0.3", "0.5")])
-def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(shares: tuple[str, ...]):
+def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(
+    shares: tuple[str, ...], levels: tuple[float, float]
+):
     """Random shares in the band and random means: those whose score fits the strip have gaps in the interval."""
     told = replace(estimands_of(tells_all(*shares)), share_error=0.04)
     assert told.gaps is not None
     assert told.shares is not None
     inputs = told.decoder.inputs
     means = told.decoder.rows @ told.gaps[0, 1].over
+    for g in (0, 1):  # a score that takes a constant from values has a level of its own in each group
+        means[inputs.blocks[g]] += levels[g]
     gap, known = Interval(0.3, 0.25, 0.35), (Interval(0.5, 0.2, 0.8), Interval(0.2, 0.0, 0.4))
     found = gap_with_error(Readings(gap, known, means), told, (0, 1))
     rng, seen = np.random.default_rng(4), []
@@ -100,3 +107,11 @@ def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(s
     assert len(seen) > 150
     assert found.low <= min(seen) < found.low + 0.12
     assert found.high - 0.12 < max(seen) <= found.high
+
+
+def test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do():
+    even = Decoder.even(sample_channel(groups=5), np.full(5, 0.2))
+    told = replace(estimands_of(tells_all("0.2", "0.3", "0.5")), decoder=even, share_error=0.01)
+    assert [round(side_error(told, side), 9) for side in (0, (0, 1), (0, 1, 2), (0, 1, 2, 3))] == [
+        0.01, 0.02, 0.02, 0.01
+    ]  # fmt: skip
