@@ -45,3 +45,24 @@ def missed(folder: Path, name: str, change: Change | None = None) -> list[str]:
     )
     found: list[str] = json.loads(printed)
     return found
+
+
+def client_misses(folder: Path, script: str, file: str) -> list[str]:
+    """Return the vectors of a file that ``fairgauge-client.js`` does not meet, by one of the scripts that browsers run."""
+    for module in STATIC.glob("*.js"):
+        (folder / module.name).write_text(module.read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    check = (HERE / script).read_text(encoding="utf-8").replace('"/static/', '"./')
+    (folder / "check.js").write_text(check, encoding="utf-8")
+    (folder / "vectors.json").write_text((HERE / file).read_text(encoding="utf-8"), encoding="utf-8")
+    printed = run_node(
+        folder,
+        """
+        import { readFileSync } from "node:fs";
+        import { check } from "./check.js";
+        import * as client from "./fairgauge-client.js";
+        console.log(JSON.stringify(await check(client, JSON.parse(readFileSync("vectors.json", "utf8")))));
+        """,
+    )
+    found: list[str] = json.loads(printed)
+    return found

@@ -1,10 +1,15 @@
-"""What the RFCs print comes out of the JavaScript modules too; and a module with a mistake is caught."""
+"""What the RFCs print comes out of the JavaScript modules too; and a module with a mistake is caught.
+
+Browsers check the client's vectors too (``tests/browser``); Node does it in a second.
+"""
+
+import json
 
 from pathlib import Path
 
 import pytest
 
-from tests.vectors.node import Change, missed, needs_node
+from tests.vectors.node import STATIC, Change, client_misses, missed, needs_node, run_node
 
 
 @needs_node
@@ -39,3 +44,37 @@ def test_the_vectors_of_blind_tickets(tmp_path: Path, change: Change | None, lin
 def test_the_vectors_of_envelopes(tmp_path: Path, change: Change | None, line: str):
     found = missed(tmp_path, "envelopes", change)
     assert [one for one in found if line in one] if change else found == []
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("script", "file"),
+    [
+        ("check.js", "vectors.json"),
+        ("check.js", "vectors2.json"),
+        ("limits.js", "limits.json"),
+        ("crowd.js", "crowd.json"),
+    ],
+    ids=["format 1", "format 2", "limits", "crowds"],
+)
+def test_what_python_says_the_client_says(tmp_path: Path, script: str, file: str):
+    assert client_misses(tmp_path, script, file) == []
+
+
+@needs_node
+def test_random_bits_are_the_first_ones_and_what_is_above_a_limit_is_drawn_again(tmp_path: Path):
+    (tmp_path / "client.mjs").write_text((STATIC / "fairgauge-client.js").read_text(encoding="utf-8"), encoding="utf-8")
+    printed = run_node(
+        tmp_path,
+        """
+        import { secureBelow, secureBits } from "./client.mjs";
+        const bytes = [0xff, 0x80, 0, 0, 0, 0, 0x1f, 0xa0, 0xff];
+        crypto.getRandomValues = (array) => array.map(() => bytes.shift());
+        const found = [secureBits(53), secureBits(3), secureBits(8)].map(String);
+        const drawn = [6n, 7n, 5n, 4n, 3n];
+        const sizes = [];
+        const bits = (size) => { sizes.push(size); return drawn.shift(); };
+        console.log(JSON.stringify([found, [secureBelow(5, bits), secureBelow(5, bits)], sizes]));
+        """,
+    )
+    assert json.loads(printed) == [[str(0xFF80000000001F >> 3), "5", "255"], [4, 3], [3, 3, 3, 3, 3]]

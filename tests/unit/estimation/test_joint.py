@@ -118,14 +118,14 @@ def test_no_gap_beyond_what_is_found_is_accepted(answers: int):
     assert not [value for value in values if test.margin(float(value)) < 0]
 
 
-def tested(answers: int = 3000, alpha: float = 0.05) -> joint.JointTest:
+def judged(answers: int = 3000, alpha: float = 0.05) -> joint.JointTest:
     estimands = told()
     counts = np.random.default_rng(5).multinomial(answers, law(estimands, 0.3, (0.6, 0.2))).astype(float)
     return PopulationReader(estimands, counts).joint((0, 1), alpha)
 
 
 def test_the_cells_of_shares_cover_their_interval():
-    test = tested()
+    test = judged()
     low, high = test._shares[0] - test._width / 2, test._shares[-1] + test._width / 2
     assert low <= test.share[0] < low + test._width
     assert high - test._width - 1e-6 <= test.share[1] <= high + 1e-6
@@ -133,12 +133,12 @@ def test_the_cells_of_shares_cover_their_interval():
 
 
 def test_the_average_has_its_part_of_alpha_on_both_sides_together():
-    assert 2 * ndtr(-tested(alpha=0.02)._nearest_z) == pytest.approx(joint._MEAN * 0.02)
+    assert 2 * ndtr(-judged(alpha=0.02)._nearest_z) == pytest.approx(joint._MEAN * 0.02)
 
 
 def test_bets_win_no_more_than_money_that_is_shared_out_equally():
     """Money of several stakes is a martingale as their average; the largest less the logarithm of how many is less."""
-    test = tested(answers=40)
+    test = judged(answers=40)
     beta = joint._BETS * test.alpha
     for region in test._regions(0.9):
         largest = float(test.laws.most((test.laws.rows @ region.sizes**2)[:, None])[0])
@@ -152,7 +152,7 @@ def test_bets_win_no_more_than_money_that_is_shared_out_equally():
 
 
 def test_bets_reject_from_twice_the_money_on_since_there_are_two_sides(monkeypatch: pytest.MonkeyPatch):
-    test = tested()
+    test = judged()
     low, high = inverted(test)
     value = low + 0.04 * (high - low)
     enough = math.log(2 / (joint._BETS * test.alpha))

@@ -160,8 +160,10 @@ def test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it():
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), 20_000 * law_of(decoder, "ends"), 0.05)
-    asked = test.asked(0.15)
-    least, most = asked.variance
-    wide, high = (test._beyond(asked, (low, most), 0.05) for low in (least, 0.99 * most))
-    assert least < 0.8 * most
-    assert 0 < wide <= high + 1e-9
+    for value in (0.03, 0.05, 0.07):
+        asked = test.asked(value)
+        least, most = asked.variance
+        ranges = ((least, most), (0.99 * most, most), (least, 1.01 * least))
+        whole, high, low = (test._beyond(asked, bounds, 0.05) for bounds in ranges)
+        assert whole <= high + 1e-9
+        assert high + 0.05 < low, "or it does not matter which cell accepts"
