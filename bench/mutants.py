@@ -204,7 +204,7 @@ def sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tests said of the source as it was: ``how`` is the test that failed first, or why nothing can be said."""
+    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said."""
 
     outcome: Literal["passed", "failed", "unclear"]
     how: str

@@ -1,9 +1,9 @@
 """Small errors that would break a promise, each with its name and the tests that are to notice.
 
 A mutant is found by what it changes and not by where that is: its text stands exactly once somewhere in
-``src/fairgauge``, and its tests are the functions of these names, wherever in ``tests`` they are.  So code and tests may
-move.  Where the text itself changes, the mutant is written anew or the run fails: a promise does not lose its guard
-unnoticed.  What ``before`` has between its words may be any white space, so that lines may be wrapped in another way.
+``src/fairgauge``, and its tests are the functions of these names, wherever in ``tests`` they are.  So code and tests
+may move.  Where the text itself changes, the mutant is written anew or the run fails: a promise does not lose its guard
+unnoticed.  Between the words of ``before`` there may be any white space, so that lines may be wrapped in another way.
 """
 
 import re
@@ -98,5 +98,5 @@ def _mutant(name: str, before: str, after: str, *tests: str) -> NamedMutant:
     return NamedMutant(name, before, after, tests)
 
 
-NAMED = (
+NAMED: tuple[NamedMutant, ...] = (
 )

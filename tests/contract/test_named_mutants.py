@@ -7,7 +7,7 @@ import ast
 
 import pytest
 
-from bench.named_mutants import NAMED, ROOT, NamedMutant, places_of, tests_of
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, tests_of
 
 SOURCE = ROOT / "src" / "fairgauge"
 
@@ -30,10 +30,13 @@ def test_names_tell_them_apart():
 
 
 def test_a_text_may_be_wrapped_in_another_way_and_must_be_there_once():
-    mutant = NamedMutant("room: it", "def names() -> Sequence[str]:", "", ())
-    assert places_of(NamedMutant("room: it", "this is nowhere in the source", "", ()), SOURCE) == []
-    assert len(places_of(NamedMutant("room: it", "import", "", ()), SOURCE)) > 100
-    assert places_of(mutant, SOURCE) == places_of(NamedMutant("room: it", "def  names()\n -> Sequence[str]:", "", ()), SOURCE)
+    def places(text: str) -> list[Place]:
+        return places_of(NamedMutant("room: it", text, "changed", ()), SOURCE)
+
+    assert places("this is nowhere in the source") == []
+    assert len(places("import")) > 100
+    assert len(places("class Channel:")) == 1
+    assert places("class Channel:") == places("class \n  Channel:")
 
 
 def test_a_test_is_found_by_its_name_alone():

@@ -48,7 +48,7 @@ def missed(folder: Path, name: str, change: Change | None = None) -> list[str]:
 
 
 def client_misses(folder: Path, script: str, file: str) -> list[str]:
-    """Return the vectors of a file that ``fairgauge-client.js`` does not meet, by one of the scripts that browsers run."""
+    """Return the vectors of a file that ``fairgauge-client.js`` does not meet, by a script that browsers run too."""
     for module in STATIC.glob("*.js"):
         (folder / module.name).write_text(module.read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")

@@ -4,7 +4,6 @@ Browsers check the client's vectors too (``tests/browser``); Node does it in a s
 """
 
 import json
-
 from pathlib import Path
 
 import pytest
