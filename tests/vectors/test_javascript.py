@@ -4,11 +4,15 @@ Browsers check the client's vectors too (``tests/browser``); Node does it in a s
 """
 
 import json
+import math
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from tests.vectors.node import STATIC, Change, client_misses, missed, needs_node, run_node
+from fairgauge.study import Metric
+from tests.samples import sample_question, sample_study
+from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
 
 @needs_node
@@ -62,18 +66,97 @@ def test_what_python_says_the_client_says(tmp_path: Path, script: str, file: str
 
 @needs_node
 def test_random_bits_are_the_first_ones_and_what_is_above_a_limit_is_drawn_again(tmp_path: Path):
-    (tmp_path / "client.mjs").write_text((STATIC / "fairgauge-client.js").read_text(encoding="utf-8"), encoding="utf-8")
-    printed = run_node(
+    found = run_client(
         tmp_path,
         """
-        import { secureBelow, secureBits } from "./client.mjs";
         const bytes = [0xff, 0x80, 0, 0, 0, 0, 0x1f, 0xa0, 0xff];
         crypto.getRandomValues = (array) => array.map(() => bytes.shift());
-        const found = [secureBits(53), secureBits(3), secureBits(8)].map(String);
+        const found = [client.secureBits(53), client.secureBits(3), client.secureBits(8)].map(String);
         const drawn = [6n, 7n, 5n, 4n, 3n];
         const sizes = [];
         const bits = (size) => { sizes.push(size); return drawn.shift(); };
-        console.log(JSON.stringify([found, [secureBelow(5, bits), secureBelow(5, bits)], sizes]));
+        console.log(JSON.stringify([found, [client.secureBelow(5, bits), client.secureBelow(5, bits)], sizes]));
         """,
     )
-    assert json.loads(printed) == [[str(0xFF80000000001F >> 3), "5", "255"], [4, 3], [3, 3, 3, 3, 3]]
+    assert found == [[str(0xFF80000000001F >> 3), "5", "255"], [4, 3], [3, 3, 3, 3, 3]]
+
+
+@needs_node
+def test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything(tmp_path: Path):
+    found = run_client(
+        tmp_path,
+        """
+        const [whole, unit] = [1n << 53n, 1n << 30n];
+        const rows = [[whole / 2n, whole / 2n, 0n], [whole / 2n, whole / 4n, whole / 4n]];
+        const zero = new client.Channel([...rows, ...rows], [-unit, unit], 2, false);
+        const coin = new client.Channel([[whole / 2n, whole / 2n], [whole / 4n, (3n * whole) / 4n]], [-unit, unit], 1, false);
+        const drawn = [[unit, 1n], [2n * unit + 1n, 2n], [-2n * unit - 1n, 2n]].map(([n, d]) => {
+          try {
+            return typeof coin.draw(0, [{ n, d }]);
+          } catch (error) {
+            return error.name;
+          }
+        });
+        console.log(JSON.stringify([zero.epsilon, zero.within("100"), drawn]));
+        """,
+    )
+    assert found == [None, False, ["number", "CannotAnswer", "CannotAnswer"]]
+
+
+def asked(*losses: int) -> str:
+    """Questions about two sexes whose tables cost the logarithms of these, as the text of a study."""
+    metrics = [Metric(f"metric {number}", 0, 1) for number in range(len(losses))]
+    questions = [sample_question(m, loss=loss, epsilon="5") for m, loss in zip(metrics, losses, strict=True)]
+    return json.dumps(sample_study(*questions).to_bytes().decode())
+
+
+def values(count: int) -> str:
+    return json.dumps({f"metric {number}": "0.5" for number in range(count)})
+
+
+@needs_node
+@pytest.mark.parametrize("losses", list(permutations((3, 9, 5))))
+def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: tuple[int, ...]):
+    spent, readers, again = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(*losses)}));
+        const ledger = new client.Ledger();
+        const profile = {{ group: {{ sex: "female" }}, values: {values(3)} }};
+        const first = await ledger.answer(study, profile);
+        const costs = [await ledger.spent(), (await ledger.spentTowardsReaders()).epsilon].map((cost) => client.plain(cost));
+        const second = await ledger.answer(study, profile);
+        const later = client.plain(await ledger.spent());
+        console.log(JSON.stringify([...costs, JSON.stringify(first) === JSON.stringify(second) && later === costs[0]]));
+        """,
+    )
+    assert float(spent) == pytest.approx(math.log(9))
+    assert readers == spent
+    assert again
+
+
+@needs_node
+@pytest.mark.parametrize("losses", [(100, 3), (3, 100)])
+def test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall(
+    tmp_path: Path, losses: tuple[int, int]
+):
+    said = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(*losses)}));
+        const ledger = new client.Ledger();
+        const tries = [
+          () => client.checkStudyLimit(study),
+          () => ledger.answer(study, {{ group: {{ sex: "female" }}, values: {values(2)} }}),
+          () => ledger.lower({{ study: "4.01" }}),
+          () => ledger.lower({{ lifetime: "8.01" }}),
+          () => ledger.lower({{ study: null }}),
+          () => ledger.lower({{ study: "3.99" }}),
+        ];
+        const said = [];
+        for (const run of tries) said.push(await (async () => run())().then(() => "fine", (error) => error.name));
+        console.log(JSON.stringify([...said, await ledger.limits()]));
+        """,
+    )
+    refused = ["NotPrivate", "NotPrivate", "InvalidInput", "InvalidInput", "InvalidInput"]
+    assert said == [*refused, "fine", {"study": "3.99", "lifetime": "8"}]

@@ -232,3 +232,10 @@ def test_a_secret_has_its_name_when_it_is_on_the_disk(
     make(tmp_path)
     assert synced == [(tmp_path / "a.key").read_bytes()]
     assert len(synced[0]) == 32
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_key_of_another_length_is_not_used(tmp_path: Path, size: int):
+    write_secret(tmp_path, "a.key", bytes(size))
+    with pytest.raises(InvalidInput, match=f"{size} bytes: must be 32 bytes"):
+        read_or_make_secret(tmp_path, "a.key", 32)
