@@ -31,7 +31,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, tests_of
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, killers_of
 
 SOURCE = ROOT / "src" / "fairgauge"
 # A named mutant whose tests take longer than this is taken to run for ever.
@@ -354,7 +354,7 @@ def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
 
 def _found(one: NamedMutant, root: Path) -> tuple[Place | None, list[str]]:
     """Return where a named mutant is and the tests that are to kill it, as far as they are there."""
-    places, tests = places_of(one, root / "src" / "fairgauge"), tests_of(one, root)
+    places, tests = places_of(one, root / "src" / "fairgauge"), killers_of(one, root)
     return (places[0] if len(places) == 1 else None), tests
 
 

@@ -4,10 +4,11 @@ Whether they are killed is what ``make mutants`` tells.
 """
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, tests_of
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, killers_of
 
 SOURCE = ROOT / "src" / "fairgauge"
 
@@ -21,7 +22,7 @@ def test_its_text_is_there_once_and_so_are_its_tests(mutant: NamedMutant):
     if found[0].endswith(".py"):
         ast.parse(places[0].source)
     assert mutant.tests
-    assert tests_of(mutant, ROOT), f"{', '.join(mutant.tests)}: each must be one function below tests"
+    assert killers_of(mutant, ROOT), f"{', '.join(mutant.tests)}: each must be one function below tests"
 
 
 def test_names_tell_them_apart():
@@ -39,9 +40,25 @@ def test_a_text_may_be_wrapped_in_another_way_and_must_be_there_once():
     assert places("class Channel:") == places("class \n  Channel:")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("if a: return b", "if a: pass", "if a:\n    pass\nc = (d,\n  d)\n"),
+        ("if a: return b c", "if a or e: return b c", "if a or e:\n    return b\nc = (d,\n  d)\n"),
+        ("(d, d)", "(d)", "if a:\n    return b\nc = (d)\n"),
+        ("if a: return b", "if not a: return b", "if not a:\n    return b\nc = (d,\n  d)\n"),
+        ("return b", "return b + e", "if a:\n    return b + e\nc = (d,\n  d)\n"),
+        ("return b c", "c", "if a:\n    \nc = (d,\n  d)\n"),
+    ],
+)
+def test_words_that_stay_keep_their_lines(tmp_path: Path, before: str, after: str, found: str):
+    (tmp_path / "m.py").write_text("if a:\n    return b\nc = (d,\n  d)\n", encoding="utf-8")
+    assert places_of(NamedMutant("room: it", before, after, ()), tmp_path) == [Place("m.py", found)]
+
+
 def test_a_test_is_found_by_its_name_alone():
     def tests(*names: str) -> list[str]:
-        return tests_of(NamedMutant("room: it", "", "", names), ROOT)
+        return killers_of(NamedMutant("room: it", "", "", names), ROOT)
 
     here = "tests/contract/test_named_mutants.py::test_a_test_is_found_by_its_name_alone"
     assert tests("test_a_test_is_found_by_its_name_alone") == [here]

@@ -89,7 +89,8 @@ def test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything(tmp_
         const [whole, unit] = [1n << 53n, 1n << 30n];
         const rows = [[whole / 2n, whole / 2n, 0n], [whole / 2n, whole / 4n, whole / 4n]];
         const zero = new client.Channel([...rows, ...rows], [-unit, unit], 2, false);
-        const coin = new client.Channel([[whole / 2n, whole / 2n], [whole / 4n, (3n * whole) / 4n]], [-unit, unit], 1, false);
+        const fair = [[whole / 2n, whole / 2n], [whole / 4n, (3n * whole) / 4n]];
+        const coin = new client.Channel(fair, [-unit, unit], 1, false);
         const drawn = [[unit, 1n], [2n * unit + 1n, 2n], [-2n * unit - 1n, 2n]].map(([n, d]) => {
           try {
             return typeof coin.draw(0, [{ n, d }]);
@@ -124,7 +125,8 @@ def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: t
         const ledger = new client.Ledger();
         const profile = {{ group: {{ sex: "female" }}, values: {values(3)} }};
         const first = await ledger.answer(study, profile);
-        const costs = [await ledger.spent(), (await ledger.spentTowardsReaders()).epsilon].map((cost) => client.plain(cost));
+        const towards = (await ledger.spentTowardsReaders()).epsilon;
+        const costs = [await ledger.spent(), towards].map((cost) => client.plain(cost));
         const second = await ledger.answer(study, profile);
         const later = client.plain(await ledger.spent());
         console.log(JSON.stringify([...costs, JSON.stringify(first) === JSON.stringify(second) && later === costs[0]]));
