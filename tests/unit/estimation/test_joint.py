@@ -16,7 +16,7 @@ from fairgauge.estimation.population import PopulationTest
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
 from tests.statistical.exact import FALSE_POSITIVE_RATE
-from tests.surveys import designed
+from tests.surveys import designed, tells_all
 
 RUNS = 25
 
@@ -160,3 +160,14 @@ def test_bets_reject_from_twice_the_money_on_since_there_are_two_sides(monkeypat
         monkeypatch.setattr(joint.JointTest, "_money", lambda _, region, won=won: np.full(len(region.cells), won))
         assert all((test._nearest(region.cells) != 0).all() for region in test._regions(value))
         assert (test.margin(value) < 0) is accepted
+
+
+def test_joint_tests_of_several_pairs_share_alpha():
+    estimands = estimands_of(tells_all(groups=3))
+    counts = np.linspace(50_000.0, 60_000.0, estimands.decoder.rows.shape[1])
+    reader, asked = PopulationReader(estimands, counts), []
+    object.__setattr__(reader, "joint", lambda _, alpha: asked.append(alpha) or judged())
+    reader.difference((0, 1), 0.06)
+    reader.believes_gap((0, 1), 0.0, 0.06)
+    reader.excludes((0, 1), 0.0, 0.06)
+    assert asked == pytest.approx([0.02, 0.02, 0.02])
