@@ -31,7 +31,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, killers_of
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, killers_of, places_of
 
 SOURCE = ROOT / "src" / "fairgauge"
 # A named mutant whose tests take longer than this is taken to run for ever.
@@ -241,7 +241,7 @@ class Copy:
         if status == 0 and "passed" in last:
             return Verdict("passed", last)
         if status in (1, 2):  # a test failed, or could not be loaded
-            found = re.search(r"^(?:FAILED|ERROR) (?:\S*/)?(\S+)", self.output, re.MULTILINE)
+            found = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+\.py(?:::\w+)*)", self.output, re.MULTILINE)
             return Verdict("failed", found[1] if found else last)
         return Verdict("unclear", f"pytest ended with {status}: {last}")
 

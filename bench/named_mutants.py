@@ -6,11 +6,11 @@ may move.  Where the text itself changes, the mutant is written anew or the run 
 unnoticed.  Between the words of ``before`` there may be any white space, so that lines may be wrapped in another way.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -24,8 +24,8 @@ class NamedMutant:
     Args:
         name: The room or promise, and what is broken: ``ledger: charges the cheapest question``.
         before: The text that is changed, which is there exactly once.
-        after: What it becomes.  Words at both ends that are the same stay as they are, so that they may stand on lines of
-            their own: ``if low == 0: return None`` becomes ``if low == 0: continue``.
+        after: What it becomes.  Words at both ends that are the same stay as they are, on lines of their own or not:
+            ``if low == 0: return None`` becomes ``if low == 0: continue``.
         tests: Names of test functions that are to notice; ``file::name`` or ``Class::name`` where there are several of
             one name, and ``name[case]`` for one case.
     """
@@ -65,14 +65,19 @@ def _change(before: list[str], after: list[str]) -> tuple[re.Pattern[str], str]:
 
     Words at both ends that stay are left as they are in the source, with the lines and the indents around them.
     """
-    start = len(os.path.commonprefix([before, after]))
-    end = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], " ".join(after[start : len(after) - end])
     first, last, group = _pattern(before[:start]), _pattern(before[len(before) - end :]), f"(?P<old>{_pattern(old)})"
     if old:
         return re.compile(r"\s+".join(part for part in (first, group, last) if part)), new
     # Words more: before what follows, or at the end.
     return (re.compile(f"{first}\\s+{group}{last}"), f"{new} ") if last else (re.compile(first + group), f" {new}")
+
+
+def _alike(some: list[str], others: list[str]) -> int:
+    """Return with how many of the same words two lists begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
 
 
 def _pattern(words: list[str]) -> str:
@@ -294,6 +299,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_holds_what_it_says_and_no_more",
     ),
     _mutant(
+        "ledger: charges the last question of an attribute",
+        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
+        "found[account] = question.channel.epsilon_bound",
+        "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
+    ),
+    _mutant(
         "ledger: charges the first question of an attribute",
         "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
         "found.setdefault(account, question.channel.epsilon_bound)",
@@ -311,6 +322,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "LIFETIME_LIMIT = Decimal(8)",
         "LIFETIME_LIMIT = Decimal(80)",
         "test_an_attribute_may_cost_8",
+    ),
+    _mutant(
+        "limits: only the first question of a study is checked",
+        "for index, question in enumerate(study.questions): if not question.channel.within(self.study):",
+        "for index, question in enumerate(study.questions[:1]): if not question.channel.within(self.study):",
+        "test_every_question_of_a_study_is_within_the_limit_whichever_the_coin_picks",
     ),
     _mutant(
         "limits: a site's epsilon is not compared with the limit",
@@ -458,6 +475,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_it_is_far_below_the_local_epsilon",
     ),
     _mutant(
+        "crowd: an epsilon that is not certified is promised",
+        "if bound <= delta: return epsilon",
+        "if bound <= 2 * delta: return epsilon",
+        "test_what_floats_find_too_small_is_not_promised",
+    ),
+    _mutant(
         "crowd: symbols with other ratios are merged",
         "scale = gcd(*column)",
         "scale = min(column)",
@@ -507,6 +530,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "return len(digest) == len(_digest(message, data[zeros + 1 :]))",
         "test_a_signature_is_good_for_its_message_and_its_key_only",
     ),
+    _mutant(
+        "passes: the trailer of a signature is not compared",
+        "if trailer != _TRAILER or masked",
+        "if masked",
+        "test_a_code_that_is_bent_anywhere_is_no_signature_though_the_key_signed_it",
+    ),
+    _mutant(
+        "passes: a signature as large as the key passes",
+        "if len(signature) != key.size or number >= key.n: return False",
+        "if len(signature) != key.size: return False",
+        "test_a_signature_has_one_form_or_one_ticket_would_count_twice",
+    ),
+    _mutant(
+        "passes: the blinding has no inverse now and then",
+        "if gcd(r, key.n) == 1:",
+        "if True:",
+        "test_what_hides_a_message_can_be_divided_out_again",
+    ),
+    _mutant(
+        "passes: a token keeps what ties it to its ticket",
+        'connection.execute("PRAGMA secure_delete = ON") # what',
+        'connection.execute("PRAGMA secure_delete = OFF") # what',
+        "test_what_ties_a_token_to_its_ticket_is_not_in_the_file_any_more",
+    ),
     # -------------------- population
     _mutant(
         "population: the average spends alpha twice",
@@ -531,6 +578,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most) low",
         "high = min(float(square @ self.counts) / self.answers, most) low",
         "test_the_right_value_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "population: only the likeliest cell of the variance counts",
+        "likely = float((tails.above(average) if average > 0 else tails.below(-average)).max())",
+        "likely = float((tails.above(average) if average > 0 else tails.below(-average)).min())",
+        "test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it",
     ),
     _mutant(
         "population: bets and the normal law both spend all of alpha",
@@ -663,10 +716,34 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_joint::test_the_parts_of_alpha_are_no_more_than_alpha",
     ),
     _mutant(
+        "joint: the average spends alpha twice",
+        "return float(-ndtri(_MEAN * self.alpha / 2))",
+        "return float(-ndtri(_MEAN * self.alpha))",
+        "test_the_average_has_its_part_of_alpha_on_both_sides_together",
+    ),
+    _mutant(
+        "joint: bets spend their part twice",
+        "lost = self._money(region) < math.log(2 / (_BETS * self.alpha))",
+        "lost = self._money(region) < math.log(1 / (_BETS * self.alpha))",
+        "test_bets_reject_from_twice_the_money_on_since_there_are_two_sides",
+    ),
+    _mutant(
+        "joint: stakes share no money",
+        "won.append(np.max(each, axis=0) - math.log(len(stakes)))",
+        "won.append(np.max(each, axis=0))",
+        "test_bets_win_no_more_than_money_that_is_shared_out_equally",
+    ),
+    _mutant(
         "joint: bets use the larger gain of an interval",
         "for gains in (region.cells.min(axis=1), -region.cells.max(axis=1)):",
         "for gains in (region.cells.max(axis=1), -region.cells.min(axis=1)):",
         "test_the_right_gap_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "joint: the cells of the share's interval miss the last one",
+        "last = max(math.ceil(high / self._width - 1e-9), first + 1)",
+        "last = max(math.ceil(high / self._width - 1e-9) - 1, first + 1)",
+        "test_the_cells_of_shares_cover_their_interval",
     ),
     # -------------------- share error
     _mutant(
@@ -692,6 +769,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)",
         ("np.linspace(max(share - error / 2, 0.0), min(share + error / 2, 1.0), (_LONG if everyone else _SQUARE) + 1)"),
         "test_no_gap_is_believed_if_the_error_is_stated",
+    ),
+    _mutant(
+        "share error: the strip is as narrow as at the best shares",
+        "readings.gap.low - levels.max(axis=1), readings.gap.high - levels.min(axis=1)",
+        "readings.gap.low - levels.min(axis=1), readings.gap.high - levels.max(axis=1)",
+        "test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is",
     ),
     # -------------------- anytime
     _mutant(
@@ -805,6 +888,32 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- gaps
     _mutant(
+        "gaps: each of several spends all of alpha",
+        (
+            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
+            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha / "
+            "estimands.sides) for side in pair)"
+        ),
+        (
+            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
+            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha) for side in "
+            "pair)"
+        ),
+        "test_differences_of_means_at_every_look_share_alpha_among_all_groups",
+    ),
+    _mutant(
+        "gaps: joint tests of several pairs each spend all of alpha",
+        (
+            "part = alpha / len(self.estimands.compared) for side in pair: "
+            "self._require_part(self.estimands.mean_of(side), part) test = self.joint(pair, part) return Interval"
+        ),
+        (
+            "part = alpha for side in pair: self._require_part(self.estimands.mean_of(side), part) test = "
+            "self.joint(pair, part) return Interval"
+        ),
+        "test_joint_tests_of_several_pairs_share_alpha",
+    ),
+    _mutant(
         "gaps: a group that may be empty gets a number",
         "if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:",
         "if part.value(self.law) <= 0:",
@@ -854,6 +963,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "_STEP = 0.005 #",
         "test_a_wrong_share_moves_the_gap_as_far_as_it_says",
     ),
+    _mutant(
+        "sensitivity: a score's constant moves a gap by nothing",
+        "moved = (1 + abs(constant)) * sum(",
+        "moved = sum(",
+        "test_where_means_are_not_told_they_may_be_far_from_a_scores_constant_too",
+    ),
     # -------------------- audit
     _mutant(
         "audit: the half that was searched is measured",
@@ -897,6 +1012,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)",
         "found += cells / 2 * noise.log_transform((weight - self.rate[:, None]) * turned)",
         "test_no_tail_is_larger_than_its_bound",
+    ),
+    _mutant(
+        "sites: records of one person count as people",
+        "return np.asarray((self.people / self.copies)[:, None] * found)",
+        "return np.asarray(self.people[:, None] * found)",
+        "test_records_of_one_person_move_together",
+    ),
+    _mutant(
+        "sites: Chernoff's bound of the noise spends alpha twice",
+        "return float(((parts * growth + math.log(2 / alpha)) / tilts).min())",
+        "return float(((parts * growth + math.log(1 / alpha)) / tilts).min())",
+        "test_the_reach_of_noise_has_half_of_alpha_on_either_side",
     ),
     _mutant(
         "sites: the likeliest number of people is left out",
@@ -1011,6 +1138,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "return 0.0",
         "test_whoever_waits_too_long_is_refused",
     ),
+    _mutant(
+        "rates: a burst is ten times as long",
+        "BURST_SECONDS = 10.0",
+        "BURST_SECONDS = 100.0",
+        "test_ten_seconds_worth_may_come_at_once_and_no_more",
+    ),
     # -------------------- hourly
     _mutant(
         "hourly: answers that wait do not count",
@@ -1025,6 +1158,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "return days is not None and now >= kept.closed + (days + 1) * DAY",
         "test_answers_go_when_their_time_is_over_and_the_seal_stays",
     ),
+    _mutant(
+        "retention: removes answers though the clock is behind",
+        "if await self._store.latest() > now: log",
+        "if False: log",
+        "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
+    ),
     # -------------------- logs
     _mutant(
         "logs: time is kept to the second",
@@ -1038,6 +1177,19 @@ NAMED: tuple[NamedMutant, ...] = (
         "self._public.verify(token[-SIGNATURE:], message, _PADDING, SHA384())",
         "self._public.key_size",
         "test_a_gate_is_that_of_its_study",
+    ),
+    # -------------------- inclusion
+    _mutant(
+        "inclusion: a leaf is hashed as a bucket is",
+        'return sha256(b"\\0" + line).digest()',
+        'return sha256(b"\\1" + line).digest()',
+        "test_leaves_buckets_and_pairs_are_hashed_apart_as_every_client_does",
+    ),
+    _mutant(
+        "inclusion: a collector decides how many bits of an id it hears",
+        "told = min(depth, depth_of(known))",
+        "told = depth",
+        "test_a_collector_that_says_a_false_number_hears_no_more_of_an_id_than_the_batch_allows",
     ),
     # -------------------- issuer
     _mutant(
@@ -1175,6 +1327,202 @@ NAMED: tuple[NamedMutant, ...] = (
         "least = max(merits.values())",
         "test_auto_takes_the_least_variance",
     ),
+    _mutant(
+        "designs: randomized response forgets the minus one",
+        "more = float(Decimal(epsilon).exp() - 1)",
+        "more = float(Decimal(epsilon).exp())",
+        "test_ratios_that_are_exactly_at_epsilon_need_some_mixing",
+    ),
+    _mutant(
+        "designs: laplace noise's scale is halved",
+        "ratio = np.exp(-epsilon / (2 * half))",
+        "ratio = np.exp(-epsilon / half)",
+        "test_a_design_is_made_by_its_name",
+    ),
+    _mutant(
+        "designs: groups of different shares are renamed into each other",
+        "equal = [g for g, other in enumerate(shares) if other == share]",
+        "equal = [g for g, other in enumerate(shares)]",
+        "test_unequal_groups_can_only_be_turned_round",
+    ),
+    _mutant(
+        "designs: an orbit that meets its own negative counts",
+        "vanishing.append(a)",
+        "pass",
+        "test_what_is_its_own_negative_vanishes",
+    ),
+    # -------------------- decoder
+    _mutant(
+        "decoder: information is taken for rounding noise",
+        "_RANK = 1e-9",
+        "_RANK = 1e-2",
+        "test_little_information_is_used_and_rounding_noise_is_not",
+    ),
+    _mutant(
+        "decoder: a score that is biased passes",
+        "UNBIASED = 1e-9",
+        "UNBIASED = 1e-1",
+        "test_what_the_channel_tells_only_nearly_is_not_told",
+    ),
+    _mutant(
+        "decoder: levels of another question are read",
+        "order = np.moveaxis(order, 1 + self.axis, -1).ravel()",
+        "order = np.moveaxis(order, 1, -1).ravel()",
+        "test_both_are_the_truth_for_expected_counts",
+    ),
+    # -------------------- reports
+    _mutant(
+        "reports: a study's words become markup",
+        "loader=ChoiceLoader(loaders), autoescape=True,",
+        "loader=ChoiceLoader(loaders), autoescape=False,",
+        "test_the_report_stands_alone",
+    ),
+    _mutant(
+        "reports: words in a picture become markup",
+        "Markup(template).format(*(escape(value) for value in values))",
+        "Markup(template).format(*(Markup(value) for value in values))",
+        "test_whatever_is_written_is_text_and_never_markup",
+    ),
+    # -------------------- pages
+    _mutant(
+        "pages: any script may run",
+        "\"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;",
+        "\"default-src 'none'; style-src 'self'; script-src *; img-src 'self' data:;",
+        "test_pages_run_our_own_scripts_and_are_framed_by_nobody",
+    ),
+    # -------------------- cli
+    _mutant(
+        "cli: bad input and a no have the same exit status",
+        "sys.exit(2 if isinstance(error, InvalidInput) else 1)",
+        "sys.exit(1)",
+        "test_what_cannot_be_parsed_exits_with_2",
+    ),
+    _mutant(
+        "cli: what a file says steers the terminal",
+        ('text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error)) sys.stderr.write(f"fairgauge:'),
+        'text = str(error) sys.stderr.write(f"fairgauge:',
+        "test_nothing_in_an_error_steers_the_terminal",
+    ),
+    # -------------------- delivery
+    _mutant(
+        "delivery: a page of a hotel's network is a receipt",
+        'return status if status in ("accepted", "duplicate") else None',
+        'return "accepted" if response.status == 200 else None',
+        "test_a_receipt",
+    ),
+    _mutant(
+        "delivery: an answer is sent before its moment",
+        "if moment is not None and time.time() < moment:",
+        "if moment is not None and time.time() < 0:",
+        "test_an_answer_is_not_sent_before_its_moment",
+    ),
+    _mutant(
+        "delivery: an answer goes without the relay that its study wants",
+        "if relay is None and ledger.wants_relay(answer.study):",
+        "if False:",
+        "test_a_ledger_remembers_that_an_answer_goes_through_a_relay",
+    ),
+    _mutant(
+        "delivery: devices that failed together come back together",
+        "yield SystemRandom().uniform(0, min(self.longest, self.first * 2 ** min(doublings, 60)))",
+        "yield min(self.longest, self.first * 2 ** min(doublings, 60))",
+        "test_doubles_at_most_with_full_jitter",
+    ),
+    # -------------------- moments
+    _mutant(
+        "moments: an answer is sent in the epoch in which it is drawn",
+        "begins = (int(now) // epoch + 1) * epoch",
+        "begins = int(now) // epoch * epoch",
+        "test_a_moment_is_a_uniform_second_of_the_next_epoch",
+    ),
+    _mutant(
+        "moments: answers are sent at the start of an epoch",
+        "return begins + secrets.randbelow(ends - begins)",
+        "return begins",
+        "test_a_moment_is_a_uniform_second_of_the_next_epoch",
+    ),
+    # -------------------- envelopes
+    _mutant(
+        "envelopes: sizes tell what was asked",
+        'return data.ljust(size, b"\\0")',
+        "return data",
+        "test_a_request_is_padded_with_zeros_to_one_size",
+    ),
+    _mutant(
+        "envelopes: what follows a message is not looked at",
+        'if self._data[self._at :].strip(b"\\0"):',
+        "if False:",
+        "test_what_is_no_response_is_refused",
+    ),
+    _mutant(
+        "envelopes: one for another key is tried",
+        "if not data.startswith(config.header):",
+        "if False:",
+        "test_what_is_not_for_this_gateway_does_not_open",
+    ),
+    _mutant(
+        "envelopes: a reply does not depend on its request",
+        "prk = extract(context.enc + nonce, secret)",
+        "prk = extract(nonce, secret)",
+        "test_the_example_of_rfc_9458",
+    ),
+    # -------------------- study
+    _mutant(
+        "study: a table above the declared epsilon is private",
+        "return self.channel.within(Decimal(self.epsilon))",
+        "return self.channel.within(Decimal(self.epsilon) + 1)",
+        "test_a_table_above_its_epsilon_is_parsed_but_not_accepted",
+    ),
+    _mutant(
+        "study: epsilon may be zero or less",
+        "if Fraction(text) <= 0:",
+        "if False:",
+        "test_question::test_a_mistake_gets_one_line",
+    ),
+    _mutant(
+        "study: a field given twice is taken once",
+        "if key in members:",
+        "if False:",
+        "test_reading_does_not_guess",
+    ),
+    _mutant(
+        "study: fields that nobody knows are passed over",
+        "if name not in names: raise error(name, value",
+        "if False: raise error(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "study: a number with a fraction is read",
+        "parse_float=refuse,",
+        "parse_float=float,",
+        "test_reading_does_not_guess",
+    ),
+    _mutant(
+        "study: text may turn round other text",
+        '\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")',
+        '\\u2028\\u2029]")',
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "study: it is checked only when it is read",
+        "study.check_privacy() (limit",
+        "(limit",
+        "test_answer::test_a_study_that_is_not_private",
+    ),
+    # -------------------- guard
+    _mutant(
+        "guard: the app's words reach the server",
+        "where = place(problem) raise CannotAnswer",
+        "where = repr(problem) raise CannotAnswer",
+        "test_every_failure_of_an_app_is_the_same_refusal",
+    ),
+    # -------------------- files
+    _mutant(
+        "files: a crash leaves half a file",
+        "temporary.replace(target)",
+        "target.write_bytes(data)",
+        "test_what_is_saved_is_loaded",
+    ),
     # -------------------- seal
     _mutant(
         "seal: answers_sha256 is not compared",
@@ -1201,6 +1549,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_everything_that_a_seal_says_is_compared",
     ),
     _mutant(
+        "seal: may be of another study in a bundle",
+        "seal, name = sealed.seal, piece.name if seal.study != self._study.digest:",
+        "seal, name = sealed.seal, piece.name if False:",
+        "test_a_seal_of_another_study_is_called_that",
+    ),
+    _mutant(
         "seal: its estimate is not compared with its tally",
         'if agreement(study, sealed) == "none":',
         "if False:",
@@ -1217,6 +1571,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "return abs(one - other) <= 1e-6 * max(1.0, abs(one))",
         "return abs(one - other) <= 1e-2 * max(1.0, abs(one))",
         "test_an_estimate_that_the_tally_does_not_give_is_noticed",
+    ),
+    _mutant(
+        "seal: a study whose tally is not what its answers give is sealed",
+        "if counts != found.counts or tally != released_tally(study, counts):",
+        "if tally != released_tally(study, counts):",
+        "test_a_study_is_sealed_only_if_its_tallies_are_what_its_answers_give",
     ),
     _mutant(
         "seal: a crowd that is too small is shown",
@@ -1249,12 +1609,156 @@ NAMED: tuple[NamedMutant, ...] = (
         'sql = "SELECT batch FROM studies WHERE number = ?"',
         "test_a_mixed_group_is_told_apart_and_counted_once",
     ),
+    _mutant(
+        "store: two collectors write one file",
+        "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB) except OSError: os.close(handle) raise StoreError",
+        "fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB) except OSError: os.close(handle) raise StoreError",
+        "test_a_second_collector_is_kept_away_from_the_file_for_as_long_as_the_first_has_it",
+    ),
+    _mutant(
+        "store: a file that anyone may read is made",
+        "os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)) except",
+        "os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)) except",
+        "test_the_file_is_its_owners_from_its_first_byte_on",
+    ),
+    _mutant(
+        "store: answers of a study that is not sealed are removed",
+        'SET dropped = ? WHERE number = ? AND seal IS NOT NULL AND dropped IS NULL" found = connection',
+        'SET dropped = ? WHERE number = ? AND dropped IS NULL" found = connection',
+        "test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay",
+    ),
+    _mutant(
+        "store: repeats are counted again",
+        "fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH] _count_arrivals",
+        "fresh = rows _count_arrivals",
+        "test_a_mixed_group_is_told_apart_and_counted_once",
+    ),
+    # -------------------- crowd release
+    _mutant(
+        "crowd release: a batch leaves as soon as it is full",
+        "return max(0, taken // size - 1)",
+        "return max(0, taken // size)",
+        "test_places_are_taken_in_order_whatever_the_symbols_are",
+    ),
+    _mutant(
+        "crowd release: a study that closes early shows what waits",
+        "return taken >= size",
+        "return True",
+        "test_places_are_taken_in_order_whatever_the_symbols_are",
+    ),
+    _mutant(
+        "crowd release: the order of answers stays in the file",
+        ("if mixes: # before the seal: whoever finds one need not ask whether this was done await self._mix(number)"),
+        "if False: await self._mix(number)",
+        "test_where_rows_lie_in_the_file_does_not_tell_who_came_first_once_a_study_in_the_crowd_is_sealed",
+    ),
+    # -------------------- tickets
+    _mutant(
+        "tickets: any half is a proof",
+        "return hmac.compare_digest(ticket[_HALF:], self._proof(study, ticket[:_HALF]))",
+        "return hmac.compare_digest(ticket[_HALF:][:0], self._proof(study, ticket[:_HALF])[:0])",
+        "test_tickets_let_a_device_answer_once",
+    ),
+    _mutant(
+        "tickets: one is good for every study",
+        'return hmac.digest(self._key, study.encode() + start, "sha256")[:_HALF]',
+        'return hmac.digest(self._key, start, "sha256")[:_HALF]',
+        "test_tickets_let_a_device_answer_once",
+    ),
+    # -------------------- roles
+    _mutant(
+        "roles: a reader does what operators do",
+        'if role == "operator" and found != "operator":',
+        "if False:",
+        "test_every_path_fails_closed",
+    ),
+    _mutant(
+        "roles: a cookie alone changes things",
+        'session = session_of(request) if request.method in ("GET", "HEAD") else None',
+        "session = session_of(request)",
+        "test_a_session_looks_but_does_not_change_without_a_proof",
+    ),
+    _mutant(
+        "roles: ids of a study with tickets are public",
+        'return kept.public and not (ids and (kept.admission == "tickets" or kept.batch is not None))',
+        "return kept.public",
+        "test_ids_that_may_be_tickets_stay_with_readers",
+    ),
+    _mutant(
+        "roles: readers see answers of a study in the crowd",
+        "return entry.of_sites or entry.kept.batch is not None",
+        "return entry.of_sites",
+        "test_ids_are_for_operators_and_only_when_the_study_is_over",
+    ),
+    # -------------------- tokens
+    _mutant(
+        "tokens: one that has expired is good",
+        "return self.expires is None or now < seconds_of(self.expires)",
+        "return True",
+        "test_a_token_ends_when_it_expires",
+    ),
+    _mutant(
+        "tokens: kept as they are and not as a hash",
+        "made = Token(name, role, _hash(text), expires)",
+        "made = Token(name, role, (text + 64 * ' ')[:64], expires)",
+        "test_only_hashes_are_stored_and_only_the_owner_may_read_them",
+    ),
+    # -------------------- sessions
+    _mutant(
+        "sessions: one that is over is good",
+        "or int(ends) <= self._clock():",
+        "or int(ends) <= 0:",
+        "test_a_session_ends_after_its_time_and_with_its_token",
+    ),
+    _mutant(
+        "sessions: one that was ended goes on",
+        "if name_of(cookie) in self._ended: return None",
+        "if name_of(cookie) in self._ended: pass",
+        "test_a_session_that_was_ended_is_over_here_and_wherever_it_is_heard_of",
+    ),
+    _mutant(
+        "sessions: revoking a token does not end them",
+        'f"{purpose} {start} {token.hash}".encode()',
+        'f"{purpose} {start} {token.role}".encode()',
+        "test_a_session_ends_after_its_time_and_with_its_token",
+    ),
+    # -------------------- planning
+    _mutant(
+        "planning: the narrowest interval is promised",
+        "return max(each.width(kind, answers, alpha) for each in",
+        "return min(each.width(kind, answers, alpha) for each in",
+        "test_a_plan_keeps_what_it_promises",
+    ),
+    _mutant(
+        "planning: every table gets all answers",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
+        "return reading.metric.scale * one.width(kind, answers, reading.alpha)",
+        "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
+    ),
+    _mutant(
+        "planning: widths are not in the metric's units",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
+        "return one.width(kind, answers / reading.tables, reading.alpha)",
+        "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
+    ),
+    _mutant(
+        "planning: power counts one side twice",
+        "return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))",
+        "return float(2 * ndtr((abs(gap) - width) / deviation))",
+        "test_power_by_simulation",
+    ),
     # -------------------- javascript
     _mutant(
         "javascript: loss ignores the last column",
         "for (let j = 0; j < table[0].length; j += 1) { let [high, low]",
         "for (let j = 0; j < table[0].length - 1; j += 1) { let [high, low]",
         "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a symbol that excludes an input costs nothing",
+        "if (low === 0n) return null;",
+        "if (low === 0n) continue;",
+        "test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything",
     ),
     _mutant(
         "javascript: a draw at the end of a weight belongs to the symbol before",
@@ -1273,6 +1777,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "this.table[[index, this.table.length - 1][abstains]]",
         "this.table[[index, index][abstains]]",
         "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a value may be a little outside its range",
+        "if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d)",
+        "if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d + d)",
+        "test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything",
     ),
     _mutant(
         "javascript: rows need not sum to 2^53",
@@ -1302,7 +1812,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "javascript: charges the cheapest question of an attribute",
         "compare(before, channel.epsilon) < 0n ? channel.epsilon : before",
         "compare(before, channel.epsilon) > 0n ? channel.epsilon : before",
-        "test_the_limits_of_a_person",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: charges the last question of an attribute",
+        "costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);",
+        "costs.set(account, channel.epsilon);",
+        "test_the_dearest_question_is_what_a_ledger_charges",
     ),
     _mutant(
         "javascript: the lifetime limit forgets what was spent before",
@@ -1323,6 +1839,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_python_says_the_client_says",
     ),
     _mutant(
+        "javascript: only the first question of a study is checked",
+        "study.questions.forEach((question, index) => { if (limit === null",
+        "study.questions.slice(0, 1).forEach((question, index) => { if (limit === null",
+        "test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall",
+    ),
+    _mutant(
         "javascript: costs shown to people are rounded down",
         "return plain(fraction(-floorDivide(-n * scale, d), scale));",
         "return plain(fraction(floorDivide(n * scale, d), scale));",
@@ -1332,12 +1854,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "javascript: a study that was answered is answered again",
         "if (found) return answerIn(found);",
         "if (false) return answerIn(found);",
-        "test_two_tabs_at_once_draw_once",
+        "test_the_dearest_question_is_what_a_ledger_charges",
     ),
     _mutant(
         "javascript: an answer is handed out before it is stored",
         "transaction.oncomplete = () => resolve(result);",
         "queueMicrotask(() => resolve(result));",
-        "test_a_second_visit_shows_the_same_answer_and_sends_nothing",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: what a person allows may be raised",
+        "if (limit === null || !atMost(decimal(limit), LIMITS[name])) {",
+        "if (limit === null) {",
+        "test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall",
+    ),
+    _mutant(
+        "javascript: readers of a crowd are charged less than they see",
+        'crowd && atMost(decimal(crowd.text), cost) ? [name, crowd.text, crowd.delta] : [name, cost, "0"]',
+        'crowd ? [name, crowd.text, crowd.delta] : [name, "0", "0"]',
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: cookies go along with an answer",
+        'const DISCREET = { credentials: "omit",',
+        'const DISCREET = { credentials: "include",',
+        "test_an_answer_goes_alone_and_nowhere_else",
     ),
 )

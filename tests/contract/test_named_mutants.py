@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, places_of, killers_of
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, killers_of, places_of
 
 SOURCE = ROOT / "src" / "fairgauge"
 

@@ -162,3 +162,23 @@ def test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fa
     )
     refused = ["NotPrivate", "NotPrivate", "InvalidInput", "InvalidInput", "InvalidInput"]
     assert said == [*refused, "fine", {"study": "3.99", "lifetime": "8"}]
+
+
+@needs_node
+def test_an_answer_goes_alone_and_nowhere_else(tmp_path: Path):
+    """No cookie, no address of the page, no cached copy, and no other place that somebody sends it to."""
+    (asked,) = run_client(
+        tmp_path,
+        """
+        const asked = [];
+        globalThis.fetch = async (url, { method, credentials, referrerPolicy, cache, redirect, headers, body }) => {
+          asked.push([url, method, credentials, referrerPolicy, cache, redirect, Object.keys(headers).sort(), body]);
+          return new Response('{"status":"accepted"}');
+        };
+        const drawn = { study: "a".repeat(64), id: "b".repeat(32), symbol: 3 };
+        await client.send(drawn, "https://collector.example", { tries: 1 });
+        console.log(JSON.stringify(asked));
+        """,
+    )
+    place = f"https://collector.example/studies/{'a' * 64}/answers"
+    assert asked[:-1] == [place, "POST", "omit", "no-referrer", "no-store", "error", ["Accept", "Content-Type"]]
