@@ -11,10 +11,11 @@ from fairgauge.estimation import by_inversion, joint
 from fairgauge.estimation.by_inversion import PopulationReader
 from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.joint import SIDE
+from fairgauge.estimation.joint import SIDE, JointTest
 from fairgauge.estimation.population import PopulationTest
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import designed, tells_all
 
@@ -118,7 +119,7 @@ def test_no_gap_beyond_what_is_found_is_accepted(answers: int):
     assert not [value for value in values if test.margin(float(value)) < 0]
 
 
-def judged(answers: int = 3000, alpha: float = 0.05) -> joint.JointTest:
+def judged(answers: int = 3000, alpha: float = 0.05) -> JointTest:
     estimands = told()
     counts = np.random.default_rng(5).multinomial(answers, law(estimands, 0.3, (0.6, 0.2))).astype(float)
     return PopulationReader(estimands, counts).joint((0, 1), alpha)
@@ -157,16 +158,21 @@ def test_bets_reject_from_twice_the_money_on_since_there_are_two_sides(monkeypat
     value = low + 0.04 * (high - low)
     enough = math.log(2 / (joint._BETS * test.alpha))
     for won, accepted in ((enough - 0.01, True), (enough + 0.01, False)):
-        monkeypatch.setattr(joint.JointTest, "_money", lambda _, region, won=won: np.full(len(region.cells), won))
+        monkeypatch.setattr(JointTest, "_money", lambda _, region, won=won: np.full(len(region.cells), won))
         assert all((test._nearest(region.cells) != 0).all() for region in test._regions(value))
         assert (test.margin(value) < 0) is accepted
 
 
-def test_joint_tests_of_several_pairs_share_alpha():
+def test_joint_tests_of_several_pairs_share_alpha(monkeypatch: pytest.MonkeyPatch):
     estimands = estimands_of(tells_all(groups=3))
     counts = np.linspace(50_000.0, 60_000.0, estimands.decoder.rows.shape[1])
-    reader, asked = PopulationReader(estimands, counts), []
-    object.__setattr__(reader, "joint", lambda _, alpha: asked.append(alpha) or judged())
+    reader, asked, found = PopulationReader(estimands, counts), [], judged(300)
+
+    def joint(_reader: PopulationReader, _pair: Pair, alpha: float) -> JointTest:
+        asked.append(alpha)
+        return found
+
+    monkeypatch.setattr(PopulationReader, "joint", joint)
     reader.difference((0, 1), 0.06)
     reader.believes_gap((0, 1), 0.0, 0.06)
     reader.excludes((0, 1), 0.0, 0.06)
