@@ -23,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -321,7 +322,7 @@ def judge(name: str, *, most: int, jobs: int) -> tuple[int, list[Mutant]]:
 
 def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
     """Try named mutants, print what became of each, and return how many were not killed."""
-    left = 0
+    rooms, left = Counter(one.room for one in chosen), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
         # What a copy has is what is judged, whatever is edited meanwhile.
@@ -347,9 +348,10 @@ def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
             for one, verdict, seconds in pool.map(work, chosen):
                 told = {"failed": "killed by", "passed": "SURVIVED", "unclear": "DOES NOT APPLY"}[verdict.outcome]
                 print(f"{one.name:<72} {seconds:5.1f} s  {told} {verdict.how}", flush=True)
-                left += verdict.outcome != "failed"
-    print(f"named: {len(chosen) - left} of {len(chosen)} killed", flush=True)
-    return left
+                left[one.room] += verdict.outcome != "failed"
+    print(", ".join(f"{room} {count - left[room]} of {count}" for room, count in rooms.items()))
+    print(f"named: {len(chosen) - left.total()} of {len(chosen)} killed", flush=True)
+    return left.total()
 
 
 def _found(one: NamedMutant, root: Path) -> tuple[Place | None, list[str]]:

@@ -35,6 +35,11 @@ class NamedMutant:
     after: str
     tests: tuple[str, ...]
 
+    @property
+    def room(self) -> str:
+        """The room or promise that it is about."""
+        return self.name.partition(":")[0]
+
     def has(self, texts: Sequence[str]) -> bool:
         """Tell whether one of some texts is in the name; every mutant has what nobody asked for."""
         return not texts or any(text in self.name for text in texts)
@@ -837,7 +842,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "chernoff: each side spends all of alpha",
         "price = np.log(2 / alpha) / answers",
         "price = np.log(1 / alpha) / answers",
-        "test_it_needs_fewer_clients_than_before",
+        "test_chernoffs_bound_at_its_width_is_half_of_alpha",
     ),
     # -------------------- chebyshev
     _mutant(
