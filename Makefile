@@ -78,7 +78,7 @@ bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills"
 	$(PIP) '.[bench]'
 	$(BIN)/python -m bench.run $(ARGS)
 
-mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice; ARGS="channel --most 30" for some
+mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice; ARGS=--named for those with a name
 	$(BIN)/python -m bench.mutants $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md

@@ -1,30 +1,43 @@
 """Break the code that carries the promises, in one small way at a time, and see whether its tests notice.
 
-    python -m bench.mutants                 all modules, a bounded sample of mutants of each
-    python -m bench.mutants channel ledger  some of them
-    python -m bench.mutants --most 1000     every mutant
+    python -m bench.mutants                    all named mutants, then a bounded sample of others in each target
+    python -m bench.mutants --named            the named ones alone
+    python -m bench.mutants --named alpha seal those of them with "alpha" or "seal" in their name or promise
+    python -m bench.mutants channel ledger     no named ones, and others in some targets
+    python -m bench.mutants --most 1000        every mutant
 
-A mutant is one change: ``<`` becomes ``<=``, ``and`` becomes ``or``, a number is another one, a check is left out.  It
-is killed if a test fails, or runs for ever.  One that survives is a sentence that no test checks, or a change that
-means the same.  Each runs in a process that is forked from one with the libraries loaded, on a copy of the source.
+A mutant is one change.  The named ones are in :mod:`bench.named_mutants`, each with the promise that it breaks and the
+tests that are to notice: all of them must be killed.  The others are made here: ``<`` becomes ``<=``, ``and`` becomes
+``or``, a number is another one, a check is left out.  A mutant is killed if a test fails, or runs for ever.  One that
+survives is a sentence that no test checks, or a change that means the same.  Each runs in a process that is forked from
+one with the libraries loaded, on a copy of the source.
 """
 
 import argparse
 import ast
 import compileall
 import os
+import re
 import shutil
 import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Literal
 
-ROOT = Path(__file__).parents[1]
+from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, killers_of, places_of
+
+SOURCE = ROOT / "src" / "fairgauge"
+# A named mutant whose tests take longer than this is taken to run for ever.
+LONGEST = 180.0
+
 # What is loaded once, before forking.  Nothing of fairgauge is: a child loads its own copy.
 LIBRARIES = (
     "pytest",
@@ -190,18 +203,27 @@ def sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
     return [found[int(i * step)] for i in range(min(most, len(found)))]
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said."""
+
+    outcome: Literal["passed", "failed", "unclear"]
+    how: str
+
+
 class Copy:
     """A copy of the source and its tests, in which one module at a time is a mutant; editing goes on meanwhile."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("bench", "examples", "src", "tests"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", folder)
+        for name in ("bench", "deploy", "docs", "examples", "src", "tests"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+        for name in ("CHANGELOG.md", "README.md", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
         compileall.compile_dir(folder / "src", quiet=2)
 
-    def run(self, tests: Sequence[str], *, seconds: float) -> bool:
-        """Run tests on the copy, in a child; tell whether they pass in time."""
+    def run(self, tests: Sequence[str], *, seconds: float) -> Verdict:
+        """Run tests on the copy, in a child, and tell what they say in time."""
         child = os.fork()
         if child == 0:
             self._test(tests)
@@ -209,11 +231,20 @@ class Copy:
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                return os.waitstatus_to_exitcode(status) == 0
+                return self._verdict(os.waitstatus_to_exitcode(status))
             time.sleep(0.02)
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return False
+        return Verdict("failed", f"what takes more than {seconds:.0f} s")
+
+    def _verdict(self, status: int) -> Verdict:
+        last = self.output.strip().rpartition("\n")[2]
+        if status == 0 and "passed" in last:
+            return Verdict("passed", last)
+        if status in (1, 2):  # a test failed, or could not be loaded
+            found = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+\.py(?:::\w+)*)", self.output, re.MULTILINE)
+            return Verdict("failed", found[1] if found else last)
+        return Verdict("unclear", f"pytest ended with {status}: {last}")
 
     def _test(self, tests: Sequence[str]) -> None:
         """Be the child: test the copy, and leave."""
@@ -223,7 +254,9 @@ class Copy:
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
             sys.dont_write_bytecode = True
-            sys.path[:] = [str(self.folder / "src"), *(path for path in sys.path if Path(path).resolve() != ROOT)]
+            source = str(self.folder / "src")
+            sys.path[:] = [source, *(path for path in sys.path if Path(path).resolve() not in (ROOT, ROOT / "src"))]
+            os.environ |= {"PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
             os.chdir(self.folder)
             import pytest
 
@@ -234,9 +267,9 @@ class Copy:
                 "-x",
                 "-q",
                 "-p",
-                "no:cacheprovider",
+                "_hypothesis_pytestplugin",
                 "-p",
-                "no:xdist",
+                "no:cacheprovider",
                 f"--basetemp={self.folder}/temporary",
             ]
             status = int(pytest.main([*plain, *tests]))
@@ -250,16 +283,16 @@ class Copy:
         """What the last child printed."""
         return (self.folder / "output").read_text(encoding="utf-8")
 
-    def survives(self, mutant: Mutant, tests: Sequence[str], *, seconds: float) -> bool:
-        """Put a mutant in the place of its module, and run the tests."""
-        file = self.folder / "src" / "fairgauge" / mutant.module
+    @contextmanager
+    def changed(self, module: str, source: str) -> Iterator[None]:
+        """Put a mutant in the place of its module, for a while."""
+        file = self.folder / "src" / "fairgauge" / module
         before = file.read_bytes()
-        cached = list((file.parent / "__pycache__").glob(f"{file.stem}.*"))
-        for old in cached:
+        for old in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
             old.unlink()
-        file.write_text(mutant.source, encoding="utf-8")
+        file.write_text(source, encoding="utf-8")
         try:
-            return self.run(tests, seconds=seconds)
+            yield
         finally:
             file.write_bytes(before)
 
@@ -267,47 +300,107 @@ class Copy:
 def judge(name: str, *, most: int, jobs: int) -> tuple[int, list[Mutant]]:
     """Return how many mutants of a target were tried, and those that survive."""
     modules, tests = TARGETS[name]
-    there = [module for module in modules if (ROOT / "src" / "fairgauge" / module).exists()]
     chosen: list[Mutant] = []
-    for module in there:
-        found = list(mutants(module, (ROOT / "src" / "fairgauge" / module).read_text(encoding="utf-8")))
-        chosen += sample(found, max(1, most // len(there)))
+    for module in modules:
+        found = list(mutants(module, (SOURCE / module).read_text(encoding="utf-8")))
+        chosen += sample(found, max(1, most // len(modules)))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
-        start = time.monotonic()
-        if not copies[0].run(tests, seconds=600):
-            raise SystemExit(f"{name}: the tests fail without any mutant:\n{copies[0].output}")
-        seconds = 10 + 5 * (time.monotonic() - start)
+        seconds = 10 + 5 * _passing(copies[0], tests)
+
+        def survives(copy: Copy, one: Mutant) -> bool:
+            with copy.changed(one.module, one.source):
+                return copy.run(tests, seconds=seconds).outcome != "failed"
 
         def work(number: int) -> list[Mutant]:
-            mine = chosen[number::jobs]
-            return [one for one in mine if copies[number].survives(one, tests, seconds=seconds)]
+            return [one for one in chosen[number::jobs] if survives(copies[number], one)]
 
         with ThreadPoolExecutor(jobs) as pool:
             alive = [one for part in pool.map(work, range(jobs)) for one in part]
     return len(chosen), sorted(alive, key=lambda one: (one.module, one.line))
 
 
+def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
+    """Try named mutants, print what became of each, and return how many were not killed."""
+    rooms, left = Counter(one.room for one in chosen), Counter[str]()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
+        # What a copy has is what is judged, whatever is edited meanwhile.
+        places = {one.name: _found(one, copies[0].folder) for one in chosen}
+        _passing(copies[0], sorted({test for _, tests in places.values() for test in tests}))
+        free = SimpleQueue[Copy]()
+        for copy in copies:
+            free.put(copy)
+
+        def work(one: NamedMutant) -> tuple[NamedMutant, Verdict, float]:
+            (place, tests), copy, start = places[one.name], free.get(), time.monotonic()
+            try:
+                if place is None or not tests:
+                    verdict = Verdict("unclear", "its source or its test is not there exactly once")
+                else:
+                    with copy.changed(place.module, place.source):
+                        verdict = copy.run(tests, seconds=LONGEST)
+            finally:
+                free.put(copy)
+            return one, verdict, time.monotonic() - start
+
+        with ThreadPoolExecutor(jobs) as pool:
+            for one, verdict, seconds in pool.map(work, chosen):
+                told = {"failed": "killed by", "passed": "SURVIVED", "unclear": "DOES NOT APPLY"}[verdict.outcome]
+                print(f"{one.name:<72} {seconds:5.1f} s  {told} {verdict.how}", flush=True)
+                left[one.room] += verdict.outcome != "failed"
+    print(", ".join(f"{room} {count - left[room]} of {count}" for room, count in rooms.items()))
+    print(f"named: {len(chosen) - left.total()} of {len(chosen)} killed", flush=True)
+    return left.total()
+
+
+def _found(one: NamedMutant, root: Path) -> tuple[Place | None, list[str]]:
+    """Return where a named mutant is and the tests that are to kill it, as far as they are there."""
+    places, tests = places_of(one, root / "src" / "fairgauge"), killers_of(one, root)
+    return (places[0] if len(places) == 1 else None), tests
+
+
+def _passing(copy: Copy, tests: Sequence[str]) -> float:
+    """Return how long the tests take without any mutant, or end here if they fail."""
+    start = time.monotonic()
+    verdict = copy.run(tests, seconds=1800)
+    if verdict.outcome != "passed":
+        raise SystemExit(f"the tests fail without any mutant: {verdict.how}\n{copy.output}")
+    return time.monotonic() - start
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the mutants of some targets, and print the score and those that survive."""
+    """Try mutants, and print the score and those that survive; 1 if a named one is not killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("targets", nargs="*", default=list(TARGETS), help=f"some of {', '.join(TARGETS)}")
+    parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}, and no named mutants")
+    parser.add_argument("--named", nargs="*", metavar="TEXT", help="named mutants alone: all, or those with a text")
     parser.add_argument("--most", type=int, default=100, help="how many mutants of each target to try")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to try at once")
     options = parser.parse_args(arguments)
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for library in LIBRARIES:
         __import__(library)
+    left = 0
+    if options.named is not None or not options.targets:
+        chosen = [one for one in NAMED if one.has(options.named or ())]
+        if not chosen:
+            raise SystemExit("no named mutant has that text")
+        left = judge_named(chosen, jobs=min(options.jobs, len(chosen)))
+    if options.named is None:
+        _judge_all(options.targets or list(TARGETS), most=options.most, jobs=options.jobs)
+    return 1 if left else 0
+
+
+def _judge_all(targets: Sequence[str], *, most: int, jobs: int) -> None:
     tried, survived = 0, 0
-    for name in options.targets:
+    for name in targets:
         start = time.monotonic()
-        count, alive = judge(name, most=options.most, jobs=options.jobs)
+        count, alive = judge(name, most=most, jobs=jobs)
         tried, survived = tried + count, survived + len(alive)
         print(f"{name}: {count - len(alive)} of {count} killed, in {time.monotonic() - start:.0f} s", flush=True)
         for one in alive:
             print(f"    {one.module}:{one.line}  {one.change}", flush=True)
     print(f"all: {tried - survived} of {tried} killed ({1 - survived / tried:.0%})")
-    return 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,4 +45,31 @@ def missed(folder: Path, name: str, change: Change | None = None) -> list[str]:
         """,
     )
     found: list[str] = json.loads(printed)
+    return found
+
+
+def run_client(folder: Path, script: str) -> Any:
+    """Run a script beside the JavaScript client, with a ledger in memory, and return the JSON that it prints."""
+    for module in STATIC.glob("*.js"):
+        (folder / module.name).write_text(module.read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    memory = (HERE / "memory_database.js").read_text(encoding="utf-8")
+    (folder / "memory_database.js").write_text(memory, encoding="utf-8")
+    imports = 'import "./memory_database.js";\nimport * as client from "./fairgauge-client.js";\n'
+    return json.loads(run_node(folder, imports + script))
+
+
+def client_misses(folder: Path, script: str, file: str) -> list[str]:
+    """Return the vectors of a file that ``fairgauge-client.js`` does not meet, by a script that browsers run too."""
+    check = (HERE / script).read_text(encoding="utf-8").replace('"/static/', '"./')
+    (folder / "check.js").write_text(check, encoding="utf-8")
+    (folder / "vectors.json").write_text((HERE / file).read_text(encoding="utf-8"), encoding="utf-8")
+    found: list[str] = run_client(
+        folder,
+        """
+        import { readFileSync } from "node:fs";
+        import { check } from "./check.js";
+        console.log(JSON.stringify(await check(client, JSON.parse(readFileSync("vectors.json", "utf8")))));
+        """,
+    )
     return found

@@ -1,10 +1,18 @@
-"""What the RFCs print comes out of the JavaScript modules too; and a module with a mistake is caught."""
+"""What the RFCs print comes out of the JavaScript modules too; and a module with a mistake is caught.
 
+Browsers check the client's vectors too (``tests/browser``); Node does it in a second.
+"""
+
+import json
+import math
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from tests.vectors.node import Change, missed, needs_node
+from fairgauge.study import Metric
+from tests.samples import sample_question, sample_study
+from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
 
 @needs_node
@@ -39,3 +47,138 @@ def test_the_vectors_of_blind_tickets(tmp_path: Path, change: Change | None, lin
 def test_the_vectors_of_envelopes(tmp_path: Path, change: Change | None, line: str):
     found = missed(tmp_path, "envelopes", change)
     assert [one for one in found if line in one] if change else found == []
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("script", "file"),
+    [
+        ("check.js", "vectors.json"),
+        ("check.js", "vectors2.json"),
+        ("limits.js", "limits.json"),
+        ("crowd.js", "crowd.json"),
+    ],
+    ids=["format 1", "format 2", "limits", "crowds"],
+)
+def test_what_python_says_the_client_says(tmp_path: Path, script: str, file: str):
+    assert client_misses(tmp_path, script, file) == []
+
+
+@needs_node
+def test_random_bits_are_the_first_ones_and_what_is_above_a_limit_is_drawn_again(tmp_path: Path):
+    found = run_client(
+        tmp_path,
+        """
+        const bytes = [0xff, 0x80, 0, 0, 0, 0, 0x1f, 0xa0, 0xff];
+        crypto.getRandomValues = (array) => array.map(() => bytes.shift());
+        const found = [client.secureBits(53), client.secureBits(3), client.secureBits(8)].map(String);
+        const drawn = [6n, 7n, 5n, 4n, 3n];
+        const sizes = [];
+        const bits = (size) => { sizes.push(size); return drawn.shift(); };
+        console.log(JSON.stringify([found, [client.secureBelow(5, bits), client.secureBelow(5, bits)], sizes]));
+        """,
+    )
+    assert found == [[str(0xFF80000000001F >> 3), "5", "255"], [4, 3], [3, 3, 3, 3, 3]]
+
+
+@needs_node
+def test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything(tmp_path: Path):
+    found = run_client(
+        tmp_path,
+        """
+        const [whole, unit] = [1n << 53n, 1n << 30n];
+        const rows = [[whole / 2n, whole / 2n, 0n], [whole / 2n, whole / 4n, whole / 4n]];
+        const zero = new client.Channel([...rows, ...rows], [-unit, unit], 2, false);
+        const fair = [[whole / 2n, whole / 2n], [whole / 4n, (3n * whole) / 4n]];
+        const coin = new client.Channel(fair, [-unit, unit], 1, false);
+        const drawn = [[unit, 1n], [2n * unit + 1n, 2n], [-2n * unit - 1n, 2n]].map(([n, d]) => {
+          try {
+            return typeof coin.draw(0, [{ n, d }]);
+          } catch (error) {
+            return error.name;
+          }
+        });
+        console.log(JSON.stringify([zero.epsilon, zero.within("100"), drawn]));
+        """,
+    )
+    assert found == [None, False, ["number", "CannotAnswer", "CannotAnswer"]]
+
+
+def asked(*losses: int) -> str:
+    """Questions about two sexes whose tables cost the logarithms of these, as the text of a study."""
+    metrics = [Metric(f"metric {number}", 0, 1) for number in range(len(losses))]
+    questions = [sample_question(m, loss=loss, epsilon="5") for m, loss in zip(metrics, losses, strict=True)]
+    return json.dumps(sample_study(*questions).to_bytes().decode())
+
+
+def values(count: int) -> str:
+    return json.dumps({f"metric {number}": "0.5" for number in range(count)})
+
+
+@needs_node
+@pytest.mark.parametrize("losses", list(permutations((3, 9, 5))))
+def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: tuple[int, ...]):
+    spent, readers, again = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(*losses)}));
+        const ledger = new client.Ledger();
+        const profile = {{ group: {{ sex: "female" }}, values: {values(3)} }};
+        const first = await ledger.answer(study, profile);
+        const towards = (await ledger.spentTowardsReaders()).epsilon;
+        const costs = [await ledger.spent(), towards].map((cost) => client.plain(cost));
+        const second = await ledger.answer(study, profile);
+        const later = client.plain(await ledger.spent());
+        console.log(JSON.stringify([...costs, JSON.stringify(first) === JSON.stringify(second) && later === costs[0]]));
+        """,
+    )
+    assert float(spent) == pytest.approx(math.log(9))
+    assert readers == spent
+    assert again
+
+
+@needs_node
+@pytest.mark.parametrize("losses", [(100, 3), (3, 100)])
+def test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall(
+    tmp_path: Path, losses: tuple[int, int]
+):
+    said = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(*losses)}));
+        const ledger = new client.Ledger();
+        const tries = [
+          () => client.checkStudyLimit(study),
+          () => ledger.answer(study, {{ group: {{ sex: "female" }}, values: {values(2)} }}),
+          () => ledger.lower({{ study: "4.01" }}),
+          () => ledger.lower({{ lifetime: "8.01" }}),
+          () => ledger.lower({{ study: null }}),
+          () => ledger.lower({{ study: "3.99" }}),
+        ];
+        const said = [];
+        for (const run of tries) said.push(await (async () => run())().then(() => "fine", (error) => error.name));
+        console.log(JSON.stringify([...said, await ledger.limits()]));
+        """,
+    )
+    refused = ["NotPrivate", "NotPrivate", "InvalidInput", "InvalidInput", "InvalidInput"]
+    assert said == [*refused, "fine", {"study": "3.99", "lifetime": "8"}]
+
+
+@needs_node
+def test_an_answer_goes_alone_and_nowhere_else(tmp_path: Path):
+    """No cookie, no address of the page, no cached copy, and no other place that somebody sends it to."""
+    (asked,) = run_client(
+        tmp_path,
+        """
+        const asked = [];
+        globalThis.fetch = async (url, { method, credentials, referrerPolicy, cache, redirect, headers, body }) => {
+          asked.push([url, method, credentials, referrerPolicy, cache, redirect, Object.keys(headers).sort(), body]);
+          return new Response('{"status":"accepted"}');
+        };
+        const drawn = { study: "a".repeat(64), id: "b".repeat(32), symbol: 3 };
+        await client.send(drawn, "https://collector.example", { tries: 1 });
+        console.log(JSON.stringify(asked));
+        """,
+    )
+    place = f"https://collector.example/studies/{'a' * 64}/answers"
+    assert asked[:-1] == [place, "POST", "omit", "no-referrer", "no-store", "error", ["Accept", "Content-Type"]]

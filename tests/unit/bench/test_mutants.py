@@ -2,7 +2,8 @@
 
 import pytest
 
-from bench.mutants import ROOT, TARGETS, mutants, sample
+from bench.mutants import TARGETS, mutants, sample
+from bench.named_mutants import ROOT
 
 
 def changes(source: str) -> list[str]:

@@ -262,3 +262,13 @@ def test_names_and_words_of_the_files_cannot_rewrite_what_is_said(bundle: Served
     sentences = [one.sentence for one in verify(STUDY, found, Signatures((bundle.key,))).checks]
     assert any(r"re\x1b[2Kport.html is not what" in one for one in sentences)
     assert all(text.isprintable() for text in (*sentences, *found.others))
+
+
+def test_a_seal_of_another_study_is_called_that(bundle: Served):
+    document = json.loads((bundle.folder / "sealed.json").read_bytes())
+    document["seal"]["study"] = "0" * 64
+    (bundle.folder / "sealed.json").write_text(json.dumps(document), encoding="utf-8")
+    assert (
+        f"sealed.json is of another study: {'0' * 64}, and this is {STUDY.digest}."
+        in checked(bundle.folder, bundle.key)["broken"]
+    )

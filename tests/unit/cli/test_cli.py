@@ -11,10 +11,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from fairgauge import __version__
-from fairgauge.cli import make_app
+from fairgauge.cli import main, make_app
 from fairgauge.cli.overview import COMMANDS
 from fairgauge.client import agent_command, command
-from fairgauge.errors import MissingExtra
+from fairgauge.errors import FairgaugeError, MissingExtra
 from tests.unit.cli.conftest import Run
 
 
@@ -85,3 +85,17 @@ def test_a_missing_extra_exits_with_1(monkeypatch: pytest.MonkeyPatch, fairgauge
 def test_an_unknown_command_is_told_the_known_ones(fairgauge: Run):
     done = fairgauge("tickets")
     assert (done.status, done.err.startswith("fairgauge: command=tickets: must be one of plan, ")) == (2, True)
+
+
+def test_nothing_in_an_error_steers_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """What is wrong may come from a file of unknown origin."""
+
+    def fails(_typed: list[str]) -> int:
+        raise FairgaugeError("a title\x1b]0;owned\x07 with\x1b[2J colours\nand a second line")
+
+    monkeypatch.setattr("fairgauge.cli.commands._run", fails)
+    with pytest.raises(SystemExit) as status:
+        main()
+    assert status.value.code == 1
+    said = capsys.readouterr().err
+    assert said == "fairgauge: a title\\x1b]0;owned\\x07 with\\x1b[2J colours\\nand a second line\n"

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -241,3 +242,19 @@ class TestDeliver:
         assert deliver(ledger, answer, server.url, patience=AT_ONCE) == "accepted"
         assert (ledger.pending(), ledger.state(study.digest)) == ([], "delivered")
         assert set(server.bodies) == {answer.to_bytes()}
+
+
+def test_an_answer_is_not_sent_before_its_moment(server: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    study = replace(sample_study(), epoch=3600)
+    ledger = Ledger(tmp_path / "ledger")
+    drawn = ledger.answer(study, PROFILE)
+    moment = ledger.moment(study.digest)
+    assert moment is not None
+    for now, sent in ((moment - 0.5, False), (moment, True)):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        if sent:
+            assert deliver(ledger, drawn, server.url, patience=AT_ONCE) == "accepted"
+        else:
+            with pytest.raises(CannotSend, match="so that its moment tells nothing"):
+                deliver(ledger, drawn, server.url, patience=AT_ONCE)
+        assert len(server.heard) == sent

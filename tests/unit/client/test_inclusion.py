@@ -4,12 +4,21 @@ Covers: fairgauge.collector.tree.
 """
 
 import random
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.client.inclusion import bucket_of, buckets_to_ask, check_included, depth_of, leaf_of
+from fairgauge.client.inclusion import (
+    bucket_of,
+    buckets_to_ask,
+    check_included,
+    depth_of,
+    hash_bucket,
+    hash_pair,
+    leaf_of,
+)
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import InvalidInput, SealBroken
 
@@ -112,3 +121,10 @@ def test_the_own_bucket_is_among_those_that_are_asked_for(known: int):
         asked = buckets_to_ask(id_, len(ANSWERS), known)
         assert bucket_of(id_, DEPTH) in asked
         assert len(asked) == {0: 4, 300: 4, 600: 2, 1100: 1, 5000: 1}[known]
+
+
+def test_leaves_buckets_and_pairs_are_hashed_apart_as_every_client_does():
+    """With one beginning for all, a bucket could be passed off as an answer."""
+    assert leaf_of(b"line") == sha256(b"\x00line").digest()
+    assert hash_bucket([b"b" * 32, b"a" * 32]) == sha256(b"\x01" + b"a" * 32 + b"b" * 32).digest()
+    assert hash_pair(b"b" * 32, b"a" * 32) == sha256(b"\x02" + b"b" * 32 + b"a" * 32).digest()

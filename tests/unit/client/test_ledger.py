@@ -511,3 +511,20 @@ class TestTwoSums:
         assert (ledger.spent(), found.epsilon, found.delta) == ({"": COST}, COST, Decimal(0))
         ledger.answer(self.RELEASED, PROFILE)
         assert ledger.spent() == {"": add_up([COST, COST])}
+
+
+def test_what_ties_a_token_to_its_ticket_is_not_in_the_file_any_more(tmp_path: Path) -> None:
+    ledger, studies = Ledger(tmp_path / "ledger"), [digit * 64 for digit in "abc"]
+    begun = {study: study[:1].upper().encode() * 336 for study in studies}
+    tickets = {study: study[0] * 32 for study in studies}
+    for study in studies:
+        assert ledger.begin_pass(study, tickets[study], lambda study=study: begun[study]) == begun[study]  # type: ignore[misc]
+    kept = (tmp_path / "ledger").read_bytes()
+    assert all(begun[study][:64] in kept and tickets[study].encode() in kept for study in studies)
+    for study in studies[:2]:
+        ledger.keep_token(study, b"\0" * 40)  # shorter than what it replaces, so that there is room left
+    kept = (tmp_path / "ledger").read_bytes()
+    assert begun["c" * 64] in kept
+    for study in studies[:2]:
+        assert begun[study][:16] not in kept
+        assert (study + tickets[study]).encode() not in kept

@@ -1,6 +1,7 @@
 """What an answer costs, and refusals above a device's limits, to the last digit."""
 
 from decimal import Context, Decimal
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ BARE = {"group": "female", "values": {}}
 
 class TestCharges:
     def test_each_attribute_pays_the_most_that_a_question_about_it_spends(self) -> None:
-        costly = sample_question(Metric("f1", "0", "1"), SEX, levels=(-(2**30), 0, 2**30))
-        study = sample_study(sample_question(), costly, sample_question(RECALL, Attribute("age", ("young", "old"))))
-        bounds = [question.channel.epsilon_bound for question in study.questions]
-        assert charges(study, NAMED) == {"sex": max(bounds[:2]), "age": bounds[2]}
-        assert bounds[0] != bounds[1], "or the maximum could be the first"
+        metrics = [Metric(name, "0", "1") for name in ("recall", "f1", "delay")]
+        losses = (3, 9, 5)
+        asked = [sample_question(m, SEX, epsilon="4", loss=loss) for m, loss in zip(metrics, losses, strict=True)]
+        age = sample_question(RECALL, Attribute("age", ("young", "old")))
+        dearest = asked[1].channel.epsilon_bound
+        assert all(question.channel.epsilon_bound < dearest for question in (asked[0], asked[2]))
+        for order in permutations(asked):
+            assert charges(sample_study(*order, age), NAMED) == {"sex": dearest, "age": age.channel.epsilon_bound}
 
     def test_a_group_without_a_name_pays_from_its_own_account(self) -> None:
         study = sample_study()
@@ -92,6 +96,13 @@ class TestLifetime:
 
     def test_no_limit(self) -> None:
         UNLIMITED.check_lifetime({"sex": Decimal(10**9)}, [])
+
+
+def test_every_question_of_a_study_is_within_the_limit_whichever_the_coin_picks() -> None:
+    dear = sample_question(Metric("f1", "0", "1"), SEX, epsilon="5", loss=100)
+    for place, questions in enumerate([(dear, sample_question()), (sample_question(), dear)]):
+        with pytest.raises(NotPrivate, match=rf"^questions\[{place}\] \(f1 by sex\) spends epsilon 4\.6"):
+            Limits().check_study(sample_study(*questions))
 
 
 class TestUnlessItSaysOtherwise:

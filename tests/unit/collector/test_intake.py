@@ -73,6 +73,17 @@ def test_the_same_id_within_a_group_counts_once():
     assert play(scene).rows == {(1, bytes([1] * 16)): 5, (1, bytes([2] * 16)): 7, (2, bytes([1] * 16)): 8}
 
 
+def test_of_two_answers_with_one_id_within_a_group_the_first_counts():
+    async def scene(store: MemoryStore, intake: Intake) -> None:
+        assert await intake.submit([row(1, 6), row(1, 5), row(2, 7), row(1, 4)]) == [FRESH, 6, FRESH, 6]
+        singles = [intake.submit([row(3, symbol)]) for symbol in (8, 9, 8)]
+        assert await asyncio.gather(*singles) == [[FRESH], [8], [8]]
+
+    found = play(scene)
+    assert found.rows == {(1, bytes([1] * 16)): 6, (1, bytes([2] * 16)): 7, (1, bytes([3] * 16)): 8}
+    assert found.groups == [2, 1]
+
+
 @pytest.mark.parametrize(
     ("error", "told"), [(StoreFull("x"), StoreFull), (StoreAway("x"), StoreAway), (KeyError("x"), StoreAway)]
 )

@@ -382,3 +382,18 @@ def test_a_study_is_not_open_before_its_time(ask):
                 assert ("/take-part" in shown.text) == (button and "data-part" in shown.text)
 
     ask(scene, clock=lambda: now)
+
+
+def test_pages_run_our_own_scripts_and_are_framed_by_nobody():
+    """A study's words are escaped; were they not, a browser would still run nothing that came with them."""
+    rules = dict(rule.strip().split(" ", 1) for rule in POLICY.split(";"))
+    assert rules == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "script-src": "'self'",
+        "img-src": "'self' data:",
+        "connect-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }

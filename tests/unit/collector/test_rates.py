@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from fairgauge.collector.config import Rates
-from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.rates import Rate, Turnstile
 from fairgauge.collector.refusals import TooMany
 
 
@@ -55,3 +55,15 @@ def test_what_is_only_slowed_passes_in_the_end():
         await turnstile.slow("faulty", 0.01)
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("rate", [2.0, 50.0])
+def test_ten_seconds_worth_may_come_at_once_and_no_more(rate: float):
+    now = [0.0]
+    taken = Rate(rate, lambda: now[0])
+    assert [taken.take() for _ in range(int(10 * rate))] == [0.0] * int(10 * rate)
+    assert taken.take() == pytest.approx(1 / rate)
+    now[0] += 1e6  # however long nobody comes
+    assert sum(taken.take() == 0 for _ in range(int(30 * rate))) == 10 * rate
+    now[0] += 3
+    assert sum(taken.take() == 0 for _ in range(int(30 * rate))) == 3 * rate

@@ -1,9 +1,14 @@
 """Single answers are kept for as many days after closing as a study says, and then they are gone."""
 
+import asyncio
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
+from fairgauge.collector.retention import Retention
+from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import two_questions
 
@@ -54,3 +59,32 @@ def test_a_clock_that_is_behind_what_is_stored_removes_nothing(ask):
         assert await desk.collector.retention.keep_to(CLOSING - DAY, 0) == []
 
     ask(scene, clock=lambda: now[0])
+
+
+@pytest.mark.parametrize(("latest", "removed"), [(CLOSING + DAY, True), (CLOSING + 40 * DAY, False)])
+def test_nothing_goes_while_what_is_stored_is_later_than_the_clock(latest: int, removed: bool):
+    """A clock that jumped back and forth may say that time is over when it is not: what is stored knows better."""
+    study = replace(two_questions(), retention=7)
+    kept = Published(study.digest, b"", "open", "", 0, None, number=1, closed=CLOSING, sealed=True)
+    dropped = []
+
+    class Stored:
+        async def latest(self) -> int:
+            return latest
+
+        async def studies(self) -> list[Published]:
+            return [kept]
+
+        async def study(self, _digest: str) -> Published:
+            return kept
+
+        async def drop_answers(self, number: int, event: Event) -> bool:
+            dropped.append((number, event.did))
+            return True
+
+    async def read(_digest: str) -> Study:
+        return study
+
+    retention = Retention(cast("Store", Stored()), read)
+    done = asyncio.run(retention.keep_to(CLOSING + 30 * DAY, CLOSING))
+    assert (done, dropped) == (([study.digest], [(1, "removed answers")]) if removed else ([], []))

@@ -1,14 +1,18 @@
 """A seal is checked page by page: only an export that is out of order is sorted."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from fairgauge.collector import seal
 from fairgauge.collector.seal import Export, Sealed, check_sealed, read_sealed
-from fairgauge.errors import SealBroken
+from fairgauge.collector.sealing import seal_of
+from fairgauge.collector.stores.base import Published, Store
+from fairgauge.errors import SealBroken, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -64,3 +68,79 @@ def test_an_answer_that_is_there_twice_is_noticed(sealed: tuple[Sealed, Path]):
     sealed[1].write_bytes(b"".join([*lines, lines[3]]))
     with pytest.raises(SealBroken, match="there twice"):
         check_sealed(STUDY, sealed[0], Export(sealed[1], STUDY.digest))
+
+
+def test_two_answers_that_exchange_their_symbols_are_noticed(sealed: tuple[Sealed, Path]):
+    """As many answers, the same ids, the same tally: only the digest of the lines tells."""
+    one, other, *rest = sealed[1].read_bytes().splitlines(keepends=True)
+    assert b'"symbol":0' in one
+    assert b'"symbol":1' in other
+    swapped = [one.replace(b'"symbol":0', b'"symbol":1'), other.replace(b'"symbol":1', b'"symbol":0')]
+    sealed[1].write_bytes(b"".join([*swapped, *rest]))
+    with pytest.raises(SealBroken, match=r"^answers_sha256 is "):
+        check_sealed(STUDY, sealed[0], Export(sealed[1], STUDY.digest))
+
+
+@pytest.mark.parametrize(
+    ("field", "other", "said"),
+    [
+        ("study", "0" * 64, f"the seal is of study {'0' * 64}"),
+        ("answers", 999, "answers is 1000 by the export, and 999"),
+        ("answers_sha256", "0" * 64, "answers_sha256 is "),
+        ("tally", (249, 251, 250, 250), r"tally is \(250, 250, 250, 250\) by the export"),
+        ("root", "0" * 64, "root is "),
+    ],
+)
+def test_everything_that_a_seal_says_is_compared(sealed: tuple[Sealed, Path], field: str, other: Any, said: str):
+    document, export = sealed[0], Export(sealed[1], STUDY.digest)
+    check_sealed(STUDY, document, export)
+    with pytest.raises(SealBroken, match=said):
+        check_sealed(STUDY, replace(document, seal=replace(document.seal, **{field: other})), export)
+
+
+def test_an_estimate_that_the_tally_does_not_give_is_noticed(sealed: tuple[Sealed, Path]):
+    (question,) = sealed[0].estimate["questions"]
+    (gap,) = question["gaps"]
+    for changed in (gap | {"low": gap["low"] - 1e-4}, gap | {"groups": gap["groups"][::-1]}):
+        estimate = sealed[0].estimate | {"questions": [question | {"gaps": [changed]}]}
+        with pytest.raises(SealBroken, match="the estimate is not the one"):
+            check_sealed(STUDY, replace(sealed[0], estimate=estimate), None)
+    check_sealed(STUDY, sealed[0], None)
+
+
+class Stored:
+    """A store of four answers whose tallies may say something else."""
+
+    def __init__(self, counts: dict[int, int], shown: dict[int, int]) -> None:
+        self._counts, self._shown = counts, shown
+
+    async def counts(self, _number: int) -> dict[int, int]:
+        return self._counts
+
+    async def tally(self, _number: int) -> dict[int, int]:
+        return self._shown
+
+    async def answers(self, _number: int) -> AsyncIterator[list[tuple[bytes, int]]]:
+        yield [(bytes([number]) * 16, number % 2) for number in (1, 2, 3)]
+        yield [(bytes([4]) * 16, 0)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown", "sealed"),
+    [
+        ({0: 2, 1: 2}, {0: 2, 1: 2}, True),
+        ({0: 3, 1: 1}, {0: 3, 1: 1}, False),
+        ({0: 2, 1: 2}, {0: 3, 1: 1}, False),
+        ({0: 2, 1: 2, 3: 1}, {0: 2, 1: 2, 3: 1}, False),
+    ],
+)
+def test_a_study_is_sealed_only_if_its_tallies_are_what_its_answers_give(
+    counts: dict[int, int], shown: dict[int, int], sealed: bool
+):
+    kept = Published(STUDY.digest, STUDY.to_bytes(), "open", "", 0, None, number=1, closed=3600)
+    store = cast("Store", Stored(counts, shown))
+    if sealed:
+        assert asyncio.run(seal_of(store, STUDY, kept)).tally == (2, 2, 0, 0)
+    else:
+        with pytest.raises(StoreError, match="does not equal its answers: it is not sealed"):
+            asyncio.run(seal_of(store, STUDY, kept))

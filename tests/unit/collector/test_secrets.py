@@ -8,6 +8,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from fairgauge.collector.signing import Signer, former_keys, rotate_key, signatu
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.collector.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
-from fairgauge.collector.vault import read_or_make_secret, read_secret, write_secret
+from fairgauge.collector.vault import locked, read_or_make_secret, read_secret, write_secret
 from fairgauge.errors import InvalidInput, StoreError
 
 STUDY, OTHER = "a" * 64, "b" * 64
@@ -195,3 +196,46 @@ def test_a_store_stays_with_its_keys(tmp_path: Path):
 
     asyncio.run(play())
     assert {len(found) for found in keys_in(mine).values()} == {1, 2}
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o620, 0o604, 0o644, 0o610])
+def test_a_secret_that_a_group_or_others_may_touch_is_not_used(tmp_path: Path, mode: int):
+    write_secret(tmp_path, "a.key", bytes(32))
+    (tmp_path / "a.key").chmod(mode)
+    with pytest.raises(InvalidInput, match="chmod 600"):
+        read_secret(tmp_path, "a.key")
+
+
+def test_a_folder_that_is_made_for_secrets_is_its_owners(tmp_path: Path):
+    write_secret(tmp_path / "one", "a.key", bytes(32))
+    read_or_make_secret(tmp_path / "two", "a.key", 32)
+    with locked(tmp_path / "three"):
+        pass
+    assert {folder.stat().st_mode & 0o777 for folder in tmp_path.iterdir()} == {0o700}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda folder: write_secret(folder, "a.key", bytes(32)), lambda folder: read_or_make_secret(folder, "a.key", 32)],
+    ids=["written", "made"],
+)
+def test_a_secret_has_its_name_when_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
+):
+    synced: list[bytes] = []
+
+    def sync(handle: int) -> None:
+        assert not (tmp_path / "a.key").exists()
+        synced.append(Path(f"/proc/self/fd/{handle}").read_bytes())
+
+    monkeypatch.setattr("os.fsync", sync)
+    make(tmp_path)
+    assert synced == [(tmp_path / "a.key").read_bytes()]
+    assert len(synced[0]) == 32
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_key_of_another_length_is_not_used(tmp_path: Path, size: int):
+    write_secret(tmp_path, "a.key", bytes(size))
+    with pytest.raises(InvalidInput, match=f"{size} bytes: must be 32 bytes"):
+        read_or_make_secret(tmp_path, "a.key", 32)

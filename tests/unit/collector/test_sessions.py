@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.sessions import SECONDS, Sessions
+from fairgauge.collector.sessions import SECONDS, Sessions, name_of
 from fairgauge.collector.tokens import Gatekeeper, new_token, revoke_token
 
 
@@ -77,3 +77,17 @@ def test_another_key_makes_all_sessions_void(sessions: Sessions, tmp_path: Path,
     cookie = sessions.start(new_token(tmp_path, name="alice", role="operator")) or ""
     assert Sessions(b"k" * 32, Gatekeeper(tmp_path), clock=clock).find(cookie) is None
     assert Sessions.in_folder(tmp_path, Gatekeeper(tmp_path), clock=clock).find(cookie) is not None
+
+
+def test_a_session_that_was_ended_is_over_here_and_wherever_it_is_heard_of(sessions: Sessions, tmp_path: Path):
+    token = new_token(tmp_path, name="alice", role="operator")
+    cookie, other = (sessions.start(token) or "" for _ in range(2))
+    assert sessions.find(cookie) is not None
+    ended = sessions.end(cookie)
+    assert ended is not None
+    assert sessions.find(cookie) is None
+    assert sessions.end(cookie) is None
+    assert sessions.find(other) is not None
+    sessions.remember_ended({name_of(other): ended[1]})
+    assert sessions.find(other) is None
+    assert sessions.find(cookie) is None

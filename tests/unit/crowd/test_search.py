@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fairgauge.channel import Channel
+from fairgauge.crowd import search
 from fairgauge.crowd.certificate import certify
 from fairgauge.crowd.laws import Blanket
 from fairgauge.crowd.search import best_t, log_bound, smallest_epsilon
@@ -67,3 +68,14 @@ def test_many_groups() -> None:
     wide = sample_channel(groups=40, levels=(-(2**30), 0, 2**30), abstain=True, loss=20)
     found = smallest_epsilon([Blanket.of(wide.table)], 10**5, Decimal("1e-8"), wide.epsilon_bound)
     assert 0 < found < Decimal("0.5")
+
+
+@pytest.mark.parametrize("part", [0.997, 0.9995])
+def test_what_floats_find_too_small_is_not_promised(monkeypatch: pytest.MonkeyPatch, part: float) -> None:
+    """Floats say where to look; what is promised is what the integers certify."""
+    blanket, delta = Blanket.of(sample_channel().table), Decimal("1e-8")
+    honest = smallest_epsilon([blanket], 5000, delta, Decimal("1.1"))
+    least = search._least
+    monkeypatch.setattr(search, "_least", lambda *given: part * (least(*given) or 1.0))
+    found = smallest_epsilon([blanket], 5000, delta, Decimal("1.1"))
+    assert found == honest

@@ -100,3 +100,12 @@ def test_widths_are_within_five_percent_of_the_reference(alpha: float, reference
 def test_the_sizes_that_are_bet_on():
     assert (len(SIZES), SIZES[0], SIZES[-1]) == (37, pytest.approx(10), pytest.approx(1e10))
     assert anytime.STAKED_ALPHA == 0.01
+
+
+@pytest.mark.parametrize("planned", [None, 300])
+def test_bets_are_the_same_whatever_alpha_and_answers_are(planned: int | None):
+    """A p-value is about one martingale, and a later look goes on with the bets of the first."""
+    first, second = (watched(counts, alpha, planned).bets(0.3) for counts, alpha in (((1, 1), 0.1), ((50, 90), 0.001)))
+    for one, other in zip(first, second, strict=True):
+        assert np.array_equal(one.factors, other.factors)
+        assert np.array_equal(one.weights, other.weights)

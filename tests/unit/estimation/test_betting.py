@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.estimation import betting
-from fairgauge.estimation.betting import log_money, lower_mean, upper_mean
+from fairgauge.estimation.betting import above_means, log_money, lower_mean, upper_mean
 
 VALUES = np.array([0.5, 4.0])
 
@@ -67,3 +67,25 @@ def test_a_mean_that_is_next_to_nothing_beside_the_largest_value_has_a_bound():
     values = np.array([2.640676593123963e-22, 3.1505673420891265])
     high = upper_mean(values, np.array([1000.0, 0.0]), 0.002, 1.5, values[1])
     assert values[0] < high < 0.1
+
+
+@pytest.mark.parametrize("counts", [[40.0, 20.0], [700.0, 3.0], [1.0, 9.0]])
+@pytest.mark.parametrize("alpha", [0.1, 0.001])
+def test_each_bound_is_where_the_money_is_exactly_one_over_alpha(counts: list[float], alpha: float):
+    """By the formula of ``upper_mean``: seven stakes with equal parts of the money, none of more than nine tenths."""
+    came = np.array(counts)
+    steps = np.sqrt(2 * np.log(1 / alpha) / (came.sum() * np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])))
+    high, low = upper_mean(VALUES, came, alpha, 4.0), lower_mean(VALUES, came, alpha, 0.5)
+    for mean, sign, room in ((high, -1, VALUES.max() - high), (low, 1, low - VALUES.min())):
+        if 0.5 < mean < 4.0:
+            stakes = np.minimum(steps / mean, 0.9 / room)
+            money = np.prod((1 + sign * np.multiply.outer(stakes, VALUES - mean)) ** came, axis=1).mean()
+            assert money == pytest.approx(1 / alpha, rel=1e-3)
+    assert 0.5 < high < 4.0 or came.sum() < 20
+
+
+def test_means_of_many_rows_are_above_their_bounds_where_those_of_one_are():
+    counts = np.array([400.0, 60.0])
+    high = upper_mean(VALUES, counts, 0.01, 4.0)
+    for means, above in ((np.full(3, 1.001 * high), True), (np.full(3, 0.999 * high), False)):
+        assert (above_means(np.tile(VALUES, (3, 1)), counts, 0.01, means, 4.0) == above).all()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
@@ -71,6 +72,96 @@ def test_a_bound_that_forgets_the_skewness_or_the_lattice_is_caught():
     lattice, free = coin(0.5, 100), coin(0.5, 100)
     free.__dict__["_left"] = np.zeros(1), lattice._left[1].min(axis=0, keepdims=True)
     assert free.above(0.05)[0] < exact_above(0.5, 100, 0.05) <= lattice.above(0.05)[0]
+
+
+def characteristic(law: Vector, score: Vector, answers: int, times: Vector) -> tuple[Vector, Vector]:
+    """The exact characteristic functions of the sum, and of the normal law with its correction."""
+    phi = law @ np.exp(1j * np.multiply.outer(score, times))
+    variance, third = float(law @ score**2), float(law @ score**3)
+    normal = np.exp(-answers * variance * times**2 / 2) * (1 - 1j * answers * third * times**3 / 6)
+    return phi**answers, normal
+
+
+# Two points whose fourth moment is that of the normal law, so that the square of what differs is all that counts; rare
+# ones, whose fourth moment is most of what differs; and a symmetric law, that has no third moment at all.
+TIGHT = [
+    ([-0.211325, 0.788675], [0.788675, 0.211325], 10**5),
+    ([-0.211325, 0.788675], [0.788675, 0.211325], 10**3),
+    ([-0.001, 0.999], [0.999, 0.001], 1),
+    ([-1.0, 0.0, 1.0], [0.001, 0.998, 0.001], 1),
+    ([-0.5, 0.5], [0.5, 0.5], 50),
+]
+
+
+@pytest.mark.parametrize(("score", "law", "answers"), TIGHT)
+def test_every_curve_is_above_the_exact_one_on_its_whole_piece(score: list[float], law: list[float], answers: int):
+    tails = tails_of(np.array(score), np.array(law), answers)
+    near, far, normal = (curve[0] for curve in tails._curves)
+    times = tails.heard.grid.points / tails.heard.scale
+    for part in (0.05, 0.5, 1.0):
+        between = times[:-1] + part * np.diff(times)
+        exact, corrected = characteristic(np.array(law), np.array(score), answers, between)
+        assert (np.abs(exact - corrected) / between <= near * (1 + 1e-9) + 1e-13).all()
+        assert (np.abs(exact) <= far + 1e-13).all()
+        assert (np.abs(corrected) <= normal * (1 + 1e-9) + 1e-13).all()
+
+
+@pytest.mark.parametrize(("least", "most"), [(1.0, 1.0), (0.9, 1.2)])
+def test_the_tail_is_the_normal_laws_with_its_correction_and_what_is_left(least: float, most: float):
+    """The largest over the case's variances and third moments, by a grid."""
+    tails, answers = coin(0.2, 400), 400
+    variance, third = float(tails.moments.least[0]), float(tails.moments.third[0][0])
+    known = replace(tails.moments, least=least * tails.moments.least, most=most * tails.moments.most)
+    wide = replace(tails, moments=replace(known, third=(-tails.moments.third[0], tails.moments.third[0])))
+    wide.__dict__["_left"] = np.array([0.5]), np.array([[0.003]])
+    for average in (0.005, 0.02, 0.03, 0.045, 0.07):
+        v = variance * np.linspace(least, most, 101)
+        z = (average * answers - 0.5) / np.sqrt(answers * v)
+        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+        skew = third / (6 * np.sqrt(answers) * v**1.5)
+        exact = max(float((ndtr(-z) + sign * skew * (z**2 - 1) * density).max()) for sign in (1, -1)) + 0.003
+        found = float(wide.above(average)[0])
+        assert exact * (1 - 1e-9) <= found
+        if least == most:
+            assert found == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_integral_is_above_the_exact_one_and_not_far():
+    """One fair coin: far out there is nothing but what the table says, and the bound follows it closely."""
+    tails = coin(0.5, 1)
+    grid, scale = tails.heard.grid, tails.heard.scale
+    times = np.linspace(1e-4, 400 / scale, 400_001)
+    exact, corrected = characteristic(np.array([0.5, 0.5]), np.array([-0.5, 0.5]), 1, times)
+    ways = np.arange(len(grid.reaches))
+    found = tails._summed(ways, slice(None))[:, 0]
+    for way in (0, 1, 2, len(ways) // 2, len(ways) - 1):
+        sums = (1, 2, 4)[way % 3]
+        smooth = np.sinc(times * scale * grid.reaches[way] / sums / np.pi) ** sums
+        integral = np.trapezoid(np.abs(exact * smooth - corrected) / times, times) / np.pi
+        assert integral <= found[way] + 1e-6
+    integral = np.trapezoid(np.abs(exact * np.sinc(times * scale * grid.reaches[0] / np.pi) - corrected) / times, times)
+    assert integral / np.pi > 0.6 * found[0]
+
+
+def test_what_lies_beyond_the_last_point_is_paid_for():
+    """A grid that ends early, as it does where the variance may be far smaller than the scale."""
+    tails = coin(0.2, 3)
+    early = replace(tails, heard=replace(tails.heard, scale=20 * tails.heard.scale))
+    end = early.heard.grid.points[-1] / early.heard.scale
+    times = np.linspace(end, 60 * end, 200_001)
+    _, corrected = characteristic(np.array([0.8, 0.2]), np.array([-0.2, 0.8]), 3, times)
+    integral = float(np.trapezoid(np.abs(corrected) / times, times)) / np.pi
+    assert 1e-6 < integral <= float(early._beyond[0]) < 10 * integral
+    ways, before = np.arange(3), early._summed(np.arange(3), slice(None))
+    early.__dict__["_beyond"] = early._beyond + 7
+    assert early._summed(ways, slice(None)) == pytest.approx(before + 7)
+
+
+def test_what_smoothing_costs_near_zero_is_its_variance():
+    grid = grid_of(300)
+    for way, (reach, spread) in enumerate(zip(grid.reaches, grid.spreads, strict=True)):
+        sums, time = (1, 2, 4)[way % 3], 0.01 / reach
+        assert spread * time**2 / 2 == pytest.approx(1 - np.sinc(time * reach / sums / np.pi) ** sums, rel=1e-3)
 
 
 def test_cases_cover_every_variance_and_skewness_between_their_ends():

@@ -8,9 +8,12 @@ import pytest
 
 from fairgauge.estimation.finite import finite
 from fairgauge.estimation.fixed import _fourth, _third, central_moments, fixed
+from fairgauge.estimation.prawitz import Moments, distances
 from fairgauge.estimation.spread import Spread
+from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
-from tests.surveys import designed
+from fairgauge.goals.inputs import Vector
+from tests.surveys import coin_channel, designed
 
 
 def spread_of(epsilon: str, share: float) -> Spread:
@@ -62,3 +65,20 @@ def test_central_moments_between_two_points_are_their_polynomials(bernstein: Any
         assert np.tensordot(basis, coefficients, 1) == pytest.approx(
             central(*((1 - t) * a + t * b)), rel=1e-9, abs=1e-12
         )
+
+
+def test_the_fourth_moment_covers_the_normal_factor_of_a_client_too(monkeypatch: pytest.MonkeyPatch):
+    """For a coin exactly: exp(-x) <= 1 - x + x^2 / 2 with x = v t^2 / 2, and M_4 = v^2."""
+    decoder = Decoder.even(coin_channel(), np.array([0.5, 0.5]))
+    spread, known = Spread(decoder, np.array([-4.0, 4.0]), None), []
+
+    def kept(answers: float, times: Vector, bound: Vector, moments: Moments) -> Vector:
+        known.append(moments)
+        return distances(answers, times, bound, moments)
+
+    monkeypatch.setattr("fairgauge.estimation.fixed.distances", kept)
+    fixed(spread, 1000, 0.05)
+    fourth, variance = known[0].fourth[0], spread.variance
+    for time in np.linspace(0.01, 0.3, 9):
+        x = variance * time**2 / 2
+        assert np.exp(-x) <= 1 - x + fourth * time**4 / 24

@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 
 from fairgauge.estimation.finite import berry_esseen, finite
 from fairgauge.estimation.fixed import fixed
-from fairgauge.estimation.intervals import Width, chebyshev
+from fairgauge.estimation.intervals import Width, chebyshev, chernoff
 from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
@@ -124,3 +124,12 @@ def test_a_lopsided_score_has_a_lopsided_interval():
     below, above = finite(Spread(decoder, np.array([0.0, 1.0]), None), 50, 0.01)
     # A rare large score can exceed its mean by far, so the estimate may be far above the truth.
     assert below > 1.2 * above
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("answers", "alpha"), [(50, 0.1), (5000, 0.01)])
+def test_chernoffs_bound_at_its_width_is_half_of_alpha(answers: int, alpha: float, sign: int):
+    width = chernoff(COIN, answers, alpha, sign)
+    tilts = np.sqrt(2 * np.log(2 / alpha) / answers / COIN.variance) * np.logspace(-1.5, 1.5, 4001)
+    least = float((answers * (COIN.cumulant(tilts, sign) - tilts * width)).min())
+    assert np.log(0.95 * alpha / 2) <= least <= np.log(alpha / 2)

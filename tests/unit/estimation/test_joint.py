@@ -4,18 +4,20 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from fairgauge.estimation import by_inversion, joint
 from fairgauge.estimation.by_inversion import PopulationReader
 from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.joint import SIDE
+from fairgauge.estimation.joint import SIDE, JointTest
 from fairgauge.estimation.population import PopulationTest
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair
 from tests.statistical.exact import FALSE_POSITIVE_RATE
-from tests.surveys import designed
+from tests.surveys import designed, tells_all
 
 RUNS = 25
 
@@ -115,3 +117,63 @@ def test_no_gap_beyond_what_is_found_is_accepted(answers: int):
     low, high = inverted(test)
     values = np.concatenate([np.linspace(test.extent[0], low, 12)[:-1], np.linspace(high, test.extent[1], 12)[1:]])
     assert not [value for value in values if test.margin(float(value)) < 0]
+
+
+def judged(answers: int = 3000, alpha: float = 0.05) -> JointTest:
+    estimands = told()
+    counts = np.random.default_rng(5).multinomial(answers, law(estimands, 0.3, (0.6, 0.2))).astype(float)
+    return PopulationReader(estimands, counts).joint((0, 1), alpha)
+
+
+def test_the_cells_of_shares_cover_their_interval():
+    test = judged()
+    low, high = test._shares[0] - test._width / 2, test._shares[-1] + test._width / 2
+    assert low <= test.share[0] < low + test._width
+    assert high - test._width - 1e-6 <= test.share[1] <= high + 1e-6
+    assert np.diff(test._shares) == pytest.approx(np.full(len(test._shares) - 1, test._width))
+
+
+def test_the_average_has_its_part_of_alpha_on_both_sides_together():
+    assert 2 * ndtr(-judged(alpha=0.02)._nearest_z) == pytest.approx(joint._MEAN * 0.02)
+
+
+def test_bets_win_no_more_than_money_that_is_shared_out_equally():
+    """Money of several stakes is a martingale as their average; the largest less the logarithm of how many is less."""
+    test = judged(answers=40)
+    beta = joint._BETS * test.alpha
+    for region in test._regions(0.9):
+        largest = float(test.laws.most((test.laws.rows @ region.sizes**2)[:, None])[0])
+        stakes = np.sqrt(2 * np.log(2 / beta) / (test.answers * largest * np.array([1.0, 0.1, 0.01])))
+        stakes = np.minimum(stakes, 0.9 / region.sizes.max())
+        shared = [
+            np.log(np.mean([np.exp(np.log1p(stake * gains) @ test.counts) for stake in stakes], axis=0))
+            for gains in (region.cells.min(axis=1), -region.cells.max(axis=1))
+        ]
+        assert (test._money(region) <= np.maximum(*shared) + 1e-9).all()
+
+
+def test_bets_reject_from_twice_the_money_on_since_there_are_two_sides(monkeypatch: pytest.MonkeyPatch):
+    test = judged()
+    low, high = inverted(test)
+    value = low + 0.04 * (high - low)
+    enough = math.log(2 / (joint._BETS * test.alpha))
+    for won, accepted in ((enough - 0.01, True), (enough + 0.01, False)):
+        monkeypatch.setattr(JointTest, "_money", lambda _, region, won=won: np.full(len(region.cells), won))
+        assert all((test._nearest(region.cells) != 0).all() for region in test._regions(value))
+        assert (test.margin(value) < 0) is accepted
+
+
+def test_joint_tests_of_several_pairs_share_alpha(monkeypatch: pytest.MonkeyPatch):
+    estimands = estimands_of(tells_all(groups=3))
+    counts = np.linspace(50_000.0, 60_000.0, estimands.decoder.rows.shape[1])
+    reader, asked, found = PopulationReader(estimands, counts), [], judged(300)
+
+    def joint(_reader: PopulationReader, _pair: Pair, alpha: float) -> JointTest:
+        asked.append(alpha)
+        return found
+
+    monkeypatch.setattr(PopulationReader, "joint", joint)
+    reader.difference((0, 1), 0.06)
+    reader.believes_gap((0, 1), 0.0, 0.06)
+    reader.excludes((0, 1), 0.0, 0.06)
+    assert asked == pytest.approx([0.02, 0.02, 0.02])

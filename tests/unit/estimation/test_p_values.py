@@ -105,3 +105,17 @@ def test_differences_of_means_that_hold_together_are_no_equal_parts(interval: st
     alone = {pair: p_value_of(reader, pair, 0.1) for pair in pairs}
     assert len({p for p in alone.values() if p < 1}) > 1
     assert (p_values(reader, pairs, 0.1) != alone) is holms
+
+
+def test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say():
+    """Holm sharpens the others; the first p-value is Bonferroni's, three times what the gap alone would have."""
+    asked = study(tells_all("0.3", "0.3", "0.4"))
+    values = (("female", "0.9", 600), ("male", "0.1", 600), ("other", "0.5", 800))
+    counts = counts_of(expected_tally(asked, people(*values)).counts)
+    reader = kind_of("normal").reader(estimands_of(asked.questions[0]), counts)
+    together = {pair: p_value_of(reader, pair, 0.0) for pair in reader.estimands.compared}
+    found = p_values(reader, reader.estimands.compared, 0.0)
+    assert len(together) == 3
+    assert 1e-9 < min(together.values()) < 0.5
+    assert min(found.values()) == min(together.values())
+    assert found == holm(together, 3)

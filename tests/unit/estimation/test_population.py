@@ -3,6 +3,8 @@
 Covers: fairgauge.estimation.inversion, fairgauge.estimation.asked.
 """
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -134,3 +136,34 @@ def test_a_rough_bound_never_rejects_what_is_near():
     low, high = inverted(test)
     for value in np.linspace(low, high, 9)[1:-1]:
         assert test._clearly_beyond(test.asked(float(value))) == 0
+
+
+def test_the_parts_of_alpha_are_no_more_than_alpha():
+    """The union bound is the proof: the variance's two bounds and the average, and the normal law beside bets."""
+    assert math.fsum([population._UPPER, population._LOWER, population._MEAN]) <= 1 + 1e-12
+    goal = Goal((0.5, 0.5))
+    decoder = goal.decoder(designed(goal, "4", design="uncentred").channel)
+    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    assert score is not None
+    found = set()
+    for answers in (6, 20, 40, 60, 80, 120, 300):
+        counts = np.full(len(score), answers / len(score))
+        test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), counts, 0.05)
+        found |= {test._parts(float(value)) for value in np.linspace(-1.9, 1.9, 9)}
+    assert all(sum(parts) <= 1 + 1e-12 for parts in found)
+    assert any(0 < normal < 1 for normal, _ in found), "or nobody looked where both are used"
+
+
+def test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it():
+    goal = Goal((0.5, 0.5))
+    decoder = goal.decoder(designed(goal, "2", design="uncentred").channel)
+    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    assert score is not None
+    test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), 20_000 * law_of(decoder, "ends"), 0.05)
+    for value in (0.03, 0.05, 0.07):
+        asked = test.asked(value)
+        least, most = asked.variance
+        ranges = ((least, most), (0.99 * most, most), (least, 1.01 * least))
+        whole, high, low = (test._beyond(asked, bounds, 0.05) for bounds in ranges)
+        assert whole <= high + 1e-9
+        assert high + 0.05 < low, "or it does not matter which cell accepts"

@@ -60,6 +60,53 @@ def test_a_bound_without_one_of_its_terms_is_caught(monkeypatch: pytest.MonkeyPa
     assert bound_for(0.5, 1000) < exact_distance(0.5, 1000)
 
 
+def pieces(score: list[float], law: list[float], answers: int, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What |f - g| is at most on some pieces, by a kernel that counts one piece and nothing else."""
+    values, chances = np.array(score), np.array(law)
+    variance, third, fourth = (np.array([abs(float(chances @ values**power))]) for power in (2, 3, 4))
+    known, grid = Moments(variance, variance, third, fourth, size=float(np.abs(values).max())), grid_of(answers)
+    times = grid.points / np.sqrt(answers * variance[0])
+    found = []
+    for piece in range(3, 120, 9):
+        only = np.zeros((1, len(grid.points) - 1))
+        only[0, piece] = 1.0
+        lone = prawitz.Grid(grid.points, np.array([1e3]), only, 0 * only, 0 * only)
+        monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
+        bound = distances(answers, times, np.ones(len(times) - 1), known)[0]
+        for time in np.linspace(times[piece], times[piece + 1], 3):
+            exact = (chances @ np.exp(1j * values * time)) ** answers
+            found.append(float(abs(exact - np.exp(-answers * variance[0] * time**2 / 2)) / bound))
+    monkeypatch.undo()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("score", "law", "answers"),
+    [
+        ([-1.0, 0.0, 1.0], [0.001, 0.998, 0.001], 1),
+        ([-1.0, 0.0, 1.0], [0.001, 0.998, 0.001], 30),
+        ([-0.2, 0.8], [0.8, 0.2], 1000),
+        ([-0.5, 0.5], [0.5, 0.5], 20),
+    ],
+)
+def test_the_curves_are_above_the_exact_ones_on_their_whole_pieces(
+    score: list[float], law: list[float], answers: int, monkeypatch: pytest.MonkeyPatch
+):
+    assert 0.3 < max(pieces(score, law, answers, monkeypatch)) <= 1 + 1e-9
+
+
+def test_the_tail_of_the_normal_law_is_its_integral(monkeypatch: pytest.MonkeyPatch):
+    grid, variance = grid_of(100), np.array([0.25])
+    nothing = np.zeros((1, len(grid.points) - 1))
+    known, times = Moments(variance, variance, np.zeros(1), variance**2), grid.points / np.sqrt(100 * variance[0])
+    for split in (1.2, 2.2, 3.4):
+        lone = prawitz.Grid(grid.points, np.array([split]), nothing, nothing, nothing)
+        monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
+        found = float(distances(100, times, np.ones(len(times) - 1), known)[0])
+        x = np.linspace(split, 40, 400_001)
+        assert found == pytest.approx(float(np.trapezoid(np.exp(-(x**2) / 2) / x, x)) / np.pi, rel=1e-6)
+
+
 def test_the_kernels_decrease_and_the_first_piece_is_bounded():
     x = np.linspace(1e-6, 1 - 1e-6, 200_001)
     kernel, rest = prawitz._kernels(x)

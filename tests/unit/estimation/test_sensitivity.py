@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.estimation import estimate
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.sensitivity import _share_error
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
@@ -153,3 +155,12 @@ def test_a_rare_group_whose_share_could_be_nothing_has_no_limit(share: str, limi
     assert np.isfinite(said.share_error) == limited
     document = said.to_dict()
     assert (document["gap_moves_per_0.01_of_share"] is None) == document["share_error_without_limit"] == (not limited)
+
+
+@pytest.mark.parametrize("constant", [0.5, -0.5])
+def test_where_means_are_not_told_they_may_be_far_from_a_scores_constant_too(constant: float):
+    told = estimands_of(coin_question())
+    plain, pair = _share_error(told, None, [(0, 1)])
+    assert pair == (0, 1)
+    assert plain > 0
+    assert _share_error(replace(told, constant=constant), None, [(0, 1)])[0] == pytest.approx(1.5 * plain)

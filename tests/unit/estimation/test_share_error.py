@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from fairgauge.estimation import share_error
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
-from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error
+from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
+from tests.samples import sample_channel
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 
@@ -77,14 +80,21 @@ def test_the_field_reaches_the_estimate():
     assert estimands_of(question).share_error == 0
 
 
-@pytest.mark.parametrize("shares", [("0.3", "0.7"), ("0.2", "0.3", "0.5")])
-def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(shares: tuple[str, ...]):
-    """Random shares in the band and random means: those whose score fits the strip have gaps in the interval."""
+LEVELS = [(0.0, 0.0), (0.4, -0.2), (-0.8, 0.5)]
+
+
+def gaps_that_fit(shares: tuple[str, ...], levels: tuple[float, float]) -> tuple[Interval, list[float]]:
+    """The interval, and the gaps of random means with random shares in the band, of those whose score fits the strip.
+
+    A score that takes a constant from values has a level of its own in each group.
+    """
     told = replace(estimands_of(tells_all(*shares)), share_error=0.04)
     assert told.gaps is not None
     assert told.shares is not None
     inputs = told.decoder.inputs
     means = told.decoder.rows @ told.gaps[0, 1].over
+    for g in (0, 1):
+        means[inputs.blocks[g]] += levels[g]
     gap, known = Interval(0.3, 0.25, 0.35), (Interval(0.5, 0.2, 0.8), Interval(0.2, 0.0, 0.4))
     found = gap_with_error(Readings(gap, known, means), told, (0, 1))
     rng, seen = np.random.default_rng(4), []
@@ -97,6 +107,36 @@ def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(s
         sums = p * held / told.shares[:2]
         if gap.low <= theta <= gap.high and all(k.low <= s <= k.high for k, s in zip(known, sums, strict=True)):
             seen.append(held[0] - held[1])
+    return found, seen
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("shares", [("0.3", "0.7"), ("0.2", "0.3", "0.5")])
+def test_every_gap_that_fits_some_shares_and_means_is_accepted_and_little_more(
+    shares: tuple[str, ...], levels: tuple[float, float]
+):
+    found, seen = gaps_that_fit(shares, levels)
     assert len(seen) > 150
     assert found.low <= min(seen) < found.low + 0.12
     assert found.high - 0.12 < max(seen) <= found.high
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("shares", [("0.3", "0.7"), ("0.2", "0.3", "0.5")])
+def test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is(
+    shares: tuple[str, ...], levels: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+):
+    fine, _ = gaps_that_fit(shares, levels)
+    monkeypatch.setattr(share_error, "_LONG", 1)
+    monkeypatch.setattr(share_error, "_SQUARE", 1)
+    found, seen = gaps_that_fit(shares, levels)
+    assert found.low <= min(fine.low, *seen)
+    assert found.high >= max(fine.high, *seen)
+
+
+def test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do():
+    even = Decoder.even(sample_channel(groups=5), np.full(5, 0.2))
+    told = replace(estimands_of(tells_all("0.2", "0.3", "0.5")), decoder=even, share_error=0.01)
+    assert [round(side_error(told, side), 9) for side in (0, (0, 1), (0, 1, 2), (0, 1, 2, 3))] == [
+        0.01, 0.02, 0.02, 0.01
+    ]  # fmt: skip

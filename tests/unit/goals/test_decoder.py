@@ -10,6 +10,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.goals.decoder import Decoder, least_variances, worst_variances
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 from tests.samples import sample_channel
+from tests.surveys import coin_channel
 
 UNEVEN = (-LEVEL_UNIT, -LEVEL_UNIT // 4, LEVEL_UNIT // 3, LEVEL_UNIT)
 THIRDS = np.array([0.3, 0.7])
@@ -271,3 +272,14 @@ def test_variances_of_several_scores_are_those_of_each(abstain: bool):
     scores = list(np.random.default_rng(4).normal(size=(5, channel.symbols)))
     found = decoder.variances(scores)
     assert found == pytest.approx(np.array([decoder.variance(score) for score in scores]), rel=1e-12)
+
+
+@pytest.mark.parametrize("off", [1e-6, 1e-3, 0.05])
+def test_what_the_channel_tells_only_nearly_is_not_told(off: float):
+    decoder = Decoder.even(coin_channel(), np.array([0.5, 0.5]))
+    told = decoder.rows @ np.array([-4.0, 4.0])
+    left = decoder.factors[0]
+    beyond = np.array([1.0, 2.0, -1.0, 0.5])
+    beyond -= left @ (left.T @ beyond)
+    assert decoder.score(told) is not None
+    assert decoder.score(told + off * np.abs(told).max() / np.abs(beyond).max() * beyond) is None

@@ -74,3 +74,14 @@ def test_what_cannot_be_kept_is_not_exchanged(tmp_path: Path):
     with pytest.raises(StoreError, match="the issuer's book: SQLITE_READONLY"):
         book.exchange(TICKET, b"one")
     book.close()
+
+
+def test_an_exchange_is_on_the_disk_before_anyone_hears_of_it(tmp_path: Path):
+    """EXTRA: the journal's removal, too, or a power cut would bring it back and undo the exchange."""
+    book = Book(tmp_path, STUDY)
+    assert book._file.execute("PRAGMA synchronous").fetchone() == (3,)
+    assert book._file.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert not book._file.in_transaction
+    book.exchange(TICKET, b"one")
+    assert not book._file.in_transaction
+    book.close()

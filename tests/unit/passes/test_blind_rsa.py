@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from math import gcd
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,32 @@ def test_a_key_of_known_factors_is_no_key():
 def test_secrets_are_not_shown():
     assert "not shown" in repr(new_blinding(KEY.public))
     assert str(KEY.p) not in repr(KEY)
+
+
+def test_a_code_that_is_bent_anywhere_is_no_signature_though_the_key_signed_it():
+    salt = bytes(48)
+    code = encode(b"hello", 2047, salt)
+
+    def signed_as_it_is(bent: bytes) -> bytes:
+        return KEY.power(int.from_bytes(bent, "big")).to_bytes(256, "big")
+
+    assert verify(KEY.public, b"hello", signed_as_it_is(code))
+    for place in (1, 100, len(code) - 60, len(code) - 49, len(code) - 1):
+        bent = code[:place] + bytes([code[place] ^ 1]) + code[place + 1 :]
+        assert not verify(KEY.public, b"hello", signed_as_it_is(bent)), place
+
+
+def test_a_signature_has_one_form_or_one_ticket_would_count_twice():
+    n = KEY.public.n
+    for number in range(60):
+        message = bytes([number])
+        signature = KEY.power(int.from_bytes(encode(message, 2047, bytes(48)), "big"))
+        if signature + n < 2**2048:
+            assert verify(KEY.public, message, signature.to_bytes(256, "big"))
+            assert not verify(KEY.public, message, (signature + n).to_bytes(256, "big"))
+            return
+    pytest.fail("no signature is small enough to have a second form")
+
+
+def test_what_hides_a_message_can_be_divided_out_again():
+    assert {gcd(new_blinding(PublicKey(15, 3)).r, 15) for _ in range(200)} == {1}

@@ -70,3 +70,21 @@ def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
         group: 0.5 * one.width(KINDS["population"], 5_000, 0.01) for group, one in zip(shares, exact, strict=True)
     }
     assert {part.groups[0]: part.error for part in row.means} == pytest.approx(widths, rel=0.02)
+
+
+def test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units():
+    question = design(RECALL, GENDER, epsilon=1, design=SIMPLE)
+    goal, kind = Goal.of(question), KINDS["normal"]
+
+    def planned(answers: int, metric: Metric, tables: int) -> list[parts.PlanPart]:
+        reading = parts.Reading(answers, kind, 0.01, metric, tables)
+        return list(parts.planned_gaps(goal, question.channel, GENDER, reading))
+
+    alone, beside = planned(100_000, RECALL, 1), planned(300_000, RECALL, 3)
+    assert [part.error for part in beside] == pytest.approx([part.error for part in alone])
+    assert [part.variance for part in beside] == pytest.approx([3 * part.variance for part in alone])
+    tenths = planned(100_000, Metric("delay", 0, 10), 1)
+    assert [part.error for part in tenths] == pytest.approx([10 * (part.error or 0.0) for part in alone])
+    found = expected(goal, question.channel, "gap")
+    widest = max(one.width(kind, 100_000, 0.01) for one in found)
+    assert alone[0].error == pytest.approx(widest / 2)

@@ -4,7 +4,9 @@ Covers: fairgauge.collector.stores.file.
 """
 
 import asyncio
+import os
 import random
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from fairgauge.collector.stores import file, sqlite_changes
 from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.errors import StoreError
 from tests.collecting.syncs import counted
 
 FULL = 2
@@ -112,3 +115,28 @@ def test_answers_are_written_anew_in_parts(tmp_path: Path, monkeypatch: pytest.M
     rank = {id_: number for number, id_ in enumerate(CAME)}
     kept = sum(rank[one] < rank[after] for one, after in pairwise(found))
     assert kept < 0.7 * len(CAME)
+
+
+def test_a_second_collector_is_kept_away_from_the_file_for_as_long_as_the_first_has_it(tmp_path: Path):
+    async def play() -> None:
+        store = await SqliteStore.open(tmp_path / "gauge.db")
+        with pytest.raises(StoreError, match="is in use by another collector"):
+            await SqliteStore.open(tmp_path / "gauge.db")
+        await store.close()
+        await (await SqliteStore.open(tmp_path / "gauge.db")).close()
+
+    asyncio.run(play())
+
+
+def test_the_file_is_its_owners_from_its_first_byte_on(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        with closing(file.connect(tmp_path / "gauge.db")) as connection:
+            connection.execute("CREATE TABLE one (two)")
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        os.close(file.lock(tmp_path / "gauge.db"))
+        modes["lock"] = (tmp_path / "gauge.db.lock").stat().st_mode & 0o777
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}
+    assert len(modes) > 2

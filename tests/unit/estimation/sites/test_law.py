@@ -91,3 +91,25 @@ def test_variance_and_reach_of_noise() -> None:
     assert noise.variance == pytest.approx(sums.var(), rel=0.05)
     assert (np.abs(sums) > noise.reach(1, 0.01)).mean() < 0.01
     assert noise.reach(1, 0.01) < 4 * math.sqrt(noise.variance)
+
+
+def test_the_reach_of_noise_has_half_of_alpha_on_either_side() -> None:
+    """Chernoff's bound at the reach, by the moments that the tails use."""
+    for noise, cells, alpha in ((Noise(0.6, 10), 1, 0.01), (Noise(0.9, 3), 1, 1e-4), (Noise(0.3, 40), 4, 0.05)):
+        tilts = np.linspace(0, -math.log(noise.decay), 20_001)[1:-1]
+        least = float((cells * noise.log_moment(tilts) - tilts * noise.reach(cells, alpha)).min())
+        assert 0.9 * alpha / 2 < math.exp(least) <= alpha / 2
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_records_of_one_person_move_together(copies: int) -> None:
+    """Of 300 records three a person are a hundred people who each count three times."""
+    one, times = np.ones(1), np.linspace(-0.4, 0.4, 7)[None, :]
+    part = Part(0.2 * one, 300 * one, 0.5 * one, one, np.array([0.0, 1.0]), copies)
+    moved = 0.5 * copies * times
+    person = 0.8 * np.exp(-0.2j * moved) + 0.2 * np.exp(0.8j * moved)
+    assert np.exp(part.log_people(times)) == pytest.approx(person ** (300 // copies))
+    assert part.variance[0] == pytest.approx(300 * copies * 0.16 * 0.25)
+    quiet = Noise(1e-12, 1)
+    grown = 0.8 * np.exp(-0.2 * moved) + 0.2 * np.exp(0.8 * moved)
+    assert np.exp(part.log_moment(times, quiet)) == pytest.approx(grown ** (300 // copies))

@@ -1,0 +1,1888 @@
+"""Small errors that would break a promise, each with its name and the tests that are to notice.
+
+A mutant is found by what it changes and not by where that is: its text stands exactly once somewhere in
+``src/fairgauge``, and its tests are the functions of these names, wherever in ``tests`` they are.  So code and tests
+may move.  Where the text itself changes, the mutant is written anew or the run fails: a promise does not lose its guard
+unnoticed.  Between the words of ``before`` there may be any white space, so that lines may be wrapped in another way.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_KINDS = (".py", ".js", ".html", ".json")
+
+
+@dataclass(frozen=True)
+class NamedMutant:
+    """An error with a name.
+
+    Args:
+        name: The room or promise, and what is broken: ``ledger: charges the cheapest question``.
+        before: The text that is changed, which is there exactly once.
+        after: What it becomes.  Words at both ends that are the same stay as they are, on lines of their own or not:
+            ``if low == 0: return None`` becomes ``if low == 0: continue``.
+        tests: Names of test functions that are to notice; ``file::name`` or ``Class::name`` where there are several of
+            one name, and ``name[case]`` for one case.
+    """
+
+    name: str
+    before: str
+    after: str
+    tests: tuple[str, ...]
+
+    @property
+    def room(self) -> str:
+        """The room or promise that it is about."""
+        return self.name.partition(":")[0]
+
+    def has(self, texts: Sequence[str]) -> bool:
+        """Tell whether one of some texts is in the name; every mutant has what nobody asked for."""
+        return not texts or any(text in self.name for text in texts)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a mutant is: a module by its path, and the whole of it with the change."""
+
+    module: str
+    source: str
+
+
+def places_of(mutant: NamedMutant, source: Path) -> list[Place]:
+    """Return every place that a mutant could be in: one, if it still fits."""
+    words = mutant.before.split()
+    pattern, new = _change(words, mutant.after.split())
+    return [
+        Place(module, text[: found.start("old")] + new + text[found.end("old") :])
+        for module, text in _texts(source)
+        if all(word in text for word in words)
+        for found in pattern.finditer(text)
+    ]
+
+
+def _change(before: list[str], after: list[str]) -> tuple[re.Pattern[str], str]:
+    """Return what finds a mutant's text, with the words that change as the group "old", and what they become.
+
+    Words at both ends that stay are left as they are in the source, with the lines and the indents around them.
+    """
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - end], " ".join(after[start : len(after) - end])
+    first, last, group = _pattern(before[:start]), _pattern(before[len(before) - end :]), f"(?P<old>{_pattern(old)})"
+    if old:
+        return re.compile(r"\s+".join(part for part in (first, group, last) if part)), new
+    # Words more: before what follows, or at the end.
+    return (re.compile(f"{first}\\s+{group}{last}"), f"{new} ") if last else (re.compile(first + group), f" {new}")
+
+
+def _alike(some: list[str], others: list[str]) -> int:
+    """Return with how many of the same words two lists begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
+
+
+def _pattern(words: list[str]) -> str:
+    return r"\s+".join(map(re.escape, words))
+
+
+def killers_of(mutant: NamedMutant, root: Path) -> list[str]:
+    """Return the tests that are to notice as pytest names them; none if one of them is not there exactly once."""
+    found = []
+    for name in mutant.tests:
+        function, bracket, case = name.partition("[")
+        within, _, function = function.rpartition("::")
+        every = _tests(root).get(function, [])
+        there = [test for test in every if not within or f"/{within}.py::" in test or f"::{within}::" in test]
+        if len(there) != 1:
+            return []
+        found.append(there[0] + bracket + case)
+    return found
+
+
+@cache
+def _texts(source: Path) -> list[tuple[str, str]]:
+    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS)
+    return [(str(path.relative_to(source)), path.read_text(encoding="utf-8")) for path in files]
+
+
+@cache
+def _tests(root: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        for name, test in _functions(path.read_text(encoding="utf-8")):
+            found.setdefault(name, []).append(f"{path.relative_to(root)}::{test}")
+    return found
+
+
+def _functions(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each test of a file, and with its class, if it has one."""
+    inside = ""
+    for kind, name in re.findall(r"^(class|(?: {4})?(?:async )?def) (\w+)", text, re.MULTILINE):
+        if kind == "class":
+            inside = f"{name}::"
+        elif name.startswith("test_"):
+            yield name, (inside if kind.startswith(" ") else "") + name
+
+
+def _mutant(name: str, before: str, after: str, *tests: str) -> NamedMutant:
+    return NamedMutant(name, before, after, tests)
+
+
+NAMED: tuple[NamedMutant, ...] = (
+    # -------------------- channel
+    _mutant(
+        "channel: loss ignores the last column",
+        "for column in zip(*table, strict=True): high, low = max(column), min(column)",
+        "for column in [*zip(*table, strict=True)][:-1]: high, low = max(column), min(column)",
+        "test_loss_is_the_largest_column_ratio",
+    ),
+    _mutant(
+        "channel: a symbol that excludes an input costs nothing",
+        "if low == 0: return None",
+        "if low == 0: continue",
+        "test_a_symbol_that_excludes_an_input_costs_everything",
+    ),
+    _mutant(
+        "channel: the smaller of two losses is kept",
+        "if high * smallest > largest * low:",
+        "if high * smallest < largest * low:",
+        "test_loss_is_the_largest_column_ratio",
+    ),
+    _mutant(
+        "channel: epsilon is rounded to the nearest float",
+        "return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)",
+        "return nearest",
+        "test_epsilon_is_rounded_up_never_to_nearest",
+    ),
+    _mutant(
+        "channel: the logarithm is not rounded up",
+        "return _UPWARD.next_plus(_UPWARD.ln(quotient))",
+        "return _UPWARD.ln(quotient)",
+        "test_epsilon_is_the_next_double_above_the_logarithm",
+    ),
+    _mutant(
+        "channel: a symbol is drawn from the row below",
+        "picked = [(below, above)[bits(ROW_BITS) < threshold] for below, above, threshold in places]",
+        "picked = [(below, below)[bits(ROW_BITS) < threshold] for below, above, threshold in places]",
+        "test_the_first_draw_rounds_to_a_neighbouring_level",
+    ),
+    _mutant(
+        "channel: a draw at the end of a weight belongs to the symbol before",
+        "return bisect_right(list(accumulate(row)), bits(ROW_BITS))",
+        "return bisect_right(list(accumulate(row)), bits(ROW_BITS) - 1)",
+        "test_running_sums_decide_the_symbol",
+    ),
+    _mutant(
+        "channel: whoever abstains answers as the first group",
+        "row = (self.row(member, *picked), self.table[-1])[abstains]",
+        "row = self.row(member, *picked)",
+        "test_without_group_or_value_the_abstain_row_is_drawn",
+    ),
+    _mutant(
+        "channel: a value may be a little outside its range",
+        "if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator:",
+        "if not -LEVEL_UNIT * denominator <= numerator <= LEVEL_UNIT * denominator + 1:",
+        "test_refuses_positions_outside_without_naming_them",
+    ),
+    _mutant(
+        "channel: rounding between levels is off by one in 2^53",
+        "threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator)",
+        "threshold = ROW_SUM * (numerator - low * denominator) // ((high - low) * denominator) + 1",
+        "test_running_sums_decide_the_symbol",
+    ),
+    _mutant(
+        "channel: rows need not sum to 2^53",
+        "if sum(row) != ROW_SUM:",
+        "if sum(row) > ROW_SUM:",
+        "test_bad_tables_are_refused_with_the_place_at_fault",
+    ),
+    _mutant(
+        "channel: negative weights pass",
+        "if type(weight) is not int or weight < 0:",
+        "if type(weight) is not int:",
+        "test_bad_tables_are_refused_with_the_place_at_fault",
+    ),
+    _mutant(
+        "channel: draws 52 bits for a row",
+        "ROW_BITS = 53 ROW_SUM",
+        "ROW_BITS = 52 ROW_SUM",
+        "test_the_units_are_those_of_every_published_study",
+    ),
+    # -------------------- ledger
+    _mutant(
+        "ledger: charges the cheapest question of an attribute",
+        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
+        "found[account] = min(found.get(account, Decimal(99)), question.channel.epsilon_bound)",
+        "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
+    ),
+    _mutant(
+        "ledger: charges nothing for the second factor of crossed attributes",
+        "for factor in question.attribute.factors: # an answer",
+        "for factor in question.attribute.factors[:1]: # an answer",
+        "test_crossed_attributes_are_charged_each",
+    ),
+    _mutant(
+        "ledger: sums of costs are rounded down",
+        "_UPWARD = Context(prec=50, rounding=ROUND_CEILING) @dataclass",
+        "_UPWARD = Context(prec=50) @dataclass",
+        "test_sums_are_rounded_up",
+    ),
+    _mutant(
+        "ledger: the lifetime limit is not compared with what was spent before",
+        "if after > self.lifetime",
+        "if after > 1000 * self.lifetime",
+        "TestLifetime::test_decides_to_the_last_digit",
+    ),
+    _mutant(
+        "ledger: a study that was answered is answered again",
+        "if found is None: check_profile(profile)",
+        "if True: check_profile(profile)",
+        "test_a_study_is_answered_once",
+    ),
+    _mutant(
+        "ledger: an answer is handed out without a charge",
+        "self._charge(connection, study, costs) if moment",
+        "if moment",
+        "test_a_study_is_answered_once",
+    ),
+    _mutant(
+        "ledger: a power cut may undo an answer",
+        (
+            'connection.execute("PRAGMA synchronous = EXTRA") connection.execute("PRAGMA fullfsync = ON") '
+            'connection.execute("PRAGMA trusted_schema = OFF")'
+        ),
+        'connection.execute("PRAGMA trusted_schema = OFF")',
+        "test_a_commit_waits_for_the_disk_and_the_folder",
+    ),
+    _mutant(
+        "ledger: two processes answer the same study at once",
+        'connection.execute("BEGIN IMMEDIATE") try: self._identify',
+        'connection.execute("BEGIN") try: self._identify',
+        "test_processes_share_a_ledger",
+    ),
+    _mutant(
+        "ledger: a new one is readable by everyone",
+        "os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o600))",
+        "os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o644))",
+        "test_is_for_its_owner_only",
+    ),
+    _mutant(
+        "ledger: the folder is not synced before an answer is handed out",
+        "still undo the answer that we found. Not after this. self._sync_folder()",
+        "still undo the answer that we found. Not after this.",
+        "test_an_answer_is_returned_only_when_it_is_on_the_disk",
+    ),
+    _mutant(
+        "ledger: what was delivered may be refused later",
+        "WHERE study = ? AND state <> 'delivered'\"",
+        'WHERE study = ?"',
+        "test_what_was_delivered_stays_delivered",
+    ),
+    _mutant(
+        "ledger: an empty file becomes a new ledger",
+        "if self.path.stat().st_size == 0:",
+        "if self.path.stat().st_size < 0:",
+        "test_a_file_that_cannot_be_trusted_is_left_as_it_is",
+    ),
+    _mutant(
+        "ledger: keeps the order in which studies were answered",
+        "PRIMARY KEY (study, attribute) ) WITHOUT ROWID",
+        "PRIMARY KEY (study, attribute))",
+        "test_a_new_one_gets_its_name_when_it_is_whole",
+    ),
+    _mutant(
+        "ledger: readers of a crowd are charged the local epsilon's worth of nothing",
+        ("if study.release is None: return {account: ToReaders(cost, Decimal(0)) for account, cost in costs.items()}"),
+        (
+            "if study.release is None: return {account: ToReaders(Decimal(0), Decimal(0)) for account, cost in "
+            "costs.items()}"
+        ),
+        "test_holds_what_it_says_and_no_more",
+    ),
+    _mutant(
+        "ledger: charges the last question of an attribute",
+        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
+        "found[account] = question.channel.epsilon_bound",
+        "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
+    ),
+    _mutant(
+        "ledger: charges the first question of an attribute",
+        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
+        "found.setdefault(account, question.channel.epsilon_bound)",
+        "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
+    ),
+    # -------------------- limits
+    _mutant(
+        "limits: a device that says nothing spends 40 on a study",
+        "STUDY_LIMIT = Decimal(4)",
+        "STUDY_LIMIT = Decimal(40)",
+        "test_one_study_may_cost_4",
+    ),
+    _mutant(
+        "limits: a device that says nothing spends 80 in its life",
+        "LIFETIME_LIMIT = Decimal(8)",
+        "LIFETIME_LIMIT = Decimal(80)",
+        "test_an_attribute_may_cost_8",
+    ),
+    _mutant(
+        "limits: only the first question of a study is checked",
+        "for index, question in enumerate(study.questions): if not question.channel.within(self.study):",
+        "for index, question in enumerate(study.questions[:1]): if not question.channel.within(self.study):",
+        "test_every_question_of_a_study_is_within_the_limit_whichever_the_coin_picks",
+    ),
+    _mutant(
+        "limits: a site's epsilon is not compared with the limit",
+        "if study.site is not None and Decimal(study.site.epsilon) > self.study:",
+        "if study.site is not None and Decimal(study.site.epsilon) > 9 * self.study:",
+        "test_the_limit_of_one_study",
+    ),
+    # -------------------- answer
+    _mutant(
+        "answer: the coin always picks the first table",
+        "picked = secrets.randbelow(len(inputs))",
+        "picked = secrets.randbelow(1)",
+        "test_the_coin_is_tossed_among_all_questions",
+    ),
+    _mutant(
+        "answer: a closed study is answered",
+        "if study.closes is not None and now >= study.closes:",
+        "if study.closes is not None and now > study.closes and not study.opens:",
+        "test_at_other_times_nothing_is_drawn",
+    ),
+    _mutant(
+        "answer: a study is answered before it opens",
+        "if study.opens is not None and now < study.opens:",
+        "if study.opens is not None and now > study.opens and False:",
+        "test_at_other_times_nothing_is_drawn",
+    ),
+    _mutant(
+        "answer: the cell of crossed attributes takes the first one fastest",
+        "cell = cell * len(factor.groups) + place return cell",
+        "cell = cell + place * len(factor.groups) return cell",
+        "test_names_the_study_and_a_symbol_of_it",
+    ),
+    _mutant(
+        "answer: ids have half the length",
+        "ID_BYTES = 16 @dataclass",
+        "ID_BYTES = 8 @dataclass",
+        "test_answer::test_round_trip",
+    ),
+    # -------------------- noise
+    _mutant(
+        "noise: its scale is halved",
+        "size, minus = (rest + t * whole) // s, below(2)",
+        "size, minus = (rest + t * whole) // (2 * s), below(2)",
+        "test_the_law",
+    ),
+    _mutant(
+        "noise: zero comes twice as often",
+        "if size or not minus:",
+        "if True:",
+        "test_the_law",
+    ),
+    _mutant(
+        "noise: the geometric part stops early",
+        "while _happens(1, 1, below): whole += 1",
+        "if _happens(1, 1, below): whole += 1",
+        "test_the_law",
+    ),
+    _mutant(
+        "noise: exp is met one step late",
+        "return step % 2 == 1",
+        "return step % 2 == 0 or step == 1",
+        "test_the_law",
+    ),
+    # -------------------- site
+    _mutant(
+        "site: noise is made for one cell that a person moves",
+        "return 2 * self.records",
+        "return self.records",
+        "test_noise_is_made_for_two_cells_that_one_person_moves",
+    ),
+    _mutant(
+        "site: a cell without people gets no noise",
+        ("counts = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]"),
+        (
+            "counts = [count and count + draw_noise(decay.numerator, decay.denominator) for count in "
+            "count_records(site, records)]"
+        ),
+        "test_noise_is_made_for_two_cells_that_one_person_moves",
+    ),
+    _mutant(
+        "site: one record of a person too many is kept",
+        "if len(own) < site.records:",
+        "if len(own) <= site.records:",
+        "test_no_person_counts_more_often_than_the_study_says",
+    ),
+    _mutant(
+        "site: a person's first records are always the ones kept",
+        "elif (place := secrets.randbelow(met[person])) < site.records:",
+        "elif (place := secrets.randbelow(met[person])) < 0:",
+        "test_each_record_of_a_person_is_as_likely_to_be_kept",
+    ),
+    _mutant(
+        "site: truth and prediction change places",
+        "return ((4 * group + 2 * truth + prediction, Fraction(1)),)",
+        "return ((4 * group + 2 * prediction + truth, Fraction(1)),)",
+        "test_by_group_then_truth_then_prediction",
+    ),
+    # -------------------- crowd
+    _mutant(
+        "crowd: e is left out of the certificate",
+        "below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(1))), t), Decimal(people))",
+        "below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(2))), t), Decimal(people))",
+        "test_it_is_the_formula_rounded_up",
+    ),
+    _mutant(
+        "crowd: the worst pair is the mildest",
+        "return max((sum(map(mul, own[x], other[y]), start=rest), (x, y))",
+        "return min((sum(map(mul, own[x], other[y]), start=rest), (x, y))",
+        "test_it_is_the_formula_rounded_up",
+    ),
+    _mutant(
+        "crowd: what is not in the blanket is left out",
+        "rest = Decimal(ROW_SUM - sum(blanket.least))",
+        "rest = Decimal(0)",
+        "test_it_is_the_formula_rounded_up",
+    ),
+    _mutant(
+        "crowd: the certificate rounds down",
+        "UP = Context(prec=DIGITS, rounding=ROUND_CEILING",
+        "UP = Context(prec=DIGITS, rounding=ROUND_FLOOR",
+        "test_it_is_the_formula_rounded_up",
+    ),
+    _mutant(
+        "crowd: a person hides among those the reader knows",
+        "return max(1, int(batch * (1 - Fraction(observed))))",
+        "return max(1, int(batch * (1 - 0 * Fraction(observed))))",
+        "test_what_a_reader_knows_hides_nobody",
+    ),
+    _mutant(
+        "crowd: everybody is unknown to the reader where anyone may answer",
+        'OBSERVED_IF_OPEN = Decimal("0.5")',
+        'OBSERVED_IF_OPEN = Decimal("0.25")',
+        "test_what_a_reader_knows_hides_nobody",
+    ),
+    _mutant(
+        "crowd: the usual delta is a tenth of one in the batch however small it is",
+        "return min(LARGEST_DELTA, Context",
+        "return max(LARGEST_DELTA, Context",
+        "test_it_is_far_below_the_local_epsilon",
+    ),
+    _mutant(
+        "crowd: the largest delta is 1e-6",
+        'LARGEST_DELTA = Decimal("1e-8")',
+        'LARGEST_DELTA = Decimal("1e-6")',
+        "test_it_is_far_below_the_local_epsilon",
+    ),
+    _mutant(
+        "crowd: an epsilon that is not certified is promised",
+        "if bound <= delta: return epsilon",
+        "if bound <= 2 * delta: return epsilon",
+        "test_what_floats_find_too_small_is_not_promised",
+    ),
+    _mutant(
+        "crowd: symbols with other ratios are merged",
+        "scale = gcd(*column)",
+        "scale = min(column)",
+        "test_search::test_cells_of_the_reference",
+    ),
+    # -------------------- blanket
+    _mutant(
+        "blanket: the rounding of transforms is not added",
+        "ROUNDING = 8 * 2.0**-53",
+        "ROUNDING = 0 * 2.0**-53",
+        "test_the_constants_make_it_close_and_safe",
+    ),
+    _mutant(
+        "blanket: more draws than there are people are summed",
+        "return draws // root, root",
+        "return -(draws // -root), root",
+        "test_stages",
+    ),
+    _mutant(
+        "blanket: a sum is that of one draw",
+        "return math.exp(logs) * (found + wrong / (math.e * tilt)) / math.prod(draws)",
+        "return math.exp(logs) * (found + wrong / (math.e * tilt)) / math.prod(draws) ** 2",
+        "test_it_is_just_above_the_exact_value",
+    ),
+    _mutant(
+        "blanket: a data set's own delta is taken for lower than it is",
+        "return found * (1 - SLACK)",
+        "return found * (1 + SLACK)",
+        "test_several_questions",
+    ),
+    # -------------------- passes
+    _mutant(
+        "passes: a request shows its message",
+        'return (code * pow(blinding.r, key.e, key.n) % key.n).to_bytes(key.size, "big")',
+        'return (code % key.n).to_bytes(key.size, "big")',
+        "test_the_vectors_of_rfc_9474",
+    ),
+    _mutant(
+        "passes: a signature is not checked when it comes back",
+        "if not verify(key, message, signature, salt_bytes=len(blinding.salt)):",
+        "if False:",
+        "test_a_signer_who_signs_something_else_is_caught",
+    ),
+    _mutant(
+        "passes: the digest of a signature is not compared",
+        "return digest == _digest(message, data[zeros + 1 :])",
+        "return len(digest) == len(_digest(message, data[zeros + 1 :]))",
+        "test_a_signature_is_good_for_its_message_and_its_key_only",
+    ),
+    _mutant(
+        "passes: the trailer of a signature is not compared",
+        "if trailer != _TRAILER or masked",
+        "if masked",
+        "test_a_code_that_is_bent_anywhere_is_no_signature_though_the_key_signed_it",
+    ),
+    _mutant(
+        "passes: a signature as large as the key passes",
+        "if len(signature) != key.size or number >= key.n: return False",
+        "if len(signature) != key.size: return False",
+        "test_a_signature_has_one_form_or_one_ticket_would_count_twice",
+    ),
+    _mutant(
+        "passes: the blinding has no inverse now and then",
+        "if gcd(r, key.n) == 1:",
+        "if True:",
+        "test_what_hides_a_message_can_be_divided_out_again",
+    ),
+    _mutant(
+        "passes: a token keeps what ties it to its ticket",
+        'connection.execute("PRAGMA secure_delete = ON") # what',
+        'connection.execute("PRAGMA secure_delete = OFF") # what',
+        "test_what_ties_a_token_to_its_ticket_is_not_in_the_file_any_more",
+    ),
+    # -------------------- population
+    _mutant(
+        "population: the average spends alpha twice",
+        "return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))",
+        "return float(ndtri(_MEAN * alpha) - ndtri(max(likely, 1e-300)))",
+        "test_the_right_value_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "population: parts of alpha sum to more than alpha",
+        "_UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94",
+        "_UPPER, _LOWER, _MEAN = 0.4, 0.2, 0.94",
+        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+    ),
+    _mutant(
+        "population: bets spend alpha twice",
+        "return won - math.log(2 / alpha) def _deviations",
+        "return won - math.log(1 / alpha) def _deviations",
+        "test_the_normal_law_takes_over_where_it_is_as_narrow_as_bets",
+    ),
+    _mutant(
+        "population: the variance is the one that was seen",
+        "high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most) low",
+        "high = min(float(square @ self.counts) / self.answers, most) low",
+        "test_the_right_value_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "population: only the likeliest cell of the variance counts",
+        "likely = float((tails.above(average) if average > 0 else tails.below(-average)).max())",
+        "likely = float((tails.above(average) if average > 0 else tails.below(-average)).min())",
+        "test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it",
+    ),
+    _mutant(
+        "population: bets and the normal law both spend all of alpha",
+        "mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)",
+        "mixed = (1.0, 1.0) if close.any() else (0.0, 1.0)",
+        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+    ),
+    # -------------------- prawitz
+    _mutant(
+        "prawitz: the tail of the normal law is left out",
+        "/ (2 * np.pi) parts =",
+        "/ (200 * np.pi) parts =",
+        "test_the_tail_of_the_normal_law_is_its_integral",
+    ),
+    _mutant(
+        "prawitz: the fourth moment counts half",
+        "bend, square = fourth * right**4 / 24,",
+        "bend, square = fourth * right**4 / 48,",
+        "test_the_curves_are_above_the_exact_ones_on_their_whole_pieces",
+    ),
+    _mutant(
+        "prawitz: the third moment counts half",
+        "turn = third * right**3 / 6 + np.minimum",
+        "turn = third * right**3 / 12 + np.minimum",
+        "test_the_bound_is_above_the_exact_distance_and_not_far",
+    ),
+    _mutant(
+        "prawitz: the kernel of the rest is halved",
+        "rest = np.hypot((1 - x) / 2, (turn - 1 / (np.pi * x)) / 2)",
+        "rest = np.hypot((1 - x) / 4, (turn - 1 / (np.pi * x)) / 4)",
+        "test_the_bound_is_above_the_exact_distance_and_not_far",
+    ),
+    _mutant(
+        "prawitz: integrals count one side",
+        "np.append(2 * part, np.zeros(len(points) - 1 - end))",
+        "np.append(part, np.zeros(len(points) - 1 - end))",
+        "test_the_bound_is_above_the_exact_distance_and_not_far",
+    ),
+    # -------------------- edgeworth
+    _mutant(
+        "edgeworth: the correction for skewness is halved",
+        "skews = [third / (6 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]",
+        "skews = [third / (12 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]",
+        "test_the_tail_is_the_normal_laws_with_its_correction_and_what_is_left",
+    ),
+    _mutant(
+        "edgeworth: what smoothing costs is not paid",
+        "distance = average * self.answers - reaches[:, None]",
+        "distance = average * self.answers - 0 * reaches[:, None]",
+        "test_the_bound_is_above_the_exact_tail_and_not_far",
+    ),
+    _mutant(
+        "edgeworth: the integral counts half",
+        "width = (right - left) / np.pi",
+        "width = (right - left) / (2 * np.pi)",
+        "test_the_integral_is_above_the_exact_one_and_not_far",
+    ),
+    _mutant(
+        "edgeworth: the square of delta counts half",
+        "near += count * (count - 1) / 2 * delta**2",
+        "near += count * (count - 1) / 4 * delta**2",
+        "test_every_curve_is_above_the_exact_one_on_its_whole_piece",
+    ),
+    _mutant(
+        "edgeworth: the fourth moment counts half",
+        "bend, skew = fourth * right**4 / 24, third * right**3 / 6",
+        "bend, skew = fourth * right**4 / 48, third * right**3 / 6",
+        "test_every_curve_is_above_the_exact_one_on_its_whole_piece",
+    ),
+    _mutant(
+        "edgeworth: the third moment counts half",
+        "bend, skew = fourth * right**4 / 24, third * right**3 / 6",
+        "bend, skew = fourth * right**4 / 24, third * right**3 / 12",
+        "test_every_curve_is_above_the_exact_one_on_its_whole_piece",
+    ),
+    _mutant(
+        "edgeworth: what lies beyond the last point is left out",
+        "return np.concatenate(found) + self._beyond[cases]",
+        "return np.concatenate(found)",
+        "test_what_lies_beyond_the_last_point_is_paid_for",
+    ),
+    _mutant(
+        "edgeworth: smoothing spreads half as far",
+        "return Grid(points, reaches, reaches**2 / (3 * sums)",
+        "return Grid(points, reaches, reaches**2 / (6 * sums)",
+        "test_what_smoothing_costs_near_zero_is_its_variance",
+    ),
+    _mutant(
+        "edgeworth: the tail from below is the one from above",
+        "return self._tail(average, (-high, -low), most)",
+        "return self._tail(average, (low, high), most)",
+        "test_a_skewed_score_is_bounded_by_its_convolution",
+    ),
+    _mutant(
+        "edgeworth: the rough bound forgets how large a score is",
+        "np.exp(-answers * np.square(average) / (2 * (variance + size * np.asarray(average) / 3)))",
+        "np.exp(-answers * np.square(average) / (2 * variance))",
+        "test_the_rough_bound_is_never_below_the_tail",
+    ),
+    # -------------------- betting
+    _mutant(
+        "betting: the upper bound needs half the money",
+        "return log_money(mean - values, counts, stakes) + float(np.log(alpha))",
+        "return log_money(mean - values, counts, stakes) + float(np.log(2 * alpha))",
+        "test_each_bound_is_where_the_money_is_exactly_one_over_alpha",
+    ),
+    _mutant(
+        "betting: the lower bound needs half the money",
+        "return log_money(values - mean, counts, stakes) + float(np.log(alpha))",
+        "return log_money(values - mean, counts, stakes) + float(np.log(2 * alpha))",
+        "test_each_bound_is_where_the_money_is_exactly_one_over_alpha",
+    ),
+    _mutant(
+        "betting: the best stake's money counts as everyone's",
+        "return top + float(np.log(np.exp(each - top).mean()))",
+        "return top",
+        "test_money_is_a_martingale_at_the_true_mean",
+    ),
+    _mutant(
+        "betting: money of several cells is summed and not averaged",
+        "money = np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1])",
+        "money = np.logaddexp.reduce(each, axis=1)",
+        "test_means_of_many_rows_are_above_their_bounds_where_those_of_one_are",
+    ),
+    # -------------------- joint
+    _mutant(
+        "joint: parts of alpha sum to more than alpha",
+        "SHARE, SIDE = 0.06, 0.05",
+        "SHARE, SIDE = 0.16, 0.05",
+        "test_joint::test_the_parts_of_alpha_are_no_more_than_alpha",
+    ),
+    _mutant(
+        "joint: the average spends alpha twice",
+        "return float(-ndtri(_MEAN * self.alpha / 2))",
+        "return float(-ndtri(_MEAN * self.alpha))",
+        "test_the_average_has_its_part_of_alpha_on_both_sides_together",
+    ),
+    _mutant(
+        "joint: bets spend their part twice",
+        "lost = self._money(region) < math.log(2 / (_BETS * self.alpha))",
+        "lost = self._money(region) < math.log(1 / (_BETS * self.alpha))",
+        "test_bets_reject_from_twice_the_money_on_since_there_are_two_sides",
+    ),
+    _mutant(
+        "joint: stakes share no money",
+        "won.append(np.max(each, axis=0) - math.log(len(stakes)))",
+        "won.append(np.max(each, axis=0))",
+        "test_bets_win_no_more_than_money_that_is_shared_out_equally",
+    ),
+    _mutant(
+        "joint: bets use the larger gain of an interval",
+        "for gains in (region.cells.min(axis=1), -region.cells.max(axis=1)):",
+        "for gains in (region.cells.max(axis=1), -region.cells.min(axis=1)):",
+        "test_the_right_gap_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "joint: the cells of the share's interval miss the last one",
+        "last = max(math.ceil(high / self._width - 1e-9), first + 1)",
+        "last = max(math.ceil(high / self._width - 1e-9) - 1, first + 1)",
+        "test_the_cells_of_shares_cover_their_interval",
+    ),
+    # -------------------- share error
+    _mutant(
+        "share error: half of it moves a mean",
+        "for p in (share - error, min(share + error, 1.0))]",
+        "for p in (share - error / 2, min(share + error / 2, 1.0))]",
+        "test_a_mean_moves_as_its_share_does",
+    ),
+    _mutant(
+        "share error: a side of several groups errs as one",
+        "return min(count, len(estimands.decoder.shares) - count) * estimands.share_error",
+        "return estimands.share_error",
+        "test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do",
+    ),
+    _mutant(
+        "share error: a side errs as all its groups, though the others are fewer",
+        "return min(count, len(estimands.decoder.shares) - count) * estimands.share_error",
+        "return count * estimands.share_error",
+        "test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do",
+    ),
+    _mutant(
+        "share error: the band of a gap is half as wide",
+        "np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)",
+        ("np.linspace(max(share - error / 2, 0.0), min(share + error / 2, 1.0), (_LONG if everyone else _SQUARE) + 1)"),
+        "test_no_gap_is_believed_if_the_error_is_stated",
+    ),
+    _mutant(
+        "share error: the strip is as narrow as at the best shares",
+        "readings.gap.low - levels.max(axis=1), readings.gap.high - levels.min(axis=1)",
+        "readings.gap.low - levels.min(axis=1), readings.gap.high - levels.max(axis=1)",
+        "test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is",
+    ),
+    # -------------------- anytime
+    _mutant(
+        "anytime: each side spends all of alpha",
+        (
+            "won = max(float(bets.log_money(self.counts)) for bets in self.bets(value)) return won - math.log(2 / "
+            "self.alpha)"
+        ),
+        (
+            "won = max(float(bets.log_money(self.counts)) for bets in self.bets(value)) return won - math.log(1 / "
+            "self.alpha)"
+        ),
+        "test_each_side_has_half_of_alpha",
+    ),
+    _mutant(
+        "anytime: there is more money than one at the start",
+        "np.full(len(near), 0.5 / len(near)))",
+        "np.full(len(near), 1.5 / len(near)))",
+        "test_a_right_value_is_seldom_rejected_over_all_looks_together",
+    ),
+    _mutant(
+        "anytime: stakes follow the alpha that is asked for",
+        "stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))",
+        "stakes = np.sqrt(2 * math.log(2 / self.alpha) / (sizes * variance))",
+        "test_bets_are_the_same_whatever_alpha_and_answers_are",
+    ),
+    _mutant(
+        "anytime: stakes follow how many answered",
+        "near = self.planned * _NEARBY",
+        "near = self.answers * _NEARBY",
+        "test_anytime::test_widths_are_within_five_percent_of_the_reference",
+    ),
+    # -------------------- fixed
+    _mutant(
+        "fixed: each side spends all of alpha",
+        "left = alpha / 2 - distances(answers, times, _modulus(spread, times), moments)",
+        "left = alpha - distances(answers, times, _modulus(spread, times), moments)",
+        "test_each_side_misses_at_most_half_as_often_as_allowed",
+    ),
+    _mutant(
+        "fixed: the distance to the normal law is not paid",
+        "left = alpha / 2 - distances(answers, times, _modulus(spread, times), moments)",
+        "left = alpha / 2 - 0 * distances(answers, times, _modulus(spread, times), moments)",
+        "test_each_side_misses_at_most_half_as_often_as_allowed",
+    ),
+    _mutant(
+        "fixed: the smallest variance makes the width",
+        "return float((-ndtri(left) * np.sqrt(edges[1:] / answers)).max())",
+        "return float((-ndtri(left) * np.sqrt(edges[1:] / answers)).min())",
+        "test_many_clients_are_close_to_normal",
+    ),
+    _mutant(
+        "fixed: the fourth moment covers one term of two",
+        "moments = Moments(edges[:-1], edges[1:], third * every, 3 * fourth * every, single)",
+        "moments = Moments(edges[:-1], edges[1:], third * every, fourth * every, single)",
+        "test_the_fourth_moment_covers_the_normal_factor_of_a_client_too",
+    ),
+    # -------------------- chernoff
+    _mutant(
+        "chernoff: each side spends all of alpha",
+        "price = np.log(2 / alpha) / answers",
+        "price = np.log(1 / alpha) / answers",
+        "test_chernoffs_bound_at_its_width_is_half_of_alpha",
+    ),
+    # -------------------- chebyshev
+    _mutant(
+        "chebyshev: the variance counts half",
+        "half = float(np.sqrt(spread.variance / (alpha * answers)))",
+        "half = float(np.sqrt(spread.variance / (2 * alpha * answers)))",
+        "test_chebyshev_is_the_variance_over_alpha",
+    ),
+    # -------------------- spread
+    _mutant(
+        "spread: those who abstain are left out",
+        "weights[:, of_blocks[d] > self.shares @ of_blocks[:d]] = np.eye(count)[:, [d]]",
+        "weights[:, of_blocks[d] > 9 * self.shares @ of_blocks[:d]] = np.eye(count)[:, [d]]",
+        "test_variance_is_the_largest_over_all_values",
+    ),
+    _mutant(
+        "spread: values between levels are left out",
+        "top: Vector = np.maximum(best, between.max(axis=0))",
+        "top: Vector = best",
+        "test_cumulant_is_the_largest_over_all_values",
+    ),
+    # -------------------- levels
+    _mutant(
+        "levels: a p-value is found below a level that accepts",
+        "if not rejected(level): break",
+        "if not rejected(level): continue",
+        "test_a_test_that_is_not_nested_still_gives_a_p_value",
+    ),
+    # -------------------- holm
+    _mutant(
+        "holm: a later gap gets a smaller p-value",
+        "least = max(least, 1.0 if p >= 1 else p if place == 0 else p * (m - place) / m)",
+        "least = 1.0 if p >= 1 else p if place == 0 else p * (m - place) / m",
+        "test_holm_is_never_larger_than_bonferroni_and_keeps_the_order",
+    ),
+    _mutant(
+        "holm: one comparison too few is counted",
+        "p * (m - place) / m)",
+        "p * (m - place - 1) / m)",
+        "test_holm_is_never_larger_than_bonferroni_and_keeps_the_order",
+    ),
+    # -------------------- p-value
+    _mutant(
+        "p-value: not shared by the gaps that are compared",
+        "return holm(found, len(estimands.compared))",
+        "return {pair: p / len(estimands.compared) for pair, p in found.items()}",
+        "test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say",
+    ),
+    # -------------------- gaps
+    _mutant(
+        "gaps: each of several spends all of alpha",
+        (
+            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
+            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha / "
+            "estimands.sides) for side in pair)"
+        ),
+        (
+            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
+            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha) for side in "
+            "pair)"
+        ),
+        "test_differences_of_means_at_every_look_share_alpha_among_all_groups",
+    ),
+    _mutant(
+        "gaps: joint tests of several pairs each spend all of alpha",
+        (
+            "part = alpha / len(self.estimands.compared) for side in pair: "
+            "self._require_part(self.estimands.mean_of(side), part) test = self.joint(pair, part) return Interval"
+        ),
+        (
+            "part = alpha for side in pair: self._require_part(self.estimands.mean_of(side), part) test = "
+            "self.joint(pair, part) return Interval"
+        ),
+        "test_joint_tests_of_several_pairs_share_alpha",
+    ),
+    _mutant(
+        "gaps: a group that may be empty gets a number",
+        "if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:",
+        "if part.value(self.law) <= 0:",
+        "test_by_inversion::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
+    ),
+    # -------------------- honesty
+    _mutant(
+        "honesty: bets are not paid for",
+        "following.sum(axis=1) * _log_price(ratio, rows)",
+        "0 * following.sum(axis=1) * _log_price(ratio, rows)",
+        "test_bets_are_fair_however_badly_the_nearest_mixture_is_found",
+    ),
+    _mutant(
+        "honesty: the answers that are bet on are learnt from",
+        "before = parts.cumsum(axis=1)[:, :-1].reshape(-1, symbols)",
+        "before = parts.cumsum(axis=1)[:, 1:].reshape(-1, symbols)",
+        "test_honest_counts_are_not_suspicious",
+    ),
+    _mutant(
+        "honesty: the price is the average and not the most",
+        "np.log((ratio @ rows.T).max(axis=1))",
+        "np.log((ratio @ rows.T).mean(axis=1))",
+        "test_honest_counts_are_not_suspicious",
+    ),
+    _mutant(
+        "honesty: forged counts are not suspicious",
+        "SUSPICIOUS = 1e-3",
+        "SUSPICIOUS = 1e-30",
+        "test_everyone_sending_one_symbol_is_caught",
+    ),
+    # -------------------- sensitivity
+    _mutant(
+        "sensitivity: forgers spread over all questions",
+        "_STEP / ((1 - _STEP) * part + _STEP)",
+        "_STEP",
+        "test_forgers_may_all_pick_the_same_question",
+    ),
+    _mutant(
+        "sensitivity: the smallest move is told",
+        "return float(moves.max()), pairs[int(moves.max(axis=1).argmax())]",
+        "return float(moves.min()), pairs[int(moves.max(axis=1).argmax())]",
+        "test_forging_one_answer_in_a_hundred_moves_the_gap_as_far_as_it_says",
+    ),
+    _mutant(
+        "sensitivity: a share is wrong by half as much",
+        "_STEP = 0.01 #",
+        "_STEP = 0.005 #",
+        "test_a_wrong_share_moves_the_gap_as_far_as_it_says",
+    ),
+    _mutant(
+        "sensitivity: a score's constant moves a gap by nothing",
+        "moved = (1 + abs(constant)) * sum(",
+        "moved = sum(",
+        "test_where_means_are_not_told_they_may_be_far_from_a_scores_constant_too",
+    ),
+    # -------------------- audit
+    _mutant(
+        "audit: the half that was searched is measured",
+        "measured = [cells.counts([column[half:size] for column in outputs]) for outputs in columns]",
+        "measured = [cells.counts([column[:half] for column in outputs]) for outputs in columns]",
+        "test_the_searched_half_is_not_measured",
+    ),
+    _mutant(
+        "audit: each bound spends all of alpha",
+        "low = np.where(likely > 0, beta.ppf(alpha / 2, likely, samples - likely + 1), 0.0)",
+        "low = np.where(likely > 0, beta.ppf(alpha, likely, samples - likely + 1), 0.0)",
+        "test_bound_is_that_of_clopper_and_pearson",
+    ),
+    _mutant(
+        "audit: bounds of several questions do not share alpha",
+        "each = 1 - (1 - confidence) / len(pairs)",
+        "each = confidence",
+        "test_every_question_is_audited_and_all_bounds_hold_together",
+    ),
+    _mutant(
+        "audit: a leak above what is declared is not caught",
+        "return self.finding.epsilon > self.declared",
+        "return self.finding.epsilon > 2 * self.declared",
+        "test_a_client_that_sometimes_tells_the_truth_is_caught",
+    ),
+    # -------------------- sites
+    _mutant(
+        "sites: a rate's interval spends alpha twice",
+        (
+            "return math.log(self._left / 2) - math.log(max(float(chances.max()), _NEVER)) def limit(self, value: "
+            'float) -> float: """Return about how far from the estimate rates'
+        ),
+        (
+            "return math.log(self._left) - math.log(max(float(chances.max()), _NEVER)) def limit(self, value: "
+            'float) -> float: """Return about how far from the estimate rates'
+        ),
+        "test_intervals_are_as_wide_as_their_confidence_needs",
+    ),
+    _mutant(
+        "sites: the noise of cells is half of what it is",
+        "found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)",
+        "found += cells / 2 * noise.log_transform((weight - self.rate[:, None]) * turned)",
+        "test_no_tail_is_larger_than_its_bound",
+    ),
+    _mutant(
+        "sites: records of one person count as people",
+        "return np.asarray((self.people / self.copies)[:, None] * found)",
+        "return np.asarray(self.people[:, None] * found)",
+        "test_records_of_one_person_move_together",
+    ),
+    _mutant(
+        "sites: Chernoff's bound of the noise spends alpha twice",
+        "return float(((parts * growth + math.log(2 / alpha)) / tilts).min())",
+        "return float(((parts * growth + math.log(1 / alpha)) / tilts).min())",
+        "test_the_reach_of_noise_has_half_of_alpha_on_either_side",
+    ),
+    _mutant(
+        "sites: the likeliest number of people is left out",
+        (
+            "chances = tails((part,), self.table.noise, np.full(3, float(self.rate.sum(self.table.counts, "
+            "value)))) return math.log(self._left / 2) - math.log(max(float(chances.max()), _NEVER))"
+        ),
+        (
+            "chances = tails((part,), self.table.noise, np.full(3, float(self.rate.sum(self.table.counts, "
+            "value)))) return math.log(self._left / 2) - math.log(max(float(chances.min()), _NEVER))"
+        ),
+        "test_intervals_are_as_wide_as_their_confidence_needs",
+    ),
+    # -------------------- signature
+    _mutant(
+        "signature: purposes are not told apart",
+        'return f"fairgauge {purpose} 1\\n".encode() + data',
+        'return b"fairgauge 1\\n" + data',
+        "test_signatures_are_for_one_purpose_key_and_text",
+    ),
+    # -------------------- verify
+    _mutant(
+        "verify: a signature by any of no keys is good",
+        "return any(signature_is_good(key, purpose, data, signature) for key in keys)",
+        "return all(signature_is_good(key, purpose, data, signature) for key in keys[1:])",
+        "test_a_forged_seal_is_caught_however_it_is_signed",
+    ),
+    _mutant(
+        "verify: a report that differs in its words is the same",
+        "if again == page:",
+        "if len(again) == len(page):",
+        "test_last_digits_may_differ_and_no_others",
+    ),
+    _mutant(
+        "verify: the tally of a report is not compared",
+        "if stated.tally != digest:",
+        "if False:",
+        "test_a_swapped_tally_is_caught_by_seal_and_report",
+    ),
+    _mutant(
+        "verify: exits 0 where something is broken",
+        "raise typer.Exit(status)",
+        "raise typer.Exit(0)",
+        "test_a_study_that_lies_exits_with_1",
+    ),
+    # -------------------- secrets
+    _mutant(
+        "secrets: one that its group may read is used",
+        "if mode & 0o077:",
+        "if mode & 0o007:",
+        "test_a_secret_that_a_group_or_others_may_touch_is_not_used",
+    ),
+    _mutant(
+        "secrets: a folder that others may enter is made",
+        (
+            "folder.mkdir(mode=0o700, parents=True, exist_ok=True) handle, temporary = "
+            'tempfile.mkstemp(dir=folder, prefix=f".{name}.") # made with mode 600'
+        ),
+        (
+            "folder.mkdir(parents=True, exist_ok=True) handle, temporary = tempfile.mkstemp(dir=folder, "
+            'prefix=f".{name}.") # made with mode 600'
+        ),
+        "test_a_folder_that_is_made_for_secrets_is_its_owners",
+    ),
+    _mutant(
+        "secrets: a power cut may leave an empty one",
+        "file.write(data) file.flush() os.fsync(file.fileno())",
+        "file.write(data)",
+        "test_a_secret_has_its_name_when_it_is_on_the_disk",
+    ),
+    _mutant(
+        "secrets: a power cut may leave an empty key",
+        "file.write(os.urandom(size)) file.flush() os.fsync(file.fileno())",
+        "file.write(os.urandom(size))",
+        "test_a_secret_has_its_name_when_it_is_on_the_disk",
+    ),
+    _mutant(
+        "secrets: a key that is too short is used",
+        "if len(found) != size:",
+        "if len(found) > size:",
+        "test_a_key_of_another_length_is_not_used",
+    ),
+    # -------------------- intake
+    _mutant(
+        "intake: an answer is acknowledged before it is stored",
+        "stored = await self._store.add(rows if unique is None else list(unique.values()), self._bucket())",
+        "stored = [FRESH] * len(rows if unique is None else unique)",
+        "test_answers_that_wait_together_are_committed_together",
+    ),
+    _mutant(
+        "intake: the last of two equal ids counts",
+        "unique.setdefault(row[:2], row)",
+        "unique[row[:2]] = row",
+        "test_of_two_answers_with_one_id_within_a_group_the_first_counts",
+    ),
+    _mutant(
+        "intake: an id that comes twice in a group is new twice",
+        "if found[key] == FRESH: found[key] = unique[key][2]",
+        "if found[key] == FRESH: pass",
+        "test_the_same_id_within_a_group_counts_once",
+    ),
+    _mutant(
+        "intake: a failed commit is acknowledged",
+        "for submission, _ in group: submission.fail(reason) return",
+        "for submission, part in group: submission.tell([FRESH] * len(part)) return",
+        "test_a_failed_commit_tells_everyone_and_the_next_may_succeed",
+    ),
+    # -------------------- rates
+    _mutant(
+        "rates: what is asked for costs nothing",
+        "self._level -= count return 0.0",
+        "return 0.0",
+        "test_whoever_waits_too_long_is_refused",
+    ),
+    _mutant(
+        "rates: a burst is ten times as long",
+        "BURST_SECONDS = 10.0",
+        "BURST_SECONDS = 100.0",
+        "test_ten_seconds_worth_may_come_at_once_and_no_more",
+    ),
+    # -------------------- hourly
+    _mutant(
+        "hourly: answers that wait do not count",
+        "hour.used += count hour.waiting += count",
+        "hour.waiting += count",
+        "test_beyond_its_number_it_refuses_until_the_next_hour",
+    ),
+    # -------------------- retention
+    _mutant(
+        "retention: answers are kept a day longer",
+        "return days is not None and now >= kept.closed + days * DAY",
+        "return days is not None and now >= kept.closed + (days + 1) * DAY",
+        "test_answers_go_when_their_time_is_over_and_the_seal_stays",
+    ),
+    _mutant(
+        "retention: removes answers though the clock is behind",
+        "if await self._store.latest() > now: log",
+        "if False: log",
+        "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
+    ),
+    # -------------------- logs
+    _mutant(
+        "logs: time is kept to the second",
+        "return int(now // seconds) * seconds",
+        "return int(now)",
+        "test_all_of_an_hour_is_its_first_second",
+    ),
+    # -------------------- gate
+    _mutant(
+        "gate: a token's signature is not checked",
+        "self._public.verify(token[-SIGNATURE:], message, _PADDING, SHA384())",
+        "self._public.key_size",
+        "test_a_gate_is_that_of_its_study",
+    ),
+    # -------------------- inclusion
+    _mutant(
+        "inclusion: a leaf is hashed as a bucket is",
+        'return sha256(b"\\0" + line).digest()',
+        'return sha256(b"\\1" + line).digest()',
+        "test_leaves_buckets_and_pairs_are_hashed_apart_as_every_client_does",
+    ),
+    _mutant(
+        "inclusion: a collector decides how many bits of an id it hears",
+        "told = min(depth, depth_of(known))",
+        "told = depth",
+        "test_a_collector_that_says_a_false_number_hears_no_more_of_an_id_than_the_batch_allows",
+    ),
+    # -------------------- issuer
+    _mutant(
+        "issuer: its book may forget an exchange in a power cut",
+        'self._file.execute("PRAGMA synchronous = EXTRA") # a commit',
+        'self._file.execute("PRAGMA synchronous = OFF") # a commit',
+        "test_an_exchange_is_on_the_disk_before_anyone_hears_of_it",
+    ),
+    _mutant(
+        "issuer: a ticket is exchanged for any number of requests",
+        "return bool(found == digest)",
+        "return True",
+        "test_a_ticket_is_exchanged_for_one_request",
+    ),
+    _mutant(
+        "issuer: its book keeps the order of exchanges",
+        'self._file.execute("PRAGMA journal_mode = DELETE")',
+        'self._file.execute("PRAGMA journal_mode = WAL")',
+        "test_where_rows_lie_in_the_file_does_not_tell_who_came_first",
+    ),
+    _mutant(
+        "issuer: its book is readable by everyone",
+        "path.touch(mode=0o600)",
+        "path.touch(mode=0o644)",
+        "test_the_file_has_no_time_no_order_and_no_request",
+    ),
+    _mutant(
+        "issuer: the book of another study is used",
+        "if found != study: self.close()",
+        "if False: self.close()",
+        "test_a_book_is_for_one_study",
+    ),
+    _mutant(
+        "issuer: any ticket is good",
+        "if len(ticket) != 16 or not self._tickets.good(self._study, ticket):",
+        "if len(ticket) != 16:",
+        "test_what_is_no_ticket_and_no_request_is_refused_and_costs_nobody_a_ticket",
+    ),
+    _mutant(
+        "issuer: a reader's token gets tickets for accounts",
+        'if self._logins.role_of(_bearer(scope)) != "operator":',
+        "if self._logins.role_of(_bearer(scope)) is None:",
+        "test_a_login_gets_the_ticket_of_an_account_each_time_the_same",
+    ),
+    # -------------------- tally
+    _mutant(
+        "tally: answers to another study count",
+        (
+            'if answer.study != study.digest: raise InvalidInput("study", answer.study, f"must be {study.digest}") '
+            "if answer.symbol"
+        ),
+        "if answer.symbol",
+        "test_refuses_answers_to_another_study",
+    ),
+    _mutant(
+        "tally: those of two studies are added",
+        'def __add__(self, other: "Tally") -> "Tally": if self.study != other.study:',
+        'def __add__(self, other: "Tally") -> "Tally": if False:',
+        "test_merging_refuses_another_study",
+    ),
+    _mutant(
+        "tally: of two symbols of one id the smaller counts",
+        "agreed = (least == most) | (least < 0)",
+        "agreed = (least == most) | (least >= 0)",
+        "test_ids_are_compared_across_formats",
+    ),
+    _mutant(
+        "tally: a frame's other studies count",
+        "ours = (named == study.digest) & ~named.is_null()",
+        "ours = ~named.is_null()",
+        "test_faults_are_counted_with_an_example",
+    ),
+    _mutant(
+        "tally: an id twice in two files is counted twice",
+        (
+            "if deduplicate: # an id may come again in any file, so what is to be counted once is counted together "
+            "parts = ["
+        ),
+        "if False: parts = [",
+        "test_ids_are_compared_across_formats",
+    ),
+    _mutant(
+        "tally: ids that came before are not told",
+        "each.filter(nw.col(_COUNT) > 1)",
+        "each.filter(nw.col(_COUNT) > 2)",
+        "test_ids_are_compared_across_formats",
+    ),
+    _mutant(
+        "tally: a site's answer that comes twice counts twice",
+        'must have the same counts whenever it comes") continue',
+        'must have the same counts whenever it comes")',
+        "test_sums_and_products",
+    ),
+    # -------------------- simulation
+    _mutant(
+        "simulation: everyone is asked the first table",
+        "tosses = np.bincount(_below(len(inputs), clients, random), minlength=len(inputs)).tolist()",
+        "tosses = [clients] + [0] * (len(inputs) - 1)",
+        "test_everyone_answers_once_whatever_the_blocks",
+    ),
+    _mutant(
+        "simulation: symbols are drawn from 52 bits",
+        "dtype=np.uint64) >> np.uint64(64 - ROW_BITS)",
+        "dtype=np.uint64) >> np.uint64(65 - ROW_BITS)",
+        "test_the_same_bits_give_the_same_symbol_as_on_a_device",
+    ),
+    _mutant(
+        "simulation: clients are not drawn but all there",
+        "answers = checked(total if clients is None else clients)",
+        "answers = checked(total)",
+        "test_everyone_answers_once",
+    ),
+    # -------------------- designs
+    _mutant(
+        "designs: a table above epsilon is taken",
+        "if channel.within(ceiling): return channel",
+        'if channel.within(ceiling * Decimal("1.001")): return channel',
+        "test_epsilon_holds_exactly_and_next_to_nothing_is_lost",
+    ),
+    _mutant(
+        "designs: weights are rounded away from the middle",
+        "np.where(exact < middle, np.ceil(exact), np.floor(exact))",
+        "np.where(exact < middle, np.floor(exact), np.ceil(exact))",
+        "test_integers_are_rounded_towards_the_middle_of_their_column",
+    ),
+    _mutant(
+        "designs: a foreign design that breaks its promise is used",
+        "if not channel.within(epsilon): raise NotPrivate",
+        "if False: raise NotPrivate",
+        "test_a_design_that_breaks_its_promise_is_refused",
+    ),
+    _mutant(
+        "designs: the worst of all is chosen",
+        "least = min(merits.values())",
+        "least = max(merits.values())",
+        "test_auto_takes_the_least_variance",
+    ),
+    _mutant(
+        "designs: randomized response forgets the minus one",
+        "more = float(Decimal(epsilon).exp() - 1)",
+        "more = float(Decimal(epsilon).exp())",
+        "test_ratios_that_are_exactly_at_epsilon_need_some_mixing",
+    ),
+    _mutant(
+        "designs: laplace noise's scale is halved",
+        "ratio = np.exp(-epsilon / (2 * half))",
+        "ratio = np.exp(-epsilon / half)",
+        "test_a_design_is_made_by_its_name",
+    ),
+    _mutant(
+        "designs: groups of different shares are renamed into each other",
+        "equal = [g for g, other in enumerate(shares) if other == share]",
+        "equal = [g for g, other in enumerate(shares)]",
+        "test_unequal_groups_can_only_be_turned_round",
+    ),
+    _mutant(
+        "designs: an orbit that meets its own negative counts",
+        "vanishing.append(a)",
+        "pass",
+        "test_what_is_its_own_negative_vanishes",
+    ),
+    # -------------------- decoder
+    _mutant(
+        "decoder: information is taken for rounding noise",
+        "_RANK = 1e-9",
+        "_RANK = 1e-2",
+        "test_little_information_is_used_and_rounding_noise_is_not",
+    ),
+    _mutant(
+        "decoder: a score that is biased passes",
+        "UNBIASED = 1e-9",
+        "UNBIASED = 1e-1",
+        "test_what_the_channel_tells_only_nearly_is_not_told",
+    ),
+    _mutant(
+        "decoder: levels of another question are read",
+        "order = np.moveaxis(order, 1 + self.axis, -1).ravel()",
+        "order = np.moveaxis(order, 1, -1).ravel()",
+        "test_both_are_the_truth_for_expected_counts",
+    ),
+    # -------------------- reports
+    _mutant(
+        "reports: a study's words become markup",
+        "loader=ChoiceLoader(loaders), autoescape=True,",
+        "loader=ChoiceLoader(loaders), autoescape=False,",
+        "test_the_report_stands_alone",
+    ),
+    _mutant(
+        "reports: words in a picture become markup",
+        "Markup(template).format(*(escape(value) for value in values))",
+        "Markup(template).format(*(Markup(value) for value in values))",
+        "test_whatever_is_written_is_text_and_never_markup",
+    ),
+    # -------------------- pages
+    _mutant(
+        "pages: any script may run",
+        "\"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;",
+        "\"default-src 'none'; style-src 'self'; script-src *; img-src 'self' data:;",
+        "test_pages_run_our_own_scripts_and_are_framed_by_nobody",
+    ),
+    # -------------------- cli
+    _mutant(
+        "cli: bad input and a no have the same exit status",
+        "sys.exit(2 if isinstance(error, InvalidInput) else 1)",
+        "sys.exit(1)",
+        "test_what_cannot_be_parsed_exits_with_2",
+    ),
+    _mutant(
+        "cli: what a file says steers the terminal",
+        ('text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error)) sys.stderr.write(f"fairgauge:'),
+        'text = str(error) sys.stderr.write(f"fairgauge:',
+        "test_nothing_in_an_error_steers_the_terminal",
+    ),
+    # -------------------- delivery
+    _mutant(
+        "delivery: a page of a hotel's network is a receipt",
+        'return status if status in ("accepted", "duplicate") else None',
+        'return "accepted" if response.status == 200 else None',
+        "test_a_receipt",
+    ),
+    _mutant(
+        "delivery: an answer is sent before its moment",
+        "if moment is not None and time.time() < moment:",
+        "if moment is not None and time.time() < 0:",
+        "test_an_answer_is_not_sent_before_its_moment",
+    ),
+    _mutant(
+        "delivery: an answer goes without the relay that its study wants",
+        "if relay is None and ledger.wants_relay(answer.study):",
+        "if False:",
+        "test_a_ledger_remembers_that_an_answer_goes_through_a_relay",
+    ),
+    _mutant(
+        "delivery: devices that failed together come back together",
+        "yield SystemRandom().uniform(0, min(self.longest, self.first * 2 ** min(doublings, 60)))",
+        "yield min(self.longest, self.first * 2 ** min(doublings, 60))",
+        "test_doubles_at_most_with_full_jitter",
+    ),
+    # -------------------- moments
+    _mutant(
+        "moments: an answer is sent in the epoch in which it is drawn",
+        "begins = (int(now) // epoch + 1) * epoch",
+        "begins = int(now) // epoch * epoch",
+        "test_a_moment_is_a_uniform_second_of_the_next_epoch",
+    ),
+    _mutant(
+        "moments: answers are sent at the start of an epoch",
+        "return begins + secrets.randbelow(ends - begins)",
+        "return begins",
+        "test_a_moment_is_a_uniform_second_of_the_next_epoch",
+    ),
+    # -------------------- envelopes
+    _mutant(
+        "envelopes: sizes tell what was asked",
+        'return data.ljust(size, b"\\0")',
+        "return data",
+        "test_a_request_is_padded_with_zeros_to_one_size",
+    ),
+    _mutant(
+        "envelopes: what follows a message is not looked at",
+        'if self._data[self._at :].strip(b"\\0"):',
+        "if False:",
+        "test_what_is_no_response_is_refused",
+    ),
+    _mutant(
+        "envelopes: one for another key is tried",
+        "if not data.startswith(config.header):",
+        "if False:",
+        "test_what_is_not_for_this_gateway_does_not_open",
+    ),
+    _mutant(
+        "envelopes: a reply does not depend on its request",
+        "prk = extract(context.enc + nonce, secret)",
+        "prk = extract(nonce, secret)",
+        "test_the_example_of_rfc_9458",
+    ),
+    # -------------------- study
+    _mutant(
+        "study: a table above the declared epsilon is private",
+        "return self.channel.within(Decimal(self.epsilon))",
+        "return self.channel.within(Decimal(self.epsilon) + 1)",
+        "test_a_table_above_its_epsilon_is_parsed_but_not_accepted",
+    ),
+    _mutant(
+        "study: epsilon may be zero or less",
+        "if Fraction(text) <= 0:",
+        "if False:",
+        "test_question::test_a_mistake_gets_one_line",
+    ),
+    _mutant(
+        "study: a field given twice is taken once",
+        "if key in members:",
+        "if False:",
+        "test_reading_does_not_guess",
+    ),
+    _mutant(
+        "study: fields that nobody knows are passed over",
+        "if name not in names: raise error(name, value",
+        "if False: raise error(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "study: a number with a fraction is read",
+        "parse_float=refuse,",
+        "parse_float=float,",
+        "test_reading_does_not_guess",
+    ),
+    _mutant(
+        "study: text may turn round other text",
+        '\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")',
+        '\\u2028\\u2029]")',
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "study: it is checked only when it is read",
+        "study.check_privacy() (limit",
+        "(limit",
+        "test_answer::test_a_study_that_is_not_private",
+    ),
+    # -------------------- guard
+    _mutant(
+        "guard: the app's words reach the server",
+        "where = place(problem) raise CannotAnswer",
+        "where = repr(problem) raise CannotAnswer",
+        "test_every_failure_of_an_app_is_the_same_refusal",
+    ),
+    # -------------------- files
+    _mutant(
+        "files: a crash leaves half a file",
+        "temporary.replace(target)",
+        "target.write_bytes(data)",
+        "test_what_is_saved_is_loaded",
+    ),
+    # -------------------- seal
+    _mutant(
+        "seal: answers_sha256 is not compared",
+        'for name in ("answers", "answers_sha256", "tally", "root", "sites"):',
+        'for name in ("answers", "tally", "root", "sites"):',
+        "test_two_answers_that_exchange_their_symbols_are_noticed",
+    ),
+    _mutant(
+        "seal: the tally is not compared with the answers",
+        'for name in ("answers", "answers_sha256", "tally", "root", "sites"):',
+        'for name in ("answers", "answers_sha256", "root", "sites"):',
+        "test_everything_that_a_seal_says_is_compared",
+    ),
+    _mutant(
+        "seal: the root of the tree is not compared",
+        'for name in ("answers", "answers_sha256", "tally", "root", "sites"):',
+        'for name in ("answers", "answers_sha256", "tally", "sites"):',
+        "test_everything_that_a_seal_says_is_compared",
+    ),
+    _mutant(
+        "seal: may be of another study where it is checked",
+        "seal = sealed.seal if seal.study != study.digest: raise",
+        "seal = sealed.seal if False: raise",
+        "test_everything_that_a_seal_says_is_compared",
+    ),
+    _mutant(
+        "seal: may be of another study in a bundle",
+        "seal, name = sealed.seal, piece.name if seal.study != self._study.digest:",
+        "seal, name = sealed.seal, piece.name if False:",
+        "test_a_seal_of_another_study_is_called_that",
+    ),
+    _mutant(
+        "seal: its estimate is not compared with its tally",
+        'if agreement(study, sealed) == "none":',
+        "if False:",
+        "test_an_estimate_that_the_tally_does_not_give_is_noticed",
+    ),
+    _mutant(
+        "seal: an answer that is there twice is counted twice",
+        "if id_ <= self._last:",
+        "if id_ < self._last:",
+        "test_an_answer_that_is_there_twice_is_noticed",
+    ),
+    _mutant(
+        "seal: numbers that differ by a part in a thousand agree",
+        "return abs(one - other) <= 1e-6 * max(1.0, abs(one))",
+        "return abs(one - other) <= 1e-2 * max(1.0, abs(one))",
+        "test_an_estimate_that_the_tally_does_not_give_is_noticed",
+    ),
+    _mutant(
+        "seal: a study whose tally is not what its answers give is sealed",
+        "if counts != found.counts or tally != released_tally(study, counts):",
+        "if tally != released_tally(study, counts):",
+        "test_a_study_is_sealed_only_if_its_tallies_are_what_its_answers_give",
+    ),
+    _mutant(
+        "seal: a crowd that is too small is shown",
+        "few = study.release is not None and not may_leave(sum(counts.values()), study.release.batch)",
+        "few = False",
+        "test_too_few_answers_are_never_shown_and_the_seal_says_so",
+    ),
+    _mutant(
+        "seal: two sites are shown",
+        "FEWEST = 3",
+        "FEWEST = 2",
+        "test_of_fewer_than_three_sites_nothing_is_ever_shown",
+    ),
+    # -------------------- store
+    _mutant(
+        "store: a power cut may lose acknowledged answers",
+        '"PRAGMA synchronous=FULL",',
+        '"PRAGMA synchronous=NORMAL",',
+        "test_the_writer_is_set_to_be_durable_also_after_it_was_opened_again",
+    ),
+    _mutant(
+        "store: answers that are removed stay in free pages",
+        '"PRAGMA secure_delete=ON",',
+        '"PRAGMA secure_delete=OFF",',
+        "test_what_is_removed_leaves_no_trace_in_the_file_whatever_sqlite_was_built_with",
+    ),
+    _mutant(
+        "store: a closed study takes answers",
+        'sql = "SELECT batch FROM studies WHERE number = ? AND closed IS NULL"',
+        'sql = "SELECT batch FROM studies WHERE number = ?"',
+        "test_a_mixed_group_is_told_apart_and_counted_once",
+    ),
+    _mutant(
+        "store: two collectors write one file",
+        "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB) except OSError: os.close(handle) raise StoreError",
+        "fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB) except OSError: os.close(handle) raise StoreError",
+        "test_a_second_collector_is_kept_away_from_the_file_for_as_long_as_the_first_has_it",
+    ),
+    _mutant(
+        "store: a file that anyone may read is made",
+        "os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)) except",
+        "os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)) except",
+        "test_the_file_is_its_owners_from_its_first_byte_on",
+    ),
+    _mutant(
+        "store: answers of a study that is not sealed are removed",
+        'SET dropped = ? WHERE number = ? AND seal IS NOT NULL AND dropped IS NULL" found = connection',
+        'SET dropped = ? WHERE number = ? AND dropped IS NULL" found = connection',
+        "test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay",
+    ),
+    _mutant(
+        "store: repeats are counted again",
+        "fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH] _count_arrivals",
+        "fresh = rows _count_arrivals",
+        "test_a_mixed_group_is_told_apart_and_counted_once",
+    ),
+    # -------------------- crowd release
+    _mutant(
+        "crowd release: a batch leaves as soon as it is full",
+        "return max(0, taken // size - 1)",
+        "return max(0, taken // size)",
+        "test_places_are_taken_in_order_whatever_the_symbols_are",
+    ),
+    _mutant(
+        "crowd release: a study that closes early shows what waits",
+        "return taken >= size",
+        "return True",
+        "test_places_are_taken_in_order_whatever_the_symbols_are",
+    ),
+    _mutant(
+        "crowd release: the order of answers stays in the file",
+        ("if mixes: # before the seal: whoever finds one need not ask whether this was done await self._mix(number)"),
+        "if False: await self._mix(number)",
+        "test_where_rows_lie_in_the_file_does_not_tell_who_came_first_once_a_study_in_the_crowd_is_sealed",
+    ),
+    # -------------------- tickets
+    _mutant(
+        "tickets: any half is a proof",
+        "return hmac.compare_digest(ticket[_HALF:], self._proof(study, ticket[:_HALF]))",
+        "return hmac.compare_digest(ticket[_HALF:][:0], self._proof(study, ticket[:_HALF])[:0])",
+        "test_tickets_let_a_device_answer_once",
+    ),
+    _mutant(
+        "tickets: one is good for every study",
+        'return hmac.digest(self._key, study.encode() + start, "sha256")[:_HALF]',
+        'return hmac.digest(self._key, start, "sha256")[:_HALF]',
+        "test_tickets_let_a_device_answer_once",
+    ),
+    # -------------------- roles
+    _mutant(
+        "roles: a reader does what operators do",
+        'if role == "operator" and found != "operator":',
+        "if False:",
+        "test_every_path_fails_closed",
+    ),
+    _mutant(
+        "roles: a cookie alone changes things",
+        'session = session_of(request) if request.method in ("GET", "HEAD") else None',
+        "session = session_of(request)",
+        "test_a_session_looks_but_does_not_change_without_a_proof",
+    ),
+    _mutant(
+        "roles: ids of a study with tickets are public",
+        'return kept.public and not (ids and (kept.admission == "tickets" or kept.batch is not None))',
+        "return kept.public",
+        "test_ids_that_may_be_tickets_stay_with_readers",
+    ),
+    _mutant(
+        "roles: readers see answers of a study in the crowd",
+        "return entry.of_sites or entry.kept.batch is not None",
+        "return entry.of_sites",
+        "test_ids_are_for_operators_and_only_when_the_study_is_over",
+    ),
+    # -------------------- tokens
+    _mutant(
+        "tokens: one that has expired is good",
+        "return self.expires is None or now < seconds_of(self.expires)",
+        "return True",
+        "test_a_token_ends_when_it_expires",
+    ),
+    _mutant(
+        "tokens: kept as they are and not as a hash",
+        "made = Token(name, role, _hash(text), expires)",
+        "made = Token(name, role, (text + 64 * ' ')[:64], expires)",
+        "test_only_hashes_are_stored_and_only_the_owner_may_read_them",
+    ),
+    # -------------------- sessions
+    _mutant(
+        "sessions: one that is over is good",
+        "or int(ends) <= self._clock():",
+        "or int(ends) <= 0:",
+        "test_a_session_ends_after_its_time_and_with_its_token",
+    ),
+    _mutant(
+        "sessions: one that was ended goes on",
+        "if name_of(cookie) in self._ended: return None",
+        "if name_of(cookie) in self._ended: pass",
+        "test_a_session_that_was_ended_is_over_here_and_wherever_it_is_heard_of",
+    ),
+    _mutant(
+        "sessions: revoking a token does not end them",
+        'f"{purpose} {start} {token.hash}".encode()',
+        'f"{purpose} {start} {token.role}".encode()',
+        "test_a_session_ends_after_its_time_and_with_its_token",
+    ),
+    # -------------------- planning
+    _mutant(
+        "planning: the narrowest interval is promised",
+        "return max(each.width(kind, answers, alpha) for each in",
+        "return min(each.width(kind, answers, alpha) for each in",
+        "test_a_plan_keeps_what_it_promises",
+    ),
+    _mutant(
+        "planning: every table gets all answers",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
+        "return reading.metric.scale * one.width(kind, answers, reading.alpha)",
+        "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
+    ),
+    _mutant(
+        "planning: widths are not in the metric's units",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
+        "return one.width(kind, answers / reading.tables, reading.alpha)",
+        "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
+    ),
+    _mutant(
+        "planning: power counts one side twice",
+        "return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))",
+        "return float(2 * ndtr((abs(gap) - width) / deviation))",
+        "test_power_by_simulation",
+    ),
+    # -------------------- javascript
+    _mutant(
+        "javascript: loss ignores the last column",
+        "for (let j = 0; j < table[0].length; j += 1) { let [high, low]",
+        "for (let j = 0; j < table[0].length - 1; j += 1) { let [high, low]",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a symbol that excludes an input costs nothing",
+        "if (low === 0n) return null;",
+        "if (low === 0n) continue;",
+        "test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything",
+    ),
+    _mutant(
+        "javascript: a draw at the end of a weight belongs to the symbol before",
+        "findIndex((weight) => (sum += weight) > drawn)",
+        "findIndex((weight) => (sum += weight) >= drawn)",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: values are always rounded up",
+        "return row * levels.length + above - Number(bits(ROW_BITS) >= threshold);",
+        "return row * levels.length + above - Number(bits(ROW_BITS) >= threshold && false);",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: whoever abstains answers as the first group",
+        "this.table[[index, this.table.length - 1][abstains]]",
+        "this.table[[index, index][abstains]]",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a value may be a little outside its range",
+        "if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d)",
+        "if (n < -LEVEL_UNIT * d || n > LEVEL_UNIT * d + d)",
+        "test_a_table_refuses_what_it_has_no_law_for_and_a_zero_costs_everything",
+    ),
+    _mutant(
+        "javascript: rows need not sum to 2^53",
+        "if (sum !== ROW_SUM)",
+        "if (sum > ROW_SUM)",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: the logarithm is not rounded up",
+        "return toFraction({ c: below.c + 1n, e: below.e });",
+        "return toFraction({ c: below.c, e: below.e });",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: folds draws above a limit, which is biased",
+        "if (number < limit) return number;",
+        "return number % limit;",
+        "test_random_bits_are_the_first_ones_and_what_is_above_a_limit_is_drawn_again",
+    ),
+    _mutant(
+        "javascript: random bits come from the wrong end",
+        "return number >> BigInt(8 * bytes.length - count);",
+        "return number;",
+        "test_random_bits_are_the_first_ones_and_what_is_above_a_limit_is_drawn_again",
+    ),
+    _mutant(
+        "javascript: charges the cheapest question of an attribute",
+        "compare(before, channel.epsilon) < 0n ? channel.epsilon : before",
+        "compare(before, channel.epsilon) > 0n ? channel.epsilon : before",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: charges the last question of an attribute",
+        "costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);",
+        "costs.set(account, channel.epsilon);",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: the lifetime limit forgets what was spent before",
+        "const sum = add(total(met), decimal(cost));",
+        "const sum = decimal(cost);",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a new name is a new budget",
+        'account === "" || name === "" || name === account',
+        "name === account",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a device that says nothing spends 40 on a study",
+        'Object.freeze({ study: "4", lifetime: "8" })',
+        'Object.freeze({ study: "40", lifetime: "8" })',
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: only the first question of a study is checked",
+        "study.questions.forEach((question, index) => { if (limit === null",
+        "study.questions.slice(0, 1).forEach((question, index) => { if (limit === null",
+        "test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall",
+    ),
+    _mutant(
+        "javascript: costs shown to people are rounded down",
+        "return plain(fraction(-floorDivide(-n * scale, d), scale));",
+        "return plain(fraction(floorDivide(n * scale, d), scale));",
+        "test_what_python_says_the_client_says",
+    ),
+    _mutant(
+        "javascript: a study that was answered is answered again",
+        "if (found) return answerIn(found);",
+        "if (false) return answerIn(found);",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: an answer is handed out before it is stored",
+        "transaction.oncomplete = () => resolve(result);",
+        "queueMicrotask(() => resolve(result));",
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: what a person allows may be raised",
+        "if (limit === null || !atMost(decimal(limit), LIMITS[name])) {",
+        "if (limit === null) {",
+        "test_every_question_is_within_the_limit_and_what_a_person_allows_can_only_fall",
+    ),
+    _mutant(
+        "javascript: readers of a crowd are charged less than they see",
+        'crowd && atMost(decimal(crowd.text), cost) ? [name, crowd.text, crowd.delta] : [name, cost, "0"]',
+        'crowd ? [name, crowd.text, crowd.delta] : [name, "0", "0"]',
+        "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: cookies go along with an answer",
+        'const DISCREET = { credentials: "omit",',
+        'const DISCREET = { credentials: "include",',
+        "test_an_answer_goes_alone_and_nowhere_else",
+    ),
+)
