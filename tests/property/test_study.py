@@ -36,7 +36,8 @@ def questions(draw: st.DrawFn) -> Question:
     groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique=True))
     parts = draw(st.lists(st.integers(1, 99), min_size=channel.groups - 1, max_size=channel.groups - 1))
     shares = tuple(f"{Decimal(part) / 1000:f}" for part in [*parts, 1000 - sum(parts)])
-    attribute = Attribute(draw(names), tuple(groups), draw(st.sampled_from([None, shares])), answering="alike")
+    stated: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares, "answering": "alike"}]))
+    attribute = Attribute(draw(names), tuple(groups), **stated)
     return Question(draw(metrics()), attribute, draw(st.sampled_from(["gap", "means"])), draw(names), "40", channel)
 
 

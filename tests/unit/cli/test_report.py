@@ -13,7 +13,7 @@ def test_a_report_is_written_and_its_verdict_is_printed(fairgauge: Run, files: t
     assert done.status == 0
     lines = done.out.splitlines()
     assert lines[0] == "r.html: Survey, 100,000 answers"
-    assert lines[1].startswith("The model's recall is between 1")
+    assert lines[1].startswith("IF both answered equally often: The model's recall is between 1")
     assert lines[1].endswith("points higher for female than for male (90 % confidence).")
     page = (elsewhere / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")

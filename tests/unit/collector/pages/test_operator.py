@@ -125,7 +125,14 @@ def test_a_draft_is_planned_then_published(ask):
         proof = await sign_in(desk, desk.operator)
         planned = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "plan"})
         assert planned.status_code == 200
-        assert "With epsilon 1, 1,000,000 answers give the gap to about ±0.8" in planned.text
+        sentence = (
+            r"With epsilon 1, 1,000,000 answers give the gap to about ±([\d.]+) points? \(99.% confidence\)(.*?)\."
+        )
+        (error, condition), *_ = re.findall(sentence, planned.text)
+        assert (0.9 < float(error) < 1.1, condition) == (True, "")
+        alike = DRAFT | {"answering": "alike", "proof": proof, "action": "plan"}
+        (error, condition), *_ = re.findall(sentence, (await send(desk, "/operator/publish", alike)).text)
+        assert (float(error) < 0.7, condition) == (True, ", IF all groups answer equally often")
         assert "at most a factor 2.72" in planned.text
         assert "Falls found" in planned.text
         assert (await desk.get("/studies")).json() == {"studies": []}
@@ -166,7 +173,7 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
         assert sorted(rows, key=lambda row: -float(row[1])) == rows
         assert len(rows) == 3
         worst, best = (f"{name} to about ±{error} points" for name, error in (rows[0], rows[-1]))
-        assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence)." in said
+        assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence), IF" in said
         few, none = await shown(abstaining="0.1")
         assert none == []
         off, _ = await shown(abstaining="0.1", share_error="0.01")
@@ -207,6 +214,7 @@ def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verd
         proof = await sign_in(desk, desk.operator)
         assert "Where do the shares come from?" in (await desk.client.get("/operator", headers=HTML)).text
         form = DRAFT | {"share_source": "Census of 2021", "share_error": "0.02", "proof": proof, "action": "publish"}
+        form["answering"] = "alike"
         done = await send(desk, "/operator/publish", form)
         assert done.status_code == 303, complaint(done)
         kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
