@@ -40,7 +40,7 @@ def draw() -> None:
     half = len(channel.levels)
     axes.axhline(half - 0.5, color="white")
     axes.set_yticks([half / 2 - 0.5, 1.5 * half - 0.5], ["female", "male"])
-    axes.set_xticks(range(0, channel.symbols, 3))
+    axes.set_xticks(range(channel.symbols))
     axes.set(xlabel="symbol", ylabel="recall from 0 (top) to 1")
     save(figure, "design")
 
@@ -66,9 +66,8 @@ def draw() -> None:
     fg.estimate(study, tally).plot(figure.subplots())
     save(figure, "estimate")
 
-    means = fg.Study.load(KEPT / "means.json")
     figure = new()
-    fg.PrivateMetricFrame(means, fg.simulate(means, population, seed=7)).plot(figure.subplots())
+    fg.PrivateMetricFrame(study, tally).plot(figure.subplots())
     save(figure, "means")
 
 

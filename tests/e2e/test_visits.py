@@ -66,7 +66,7 @@ class TestAnalyst:
         assert "Impact ratio: these answers do not tell it." in page
 
     def test_goes_on_in_a_notebook_and_puts_the_result_into_a_model_card(self, types: Type):
-        study = fg.Study.load(ROOT / "examples" / "first-study" / "means.json")
+        study = fg.Study.load(ROOT / "examples" / "first-study" / "study.json")
         population = fg.Population.from_frame(people(), group="sex", value="recall")
         tally = fg.simulate(study, population, clients=200_000, seed=7)
         frame = fg.PrivateMetricFrame(study, tally)
