@@ -36,11 +36,11 @@ def draw() -> None:
 
     figure = new()
     axes = figure.subplots()
-    axes.imshow(np.array(channel.table, dtype=float) / 2.0**53, cmap="Blues", aspect="auto")
+    axes.imshow(np.array(channel.table, dtype=float) / 2.0**53, cmap="Blues", aspect="auto", vmin=0)
     half = len(channel.levels)
     axes.axhline(half - 0.5, color="white")
     axes.set_yticks([half / 2 - 0.5, 1.5 * half - 0.5], ["female", "male"])
-    axes.set_xticks(range(0, channel.symbols, 3))
+    axes.set_xticks(range(channel.symbols))
     axes.set(xlabel="symbol", ylabel="recall from 0 (top) to 1")
     save(figure, "design")
 
@@ -53,22 +53,22 @@ def draw() -> None:
     for offset, (group, colour) in enumerate((("female", "#8f3b12"), ("male", "#14527a"))):
         chances = [float(part) for part in channel.mixture(offset, recall.position("0.83"))]
         axes.bar(np.arange(channel.symbols) + 0.4 * offset, chances, 0.4, color=colour, label=f"{group}, recall 0.83")
-    axes.set(xlabel="symbol", ylabel="chance to be sent")
-    axes.legend(frameon=False)
+    axes.set(xlabel="symbol", ylabel="chance to be sent", ylim=(0, 0.55))
+    axes.set_xticks(np.arange(channel.symbols) + 0.2, map(str, range(channel.symbols)))
+    axes.legend(frameon=False, ncols=2)
     save(figure, "answer")
 
     tally = fg.simulate(study, population, seed=7)
     figure = new()
-    tally.plot(figure.subplots())
+    tally.plot(figure.subplots()).set_xticks(range(channel.symbols))
     save(figure, "collect")
 
     figure = new()
     fg.estimate(study, tally).plot(figure.subplots())
     save(figure, "estimate")
 
-    means = fg.Study.load(KEPT / "means.json")
     figure = new()
-    fg.PrivateMetricFrame(means, fg.simulate(means, population, seed=7)).plot(figure.subplots())
+    fg.PrivateMetricFrame(study, tally).plot(figure.subplots())
     save(figure, "means")
 
 

@@ -129,10 +129,10 @@ def test_a_draft_is_planned_then_published(ask):
             r"With epsilon 1, 1,000,000 answers give the gap to about ±([\d.]+) points? \(99.% confidence\)(.*?)\."
         )
         (error, condition), *_ = re.findall(sentence, planned.text)
-        assert (0.9 < float(error) < 1.1, condition) == (True, "")
+        assert (1.9 < float(error) < 2.2, condition) == (True, "")
         alike = DRAFT | {"answering": "alike", "proof": proof, "action": "plan"}
         (error, condition), *_ = re.findall(sentence, (await send(desk, "/operator/publish", alike)).text)
-        assert (float(error) < 0.7, condition) == (True, ", IF all groups answer equally often")
+        assert (float(error) < 0.9, condition) == (True, ", IF all groups answer equally often")
         assert "at most a factor 2.72" in planned.text
         assert "Falls found" in planned.text
         assert (await desk.get("/studies")).json() == {"studies": []}
@@ -174,11 +174,11 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
         assert len(rows) == 3
         worst, best = (f"{name} to about ±{error} points" for name, error in (rows[0], rows[-1]))
         assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence), IF" in said
-        few, none = await shown(abstaining="0.1")
+        few, none = await shown(abstaining="0.1", answering="alike")
         assert none == []
-        off, _ = await shown(abstaining="0.1", share_error="0.01")
+        off, _ = await shown(abstaining="0.1", share_error="0.01", answering="alike")
         assert "It allows for shares that are off by 0.01." in off
-        many, _ = await shown(abstaining="0.5")
+        many, _ = await shown(abstaining="0.5", answering="alike")
         errors = [float(re.search(r"±([\d.]+) points", text)[1]) for text in (few, many, off)]  # type: ignore[index]
         assert errors[1] > 1.5 * errors[0]
         assert errors[2] > 1 + errors[0]
