@@ -1816,9 +1816,9 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_python_says_the_client_says",
     ),
     _mutant(
-        "javascript: a value below its range has no level",
-        "const n = clamped(given, -LEVEL_UNIT * d, LEVEL_UNIT * d);",
-        "const n = clamped(given, -2n * LEVEL_UNIT * d, LEVEL_UNIT * d);",
+        "javascript: a value beyond its range goes to the other end",
+        "const x = compare(given, a) < 0n ? a : compare(given, b) > 0n ? b : given;",
+        "const x = compare(given, a) < 0n ? b : compare(given, b) > 0n ? a : given;",
         "test_what_python_says_the_client_says",
     ),
     _mutant(
