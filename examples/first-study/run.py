@@ -148,7 +148,13 @@ def ask_everyone(study: Study, population: Population) -> None:
 def compare(told: Mapping[str, Any], study: Study, population: Population) -> None:
     """Show an estimate beside the truth."""
     truth = true_values(study, population)[0].gaps["female", "male"]
-    gap = told["questions"][0]["gaps"][0]
+    gaps = told["questions"][0]["gaps"]
+    if not gaps:
+        console.print(
+            "   So few answers do not even tell how many women and men are among them, so there is no gap to show."
+        )
+        return
+    gap = gaps[0]
     table = Table(box=None, padding=(0, 3, 0, 3), show_header=False)
     table.add_row("true gap (female - male)", f"{truth:+.4f}")
     table.add_row("estimate", f"{gap['estimate']:+.4f}")

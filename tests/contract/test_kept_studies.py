@@ -1,4 +1,4 @@
-"""The study in ``examples/first-study`` is what the commands on the pages make today, on every processor."""
+"""The study in ``examples/first-study`` is what the commands on the pages make today, to the bit."""
 
 import re
 import shlex
