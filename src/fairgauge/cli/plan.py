@@ -23,7 +23,7 @@ from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
-from fairgauge.planning.choosing import choices, no_study_sentence
+from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.choosing_several import choices_of_several
 from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
@@ -152,7 +152,7 @@ def plan(
         if made is not None and output is not None:
             write_bytes("output", output, made.to_bytes())
     if form != "people":
-        show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
+        show_as(form, found.to_dict(), _rows(found))
     else:
         _show(found, goal, read)
         if made is not None and made.release is not None:
@@ -196,7 +196,7 @@ def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:
     if form == "people":
         show_choices(found)
     else:
-        show_as(form, found.to_dict(), [_for_table(row.to_dict()) for row in found.rows])
+        show_as(form, found.to_dict(), _rows(found))
 
 
 def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: float, interval: str) -> None:
@@ -211,7 +211,7 @@ def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: fl
     if form == "people":
         show_choices_of_several(found)
         return
-    rows = [{"metric": each.metric.name} | _for_table(row.to_dict()) for each in found.each for row in each.rows]
+    rows = [{"metric": each.metric.name} | row for each in found.each for row in _rows(each)]
     show_as(form, found.to_dict(), rows)
 
 
@@ -229,7 +229,7 @@ def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: st
         )
     if form != "people":
         named = zip(plans.metrics, plans, strict=True)
-        rows = [{"metric": name} | _for_table(row.to_dict()) for name, found in named for row in found.rows]
+        rows = [{"metric": name} | row for name, found in named for row in _rows(found)]
         show_as(form, plans.to_dict(), rows)
     else:
         for sentence in plans.sentences():
@@ -288,6 +288,8 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
         out.print(saving)
 
 
-def _for_table(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a row belongs into a table: what it assumes is a sentence."""
-    return {name: value for name, value in row.items() if name not in ("assumes", "pairs", "means", "parts")}
+def _rows(found: Plan | Choices) -> list[dict[str, Any]]:
+    """Return what belongs into a table: what a row assumes of values is a sentence, what of who answers a column."""
+    left_out = ("assumes", "pairs", "means", "parts")
+    assumed = {} if found.condition is None else {"condition": found.condition}
+    return [{n: v for n, v in row.to_dict().items() if n not in left_out} | assumed for row in found.rows]

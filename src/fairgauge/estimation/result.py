@@ -200,10 +200,15 @@ class Estimate:
     @property
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
-        devices = [asked for asked in self.asked if isinstance(asked, Question)]
-        alike = any(asked.attribute.known_shares is not None for asked in devices)
-        condition = "; IF all groups answered equally often" if alike else ""
-        return f"{self.confidence:.4g} confidence; {sealed_kind(self.interval).guarantee}{condition}"
+        said = [f"{self.confidence:.4g} confidence", sealed_kind(self.interval).guarantee]
+        attributes = {asked.attribute.name: asked.attribute for asked in self.asked if isinstance(asked, Question)}
+        alike = [name for name, attribute in attributes.items() if attribute.known_shares is not None]
+        if alike:
+            whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
+            said.append(f"IF all groups{whose} answered equally often")
+        if len(alike) < len(attributes):
+            said.append("what is about several groups together, and shares, are of those who answered")
+        return "; ".join(said)
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
         """Return what was found about a metric, or about a metric by an attribute where several are asked for.
@@ -245,11 +250,15 @@ class Estimate:
         return pd.DataFrame(list(self.table()))
 
     def table(self) -> Iterator[dict[str, Any]]:
-        """Yield one row per number: what it is about, what it is called, and its interval."""
+        """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
+        devices = [asked.attribute for asked in self.asked if isinstance(asked, Question)]
+        alike = {attribute.name for attribute in devices if attribute.known_shares is not None}
         for q in self.questions:
+            assumed = {"condition": "IF all groups answered equally often" if q.attribute in alike else ""}
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                yield about | {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+                numbers = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+                yield about | numbers | (assumed if alike else {})
 
     def __str__(self) -> str:
         lines = []

@@ -239,7 +239,7 @@ def measure(
     """
     trials = tuple(trials)
     name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon, design="uncentred")
-    sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"))
+    sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"), answering="alike")
     study = Study(
         "Lying down, by sex",
         tuple(Question(Metric(m, "0", "1"), sex, target, name, str(epsilon), channel) for m in METRICS),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import check_comparisons, read_decimal, read_groups
+from fairgauge.planning.typed import check_comparisons, check_share_mark, read_decimal, read_groups
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.attribute import ANY
 from fairgauge.study.sides import named_side, usual_comparisons
@@ -162,6 +162,7 @@ def _read_factor(text: str) -> Attribute:
         raise InvalidInput("cross", text, "must be an attribute and its groups, such as sex=female,male")
     groups, numbers = [], []
     for one in listed.split(","):
+        check_share_mark("cross", one)
         mark = next((m for m in ":=" if m in one), "")
         group, _, share = one.rpartition(mark) if mark else (one, "", "")
         groups.append(group.strip())

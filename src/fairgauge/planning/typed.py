@@ -19,8 +19,7 @@ def read_groups(typed: list[str], attribute: str, answering: str = ANY) -> Attri
     """Read ``female=0.5`` (with its share of the population) or ``female``."""
     names, numbers = [], []
     for text in typed:
-        if re.search(r"~\s*[\d.]+$", text):
-            raise InvalidInput("group", text, "must have its share behind =, which is a guess unless all answer alike")
+        check_share_mark("group", text)
         name, equals, share = text.partition("=")
         names.append(name)
         numbers += [_share(name, share)] if equals else []
@@ -34,6 +33,12 @@ def read_groups(typed: list[str], attribute: str, answering: str = ANY) -> Attri
         # What nothing is divided by may be rounded, and the last group makes up for it.
         numbers[-1] = 1 - sum(numbers[:-1], Decimal(0))
     return Attribute(attribute, names, tuple(map(_plain, numbers)), answering=answering)
+
+
+def check_share_mark(field: str, typed: str) -> None:
+    """Refuse ``female~0.5``, which would be taken for a name."""
+    if re.search(r"~\s*[\d.]+\s*$", typed):
+        raise InvalidInput(field, typed, "must have its share behind =, which is a guess unless all answer alike")
 
 
 def read_metric(typed: str) -> Metric:

@@ -70,7 +70,7 @@ def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> l
     kind = sealed_kind(estimate.interval)
     if study.site is not None:
         return site_assumptions(study.site, kind, particulars)
-    found = [_about_clients(estimate, particulars)]
+    found = [_about_clients(study, estimate, particulars)]
     found += dict.fromkeys(_about_shares(question) for question in study.questions)
     often = "at one look: whoever looks again and again until it suits needs the kind that holds at every look"
     looks = "at every look together" if "every look" in kind.guarantee else often
@@ -83,9 +83,12 @@ def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> l
     return found
 
 
-def _about_clients(estimate: Estimate, particulars: Particulars) -> str:
+def _about_clients(study: Study, estimate: Estimate, particulars: Particulars) -> str:
     answered = sum(question.answers for question in estimate.questions)
-    said = "Those who answered are like a random draw from those whom the result is about."
+    drawn = "are like a random draw from those whom the result is about"
+    said = f"Those who answered {drawn}."
+    if any(question.attribute.known_shares is None for question in study.questions):
+        said = f"Within each group, those who answered {drawn}."
     if particulars.asked is not None and answered < particulars.asked:
         part = f"{100 * (1 - answered / particulars.asked):.3g} %"
         return f"{said} {part} of those who were asked did not answer: if they differ, the result is not about them."
@@ -94,13 +97,16 @@ def _about_clients(estimate: Estimate, particulars: Particulars) -> str:
 
 def _about_shares(question: Question) -> str:
     attribute = question.attribute
-    if attribute.known_shares is None or attribute.shares is None:
-        return (
-            f"How often each group answered is not assumed: the groups' shares by {attribute.name} among those who "
-            "answered are estimated from the same answers."
-        )
+    estimated = (
+        f"How often each group answered is not assumed: the groups' shares by {attribute.name} among those who "
+        "answered are estimated from the same answers."
+    )
+    if attribute.shares is None:
+        return estimated
     listed = ", ".join(f"{group} {share}" for group, share in zip(attribute.groups, attribute.shares, strict=True))
     source = f" ({attribute.share_source})" if attribute.share_source else ", from a source that is not stated"
+    if attribute.known_shares is None:
+        return f"{estimated} The shares that the study states{source} only helped to make its table: {listed}."
     if attribute.share_error is not None:
         return (
             f"All groups answered equally often, and their shares by {attribute.name} are known to "

@@ -62,20 +62,33 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     about["sure"] = part_of_hundred(confidence)
     if main.kind == "open":
         low, high = (unit.after(edge) for edge in edges(interval, unit))
-        return Verdict("open", if_alike(question, Told.of(f"verdict.open{still}", low=low, high=high, **about)))
+        text = Told.of(f"verdict.open{still}", low=low, high=high, **about)
+        return Verdict("open", if_alike(question, text, main.groups))
     key = "verdict.higher" if interval.low > 0 else "verdict.lower"
     near, far = edges(interval, unit)
-    said = [if_alike(question, Told.of(key, near=near, far=unit.after(far), **about))]
+    said = [if_alike(question, Told.of(key, near=near, far=unit.after(far), **about), main.groups)]
     if main.largest and len(found.gaps) > 1:
         said.append(Told.of("verdict.largest-compared" if question.attribute.comparisons else "verdict.largest"))
     return Verdict("clear", Told.together(said))
 
 
-def if_alike(question: Asked, said: str) -> str:
-    """Return a sentence with its condition, where its numbers come from shares that were stated: IF, in capitals."""
-    if isinstance(question, SiteMetric) or question.attribute.known_shares is None:
+def if_alike(question: Asked, said: str, sides: tuple[str, ...] | None = None) -> str:
+    """Return a sentence with its condition, where its numbers rest on how often groups answered: IF, in capitals.
+
+    They do where they come from shares that were stated, and where a side of a gap is several groups, who count as they
+    answered.
+
+    Args:
+        question: What was asked.
+        said: The sentence.
+        sides: The sides of the gap that it is about.
+    """
+    if isinstance(question, SiteMetric):
+        return said  # sites count everyone
+    groups = question.attribute.groups
+    if question.attribute.known_shares is None and all(side in groups for side in sides or ()):
         return said
-    return Told.of("verdict.if-both" if len(question.attribute.groups) == 2 else "verdict.if-all", said=said)
+    return Told.of("verdict.if-both" if len(groups) == 2 else "verdict.if-all", said=said)
 
 
 def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
@@ -108,10 +121,11 @@ def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: floa
     if gap is None:
         return None
     low, high, within = gap.low, gap.high, f"±{unit_of(question.metric).of(tolerance)}"
+    sides = found.headline.groups
     if -tolerance <= low and high <= tolerance:
-        return if_alike(question, f"The gap is within the tolerance of {within}.")
+        return if_alike(question, f"The gap is within the tolerance of {within}.", sides)
     if low > tolerance or high < -tolerance:
-        return if_alike(question, f"The gap is beyond the tolerance of {within}.")
+        return if_alike(question, f"The gap is beyond the tolerance of {within}.", sides)
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
@@ -270,7 +284,7 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
         said += [] if compared is None else [compared]
         if main.p_value is not None:
             p_value = f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}."
-            said.append(if_alike(question, p_value))
+            said.append(if_alike(question, p_value, main.groups))
     more = (
         together_sentence(found, confidence=estimate.confidence),
         ratio_sentence(question, found),

@@ -147,10 +147,10 @@ class Attribute:
         for index, factor in enumerate(factors):
             check_is(f"factors[{index}]", factor, Attribute)
         stated = [tuple(map(Fraction, factor.shares)) for factor in factors if factor.shares is not None]
-        if "shares" not in more and len(stated) == len(factors):
+        if len(stated) == len(factors):
             alike = all(factor.answering == ALIKE for factor in factors)
             independent = {"shares": [prod(cell) for cell in product(*stated)], "share_source": INDEPENDENT}
-            more = {"answering": ALIKE if alike else ANY, **independent, **more}
+            more = {"answering": ALIKE if alike else ANY, **({} if "shares" in more else independent), **more}
         plain = [cls(factor.name, factor.groups, help=factor.help) for factor in factors]
         title = " by ".join(factor.name for factor in factors) if name is None else name
         return cls(title, cells(plain), cross=plain, **more)
