@@ -25,7 +25,9 @@ def test_an_estimate_as_csv_is_unrounded(fairgauge: Run, files: tuple[Path, Path
 
 def test_an_estimate_in_markdown_is_a_table(fairgauge: Run, files: tuple[Path, Path]):
     lines = fairgauge("estimate", *files, "--markdown").out.splitlines()
-    assert lines[:2] == ["| metric | attribute | quantity | estimate | low | high |", "|---|---|---|---:|---:|---:|"]
+    head = ["| metric | attribute | quantity | estimate | low | high | condition |", "|---|---|---|---:|---:|---:|---|"]
+    assert lines[:2] == head
+    assert all(line.endswith(" | IF all groups answered equally often |") for line in lines[2:])
     assert lines[2].startswith("| recall | sex | female - male | 0.2 | 0.1")
     assert len(lines) == 7
 
@@ -34,7 +36,9 @@ def test_a_plan_has_them_too_and_one_at_a_time(fairgauge: Run):
     typed = ["plan", "--group", "a=0.5", "--group", "b=0.5", "--epsilon", 1, "--clients", "1e5"]
     rows = list(csv.DictReader(io.StringIO(fairgauge(*typed, "--csv").out)))
     assert [row["design"] for row in rows][:2] == ["randomized-response", "laplace"]
-    assert "assumes" not in rows[0]
+    assert not {"assumes", "condition"} & set(rows[0])
+    alike = list(csv.DictReader(io.StringIO(fairgauge(*typed, "--answering", "alike", "--csv").out)))
+    assert {row["condition"] for row in alike} == {"IF all groups answer equally often"}
     assert refused(fairgauge(*typed, "--csv", "--json"), "output=--json and --csv: must be one of them")
 
 
