@@ -1,4 +1,4 @@
-"""The best channel for clients whose split is known exactly, within a fraction of a percent of the limit of any.
+"""The least worst-case variance of what randomising adds; where the split is known, to a fraction of a percent.
 
 For up to six groups (three for gaps whose shares are estimated) it comes from column generation; beyond that from the
 best family known.  Where several gaps are wanted, the largest ratio of a gap's variance to what that gap could have
