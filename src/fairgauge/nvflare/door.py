@@ -12,11 +12,11 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Protocol
-from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import ReservedHeaderKey, Shareable
+from nvflare.fuel.sec.audit import AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
 
 from fairgauge.errors import InvalidInput
@@ -74,7 +74,7 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
         asked = ASKED[fl_ctx] = _read(runner, task)
         reply = process(runner, task, fl_ctx)
         leaves = found.leaving(asked, reply)
-        for name, value in {**asked.headers, **_audited(reply)}.items():
+        for name, value in asked.headers.items():
             leaves.set_header(name, value)
         return leaves
 
@@ -84,16 +84,12 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
 
 def _read(runner: ClientRunner, task: Any) -> Asked:
     headers = {ReservedHeaderKey.TASK_NAME: task.name, ReservedHeaderKey.TASK_ID: task.task_id}
+    # An entry of our own in the site's audit: the runner tells the number of its own to an object of the job's.
+    audited = AuditService.add_job_event(
+        runner.job_id, task_name=task.name, task_id=task.task_id, msg="task came to fairgauge's guard"
+    )
+    headers[ReservedHeaderKey.AUDIT_EVENT_ID] = audited
     if isinstance(task.data, Shareable) and task.data.get_cookie_jar():
         headers[ReservedHeaderKey.COOKIE_JAR] = deepcopy(task.data.get_cookie_jar())
     # Not from the task's context, whose name a job could change: it stands for a folder of the site's.
     return Asked(str(runner.engine.fl_ctx_mgr.identity_name), study_of(task.data), headers)
-
-
-def _audited(reply: Shareable) -> dict[str, str]:
-    """Return the number of the entry in the site's own audit, which the runner writes last; nothing but a number."""
-    key = ReservedHeaderKey.AUDIT_EVENT_ID
-    try:
-        return {key: str(UUID(reply.get_header(key)))} if type(reply) is Shareable else {}
-    except Exception:  # noqa: BLE001 - without an audit there is none
-        return {}
