@@ -1527,6 +1527,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "except ValueError as problem:  # noqa: BLE001 - one that gets away would be an answer less",
         "test_whatever_an_app_raises_there_is_an_answer",
     ),
+    _mutant(
+        "guard: an exception of the app's runs code where its traceback is read",
+        '_traceback_of: Callable[[BaseException], TracebackType | None] = vars(BaseException)["__traceback__"].__get__',
+        "_traceback_of: Callable[[BaseException], TracebackType | None] = lambda problem: problem.__traceback__",
+        "test_an_apps_own_exceptions_do_nothing_where_they_are_read[traceback]",
+    ),
     # -------------------- shares
     _mutant(
         "shares: a stated share is a divisor",
