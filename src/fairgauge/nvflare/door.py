@@ -14,8 +14,9 @@ from functools import wraps
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
-from nvflare.apis.shareable import ReservedHeaderKey, Shareable
+from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
 from nvflare.fuel.sec.audit import AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
 
@@ -72,7 +73,11 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
         if found is None:
             return process(runner, task, fl_ctx)
         asked = ASKED[fl_ctx] = _read(runner, task)
-        reply = process(runner, task, fl_ctx)
+        try:
+            reply = process(runner, task, fl_ctx)
+        except BaseException:  # noqa: BLE001 - the runner writes to an object of the job's, which may raise anything
+            reply = make_reply(ReturnCode.EXECUTION_EXCEPTION)
+        fl_ctx.put(FLContextKey.TASK_RESULT, None, private=True, sticky=False)  # every line of a log would read it
         leaves = found.leaving(asked, reply)
         for name, value in asked.headers.items():
             leaves.set_header(name, value)

@@ -233,11 +233,40 @@ def fail(kind: type[BaseException]) -> Process:
 
 
 @pytest.mark.parametrize(
-    "work", [fail(ValueError), fail(RuntimeError), lambda _task, _ctx: make_reply(ReturnCode.ERROR)]
+    "work", [fail(ValueError), fail(RuntimeError), fail(SystemExit), lambda _task, _ctx: make_reply(ReturnCode.ERROR)]
 )
 def test_whether_the_job_failed_does_not_show(work: Process, folder: Path) -> None:
     sent = run_task(SiteGuard(records=str(folder / SITE / "site.json")), work, asked=DOCUMENT)
     assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+
+
+class Unwritable(Shareable):
+    """A result that raises where NVFlare's runner addresses it."""
+
+    def set_header(self, key: str, value: Any) -> None:
+        if key == ReservedHeaderKey.TASK_NAME:
+            raise KeyboardInterrupt("platypus")
+        super().set_header(key, value)
+
+
+class Leaving(Shareable):
+    """A result that ends the program where its code is read."""
+
+    def get_return_code(self, default: Any = None) -> Any:
+        raise SystemExit("platypus")
+
+
+@pytest.mark.parametrize("kind", [Unwritable, Leaving])
+def test_a_result_that_raises_where_it_is_read_is_answered(
+    kind: type[Shareable], folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    guard = SiteGuard(records=str(folder / SITE / "site.json"))
+    sent = run_task(guard, lambda _task, _ctx: kind(), asked=DOCUMENT)
+    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    sent = run_task(guard, lambda _task, _ctx: kind(), asked=None)
+    assert opened(sent)[0] == {}
+    assert sent.get_return_code() in {ReturnCode.EXECUTION_EXCEPTION, ReturnCode.EXECUTION_RESULT_ERROR}
+    assert "platypus" not in caplog.text
 
 
 def test_a_job_that_is_stopped_gives_no_answer(folder: Path) -> None:
