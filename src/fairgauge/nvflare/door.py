@@ -14,16 +14,20 @@ from functools import wraps
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from nvflare.apis.event_type import EventType
 from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
 from nvflare.fuel.sec.audit import AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
+from nvflare.widgets.fed_event import ClientFedEventRunner
 
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare.record import study_of
 
 _PLACE = "_process_task"
+# What NVFlare's widget does on these is no sending.
+_OF_THE_RUN = (EventType.SYSTEM_BOOTSTRAP, EventType.START_RUN, EventType.CHECK_END_RUN_READINESS, EventType.END_RUN)
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,26 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
 
     through_the_door.keeper = keeper  # type: ignore[attr-defined]
     setattr(ClientRunner, _PLACE, through_the_door)
+
+
+def hold_events() -> None:
+    """Let no event leave this process for the server; more than once is as good as once.
+
+    NVFlare's widget asks the event, its data and its context whether to send them, and each can be an object of a
+    job's that says one thing to a guard and another to the widget.  So it is not asked: what it hears is no more than
+    when a run begins and ends.
+    """
+    handle = ClientFedEventRunner.handle_event
+    if getattr(handle, "held", False):
+        return
+
+    @wraps(handle)
+    def held(widget: ClientFedEventRunner, event_type: str, fl_ctx: FLContext) -> None:
+        if type(event_type) is str and event_type in _OF_THE_RUN:  # a class of a job's own could equal them all
+            handle(widget, event_type, fl_ctx)
+
+    held.held = True  # type: ignore[attr-defined]
+    ClientFedEventRunner.handle_event = held
 
 
 def _read(runner: ClientRunner, task: Any) -> Asked:
