@@ -1533,6 +1533,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "_traceback_of: Callable[[BaseException], TracebackType | None] = lambda problem: problem.__traceback__",
         "test_an_apps_own_exceptions_do_nothing_where_they_are_read[traceback]",
     ),
+    _mutant(
+        "guard: a number that no float holds takes the others with it",
+        "return None if number is None else float(bounded(number))",
+        "return None if number is None else float(number)",
+        "test_a_number_that_no_float_holds_leaves_the_others_as_they_are",
+    ),
+    _mutant(
+        "agent: a number that is too long to be written is no answer",
+        'text = str(value) if number == found else ""',
+        "text = str(value)",
+        "test_a_number_of_any_length_is_told_and_answered[large]",
+    ),
     # -------------------- shares
     _mutant(
         "shares: a stated share is a divisor",

@@ -19,7 +19,7 @@ from fairgauge.client.fitting import misfits
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
-from fairgauge.study.numbers import exact
+from fairgauge.study.numbers import bounded, exact
 
 if TYPE_CHECKING:
     from fairgauge.client.site import SiteAnswer
@@ -123,7 +123,7 @@ def _plain(entry: Any) -> str | int | float | None:
         case float():
             return float.__float__(entry)
     number = exact(entry)  # such as NumPy's
-    return None if number is None else float(number)
+    return None if number is None else float(bounded(number))
 
 
 def place(problem: BaseException) -> str:

@@ -18,6 +18,7 @@ from fairgauge.client import Answer, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
+from fairgauge.client.numbers import told
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
@@ -147,4 +148,5 @@ def _answer_within(
         return checked
     wanted = [] if agent.answered(checked) else agent.wanted(checked)
     found = values() if wanted else {}
-    return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
+    numbers = {name: told(found.get(name)) for name in wanted}
+    return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})

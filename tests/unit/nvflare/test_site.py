@@ -5,6 +5,7 @@ Covers: fairgauge.nvflare.record, fairgauge.nvflare.server, fairgauge.nvflare.re
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -77,6 +78,8 @@ def test_a_result_holds_the_answer_and_nothing_else(way: str, tmp_path: Path) ->
     [
         metrics(recall=75.75),
         metrics(recall=[0.75]),
+        DXO(DataKind.METRICS, data={"recall": 10**5000}).to_shareable(),
+        DXO(DataKind.METRICS, data={"recall": Decimal("-1e350")}).to_shareable(),
         metrics(recall=float("nan")),
         metrics(accuracy=0.75),
         make_reply(ReturnCode.EXECUTION_EXCEPTION),
