@@ -117,7 +117,8 @@ def _read(runner: ClientRunner, task: Any) -> Asked:
     audited = AuditService.add_job_event(
         runner.job_id, task_name=task.name, task_id=task.task_id, msg="task came to fairgauge's guard"
     )
-    headers[ReservedHeaderKey.AUDIT_EVENT_ID] = audited
+    if audited:  # the simulator keeps no audit
+        headers[ReservedHeaderKey.AUDIT_EVENT_ID] = audited
     if isinstance(task.data, Shareable) and task.data.get_cookie_jar():
         headers[ReservedHeaderKey.COOKIE_JAR] = deepcopy(task.data.get_cookie_jar())
     # Not from the task's context, whose name a job could change: it stands for a folder of the site's.
