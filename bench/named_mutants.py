@@ -1571,6 +1571,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not self._refused and len(self._cycles) >= 1000 * self.crowd.limits.pipelined:",
         "test_more_requests_than_allowed_make_no_work",
     ),
+    _mutant(
+        "collector: a body may come in any number of pieces",
+        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:",
+        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes:",
+        "test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed",
+    ),
     # -------------------- files
     _mutant(
         "files: a crash leaves half a file",

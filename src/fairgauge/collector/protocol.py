@@ -3,8 +3,9 @@
 uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
 request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
 request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
-requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too
-many connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
+requests of a connection wait for their answers and no more; bodies come in pieces of a sensible size; whoever stops
+reading is dropped; and when there are too many connections the one that has waited longest for the other side makes
+room: whoever sends whole requests is served.
 """
 
 import asyncio
@@ -19,6 +20,9 @@ from fairgauge.collector.config import Limits
 from fairgauge.collector.problems import MEDIA_TYPE, Problem
 
 SWEEP_SECONDS = 0.5
+# A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
+# The first of what is read at once is not counted, since it is the network that cuts there.
+MOST_PIECES = 1000
 
 
 class Crowd:
@@ -81,6 +85,8 @@ class HurriedProtocol(HttpToolsProtocol):
     crowd: ClassVar[Crowd]
     _header_bytes = 0
     _begun_bytes = 0  # that came in since the request began
+    _pieces = 0  # of the body, but for those that are not counted
+    _body_bytes = 0
     _in_headers = False
     _in_body = False
     _refused = False
@@ -105,6 +111,7 @@ class HurriedProtocol(HttpToolsProtocol):
         if self._refused:
             return
         self._begun_bytes = self._begun_bytes + len(data) if self._in_headers else len(data)
+        self._pieces -= 1
         super().data_received(data)
         if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
@@ -130,10 +137,20 @@ class HurriedProtocol(HttpToolsProtocol):
             self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of a body."""
-        if not self._refused:
-            super().on_body(body)
-            self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
+        """Count a part of a body, unless there are too many for its size; then the rest is not even parsed.
+
+        Raises:
+            HttpParserError: Which the parser hands on, without a look at what follows.
+        """
+        self._pieces += 1
+        self._body_bytes += len(body)
+        if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:
+            rule = f"A body may come in {MOST_PIECES} pieces, and one more for each {MOST_PIECES} bytes."
+            self._refuse(Problem("bad-request", rule))
+        if self._refused:
+            raise HttpParserError
+        super().on_body(body)
+        self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
 
     def on_message_begin(self) -> None:
         """Start the clock of this request, unless there are too many before it; then the rest is not even parsed.
@@ -149,6 +166,7 @@ class HurriedProtocol(HttpToolsProtocol):
             raise HttpParserError
         super().on_message_begin()
         self._in_headers, self._header_bytes = True, 0
+        self._pieces = self._body_bytes = 0
         self._start_clock()
 
     def on_headers_complete(self) -> None:
