@@ -1577,6 +1577,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes:",
         "test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed",
     ),
+    _mutant(
+        "collector: of the bodies on a connection only the last one counts",
+        "return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
+        "return sum(len(cycle.body) for cycle in {last} if cycle is not None)",
+        "test_the_bodies_of_all_requests_on_a_connection_are_counted",
+    ),
     # -------------------- files
     _mutant(
         "files: a crash leaves half a file",

@@ -46,7 +46,7 @@ class Crowd:
         if self._received < self.limits.held_bytes // 4:
             return
         self._received = 0
-        held = {one: len(one.cycle.body) for one in connections if getattr(one, "cycle", None) is not None}
+        held = {one: one.held_bytes() for one in connections}
         total = sum(held.values())
         for one in sorted(held, key=held.__getitem__, reverse=True):
             if total <= self.limits.held_bytes:
@@ -103,8 +103,14 @@ class HurriedProtocol(HttpToolsProtocol):
         self.crowd.waiting.pop(self, None)
         for cycle in self._cycles:
             cycle.disconnected = True
+            cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
         self.pipeline.clear()  # nobody is there to read what they would say
         super().connection_lost(exc)
+
+    def held_bytes(self) -> int:
+        """Return how many bytes of bodies wait to be asked for: those of every request that is under way."""
+        last = getattr(self, "cycle", None)  # answered perhaps, and kept until the next one begins
+        return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)
 
     def data_received(self, data: bytes) -> None:
         """Go on as uvicorn does, unless the request was refused: then the rest of it is dropped."""

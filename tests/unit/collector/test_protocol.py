@@ -171,7 +171,7 @@ async def upload(*reads: bytes) -> tuple[int, Transport]:
             nonlocal taken
             taken += 1
 
-        protocol.crowd.received = count  # type: ignore[method-assign]
+        protocol.crowd.received = count  # type: ignore[assignment,method-assign]
         for read in reads:
             protocol.data_received(read)
     return taken, transport
@@ -195,3 +195,18 @@ def test_what_the_network_cuts_is_not_counted():
     begin = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n"
     taken, transport = asyncio.run(upload(begin, *[b"x"] * 5000))
     assert (taken, transport.written, transport.aborted) == (5000, b"", False)
+
+
+def test_the_bodies_of_all_requests_on_a_connection_are_counted():
+    async def run() -> tuple[HurriedProtocol, Transport]:
+        with connected(Limits(held_bytes=10_000)) as (protocol, transport):
+            body = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n" + b"x" * 4000
+            protocol.data_received(body + body)
+            assert (protocol.held_bytes(), transport.aborted) == (8000, False)
+            protocol.data_received(body)
+        return protocol, transport
+
+    protocol, transport = asyncio.run(run())
+    assert transport.aborted
+    assert protocol.crowd.evicted == 1
+    assert protocol.held_bytes() == 0, "an answer that is still being made keeps its request, but no body"
