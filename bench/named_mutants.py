@@ -1527,6 +1527,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "except ValueError as problem:  # noqa: BLE001 - one that gets away would be an answer less",
         "test_whatever_an_app_raises_there_is_an_answer",
     ),
+    _mutant(
+        "guard: an exception of the app's runs code where its traceback is read",
+        '_traceback_of: Callable[[BaseException], TracebackType | None] = vars(BaseException)["__traceback__"].__get__',
+        "_traceback_of: Callable[[BaseException], TracebackType | None] = lambda problem: problem.__traceback__",
+        "test_an_apps_own_exceptions_do_nothing_where_they_are_read[traceback]",
+    ),
+    _mutant(
+        "guard: a number that no float holds takes the others with it",
+        "return None if number is None else float(bounded(number))",
+        "return None if number is None else float(number)",
+        "test_a_number_that_no_float_holds_leaves_the_others_as_they_are",
+    ),
+    _mutant(
+        "agent: a number that is too long to be written is no answer",
+        'text = str(value) if number == found else ""',
+        "text = str(value)",
+        "test_a_number_of_any_length_is_told_and_answered[large]",
+    ),
     # -------------------- shares
     _mutant(
         "shares: a stated share is a divisor",
@@ -1552,6 +1570,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:",
         "if not self._refused and len(self._cycles) >= 1000 * self.crowd.limits.pipelined:",
         "test_more_requests_than_allowed_make_no_work",
+    ),
+    _mutant(
+        "collector: a body may come in any number of pieces",
+        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:",
+        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes:",
+        "test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed",
+    ),
+    _mutant(
+        "collector: of the bodies on a connection only the last one counts",
+        "return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
+        "return sum(len(cycle.body) for cycle in {last} if cycle is not None)",
+        "test_the_bodies_of_all_requests_on_a_connection_are_counted",
     ),
     # -------------------- files
     _mutant(

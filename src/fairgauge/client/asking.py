@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client.answer import Answer
-from fairgauge.client.numbers import is_number
+from fairgauge.client.numbers import told
 from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
@@ -80,8 +80,8 @@ def _wanted(said: str) -> list[str]:
 
 def _give(talk: Any, wanted: list[str], measured: Mapping[str, Any]) -> None:
     for name in wanted:
-        number = str(measured.get(name))
-        if is_number(number):  # what is none counts as nothing to measure
+        number = told(measured.get(name))
+        if number is not None:  # what is none counts as nothing to measure
             _say(talk, f"value {name}={number}".encode())
 
 

@@ -21,7 +21,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     connections: int = 4096  # beyond, the connection that waited longest is closed
     pipelined: int = 16  # requests on one connection that wait for their answers; beyond, it is closed
     faulty_lines: int = 100  # of a batch; beyond, nothing of it is counted
-    held_bytes: int = 2**25  # of bodies that are being received; beyond, batches are told to come again
+    held_bytes: int = 2**25  # of bodies that were not read yet; beyond, batches come again or are cut off
     exports: int = 4  # at once, for strangers, for readers and for operators each; beyond, come again
     listeners: int = 200  # browsers that watch a study live, of each of the three; beyond, come again
     waiting: int = 100_000  # single answers that wait for a commit, and as many of batches; beyond, come again

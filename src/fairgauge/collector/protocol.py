@@ -3,8 +3,9 @@
 uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
 request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
 request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
-requests of a connection wait for their answers and no more; whoever stops reading is dropped; and when there are too
-many connections the one that has waited longest for the other side makes room: whoever sends whole requests is served.
+requests of a connection wait for their answers and no more; bodies come in pieces of a sensible size; whoever stops
+reading is dropped; and when there are too many connections the one that has waited longest for the other side makes
+room: whoever sends whole requests is served.
 """
 
 import asyncio
@@ -19,6 +20,9 @@ from fairgauge.collector.config import Limits
 from fairgauge.collector.problems import MEDIA_TYPE, Problem
 
 SWEEP_SECONDS = 0.5
+# A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
+# The first of what is read at once is not counted, since it is the network that cuts there.
+MOST_PIECES = 1000
 
 
 class Crowd:
@@ -42,7 +46,7 @@ class Crowd:
         if self._received < self.limits.held_bytes // 4:
             return
         self._received = 0
-        held = {one: len(one.cycle.body) for one in connections if getattr(one, "cycle", None) is not None}
+        held = {one: one.held_bytes() for one in connections}
         total = sum(held.values())
         for one in sorted(held, key=held.__getitem__, reverse=True):
             if total <= self.limits.held_bytes:
@@ -81,6 +85,8 @@ class HurriedProtocol(HttpToolsProtocol):
     crowd: ClassVar[Crowd]
     _header_bytes = 0
     _begun_bytes = 0  # that came in since the request began
+    _pieces = 0  # of the body, but for those that are not counted
+    _body_bytes = 0
     _in_headers = False
     _in_body = False
     _refused = False
@@ -97,14 +103,21 @@ class HurriedProtocol(HttpToolsProtocol):
         self.crowd.waiting.pop(self, None)
         for cycle in self._cycles:
             cycle.disconnected = True
+            cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
         self.pipeline.clear()  # nobody is there to read what they would say
         super().connection_lost(exc)
+
+    def held_bytes(self) -> int:
+        """Return how many bytes of bodies wait to be asked for: those of every request that is under way."""
+        last = getattr(self, "cycle", None)  # answered perhaps, and kept until the next one begins
+        return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)
 
     def data_received(self, data: bytes) -> None:
         """Go on as uvicorn does, unless the request was refused: then the rest of it is dropped."""
         if self._refused:
             return
         self._begun_bytes = self._begun_bytes + len(data) if self._in_headers else len(data)
+        self._pieces -= 1
         super().data_received(data)
         if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
@@ -130,10 +143,20 @@ class HurriedProtocol(HttpToolsProtocol):
             self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of a body."""
-        if not self._refused:
-            super().on_body(body)
-            self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
+        """Count a part of a body, unless there are too many for its size; then the rest is not even parsed.
+
+        Raises:
+            HttpParserError: Which the parser hands on, without a look at what follows.
+        """
+        self._pieces += 1
+        self._body_bytes += len(body)
+        if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:
+            rule = f"A body may come in {MOST_PIECES} pieces, and one more for each {MOST_PIECES} bytes."
+            self._refuse(Problem("bad-request", rule))
+        if self._refused:
+            raise HttpParserError
+        super().on_body(body)
+        self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
 
     def on_message_begin(self) -> None:
         """Start the clock of this request, unless there are too many before it; then the rest is not even parsed.
@@ -149,6 +172,7 @@ class HurriedProtocol(HttpToolsProtocol):
             raise HttpParserError
         super().on_message_begin()
         self._in_headers, self._header_bytes = True, 0
+        self._pieces = self._body_bytes = 0
         self._start_clock()
 
     def on_headers_complete(self) -> None:

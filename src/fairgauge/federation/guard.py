@@ -7,10 +7,10 @@ and what the study does not list is answered as by somebody who lacks it, and ch
 
 import builtins
 import logging
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.client import Answer, Ledger, Limits
@@ -19,12 +19,16 @@ from fairgauge.client.fitting import misfits
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
-from fairgauge.study.numbers import exact
+from fairgauge.study.numbers import bounded, exact
 
 if TYPE_CHECKING:
     from fairgauge.client.site import SiteAnswer
 
 _logger = logging.getLogger(__name__)
+
+# As Python reads them, whatever a class of the app's own has under these names.
+_name_of: Callable[[type], str] = vars(type)["__name__"].__get__
+_traceback_of: Callable[[BaseException], TracebackType | None] = vars(BaseException)["__traceback__"].__get__
 
 
 @dataclass(frozen=True)
@@ -119,16 +123,23 @@ def _plain(entry: Any) -> str | int | float | None:
         case float():
             return float.__float__(entry)
     number = exact(entry)  # such as NumPy's
-    return None if number is None else float(number)
+    return None if number is None else float(bounded(number))
 
 
 def place(problem: BaseException) -> str:
-    """Return what kind of failure it was and where, in no words that the app could have made up while it ran."""
+    """Return what kind of failure it was and where, in no words that the app could have made up while it ran.
+
+    Nothing here runs code of the app: its exceptions, their classes, its modules and the names of its files can have
+    some.  So it reads with Python's own descriptors, and no line of source.
+    """
     kind = type(problem)
-    name = kind.__name__ if getattr(builtins, kind.__name__, None) is kind else "an exception of its own"
-    frames = traceback.extract_tb(problem.__traceback__)
-    last = next((frame for frame in reversed(frames) if _is_file(frame.filename)), None)
-    return name if last is None else f"{name} at {last.filename}:{last.lineno}"
+    called = str.__str__(_name_of(kind))
+    name = called if vars(builtins).get(called) is kind else "an exception of its own"
+    last, step = "", _traceback_of(problem)
+    while step is not None:
+        file = str.__str__(step.tb_frame.f_code.co_filename)
+        last, step = (f" at {file}:{step.tb_lineno}" if _is_file(file) else last), step.tb_next
+    return name + last
 
 
 def _is_file(name: str) -> bool:

@@ -12,17 +12,22 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Protocol
-from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from nvflare.apis.event_type import EventType
+from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
-from nvflare.apis.shareable import ReservedHeaderKey, Shareable
+from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
+from nvflare.fuel.sec.audit import AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
+from nvflare.widgets.fed_event import ClientFedEventRunner
 
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare.record import study_of
 
 _PLACE = "_process_task"
+# What NVFlare's widget does on these is no sending.
+_OF_THE_RUN = (EventType.SYSTEM_BOOTSTRAP, EventType.START_RUN, EventType.CHECK_END_RUN_READINESS, EventType.END_RUN)
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,13 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
         if found is None:
             return process(runner, task, fl_ctx)
         asked = ASKED[fl_ctx] = _read(runner, task)
-        reply = process(runner, task, fl_ctx)
+        try:
+            reply = process(runner, task, fl_ctx)
+        except BaseException:  # noqa: BLE001 - the runner writes to an object of the job's, which may raise anything
+            reply = make_reply(ReturnCode.EXECUTION_EXCEPTION)
+        fl_ctx.put(FLContextKey.TASK_RESULT, None, private=True, sticky=False)  # every line of a log would read it
         leaves = found.leaving(asked, reply)
-        for name, value in {**asked.headers, **_audited(reply)}.items():
+        for name, value in asked.headers.items():
             leaves.set_header(name, value)
         return leaves
 
@@ -82,18 +91,35 @@ def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
     setattr(ClientRunner, _PLACE, through_the_door)
 
 
+def hold_events() -> None:
+    """Let no event leave this process for the server; more than once is as good as once.
+
+    NVFlare's widget asks the event, its data and its context whether to send them, and each can be an object of a
+    job's that says one thing to a guard and another to the widget.  So it is not asked: what it hears is no more than
+    when a run begins and ends.
+    """
+    handle = ClientFedEventRunner.handle_event
+    if getattr(handle, "held", False):
+        return
+
+    @wraps(handle)
+    def held(widget: ClientFedEventRunner, event_type: str, fl_ctx: FLContext) -> None:
+        if type(event_type) is str and event_type in _OF_THE_RUN:  # a class of a job's own could equal them all
+            handle(widget, event_type, fl_ctx)
+
+    held.held = True  # type: ignore[attr-defined]
+    ClientFedEventRunner.handle_event = held
+
+
 def _read(runner: ClientRunner, task: Any) -> Asked:
     headers = {ReservedHeaderKey.TASK_NAME: task.name, ReservedHeaderKey.TASK_ID: task.task_id}
+    # An entry of our own in the site's audit: the runner tells the number of its own to an object of the job's.
+    audited = AuditService.add_job_event(
+        runner.job_id, task_name=task.name, task_id=task.task_id, msg="task came to fairgauge's guard"
+    )
+    if audited:  # the simulator keeps no audit
+        headers[ReservedHeaderKey.AUDIT_EVENT_ID] = audited
     if isinstance(task.data, Shareable) and task.data.get_cookie_jar():
         headers[ReservedHeaderKey.COOKIE_JAR] = deepcopy(task.data.get_cookie_jar())
     # Not from the task's context, whose name a job could change: it stands for a folder of the site's.
     return Asked(str(runner.engine.fl_ctx_mgr.identity_name), study_of(task.data), headers)
-
-
-def _audited(reply: Shareable) -> dict[str, str]:
-    """Return the number of the entry in the site's own audit, which the runner writes last; nothing but a number."""
-    key = ReservedHeaderKey.AUDIT_EVENT_ID
-    try:
-        return {key: str(UUID(reply.get_header(key)))} if type(reply) is Shareable else {}
-    except Exception:  # noqa: BLE001 - without an audit there is none
-        return {}

@@ -72,7 +72,7 @@ def not_done(result: Shareable, *, asked: bool) -> "Shareable | None":
     codes = _STOPPED if asked else _CODES
     try:
         code = codes.get(result.get_return_code())
-    except Exception:  # noqa: BLE001 - a job's code may return anything
+    except BaseException:  # noqa: BLE001 - a job's code may return anything, and an exit would be a reply less
         return None
     return None if code is None else make_reply(code)
 
@@ -95,6 +95,6 @@ def only_weights(result: Shareable) -> Shareable:
         arrays = {str(name): np.asarray(array, dtype=float) for name, array in dxo.data.items()}
         kept = DXO(dxo.data_kind, data=arrays, meta={MetaKey.NUM_STEPS_CURRENT_ROUND: 1}).to_shareable()
         fine = dxo.data_kind in _WEIGHTS and result.get_return_code() == ReturnCode.OK
-    except Exception:  # noqa: BLE001 - whatever it was, it does not leave
+    except BaseException:  # noqa: BLE001 - whatever it was, it does not leave
         fine = False
     return kept if fine else make_reply(ReturnCode.EXECUTION_RESULT_ERROR)

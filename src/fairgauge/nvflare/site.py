@@ -1,7 +1,7 @@
 """The site's part: what its own ``privacy.json`` names, and a job cannot leave out.
 
 NVFlare runs a site's filters before those of a job.  So the guard stands behind all of them, at the door
-(:mod:`fairgauge.nvflare.door`), and it also stands before the widget that sends events to the server.
+(:mod:`fairgauge.nvflare.door`), and it also holds the widget that sends events to the server.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,6 @@ from typing import Any
 
 from nvflare.apis.filter import Filter
 from nvflare.apis.fl_component import FLComponent
-from nvflare.apis.fl_constant import EventScope, FedEventHeader, FLContextKey
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.private.privacy_manager import PrivacyService
@@ -19,12 +18,13 @@ from fairgauge.client import Answer, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
+from fairgauge.client.numbers import told
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import guarded
-from fairgauge.nvflare.door import ASKED, Asked, keep_the_door
+from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
 from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
 
 SITE = "{site}"
@@ -71,8 +71,8 @@ class SiteGuard(FLComponent):
 
     A job's own filters and handlers of events come after the site's filters, so what they leave is not sent.  What is
     sent is made here once more, for the study that the task asked when it came: by the site's own agent, settings or
-    records, which repeat an answer from their ledger.  Events that a job sends to the server, which is how metrics are
-    streamed, are emptied and marked so that they are not sent.
+    records, which repeat an answer from their ledger.  Events for the server, which is how metrics are streamed, do not
+    leave.
 
     Guarantee: exact; whatever a job's executor, filters, handlers of events, headers, cookies and properties say, the
     reply to a task that asks a study is an answer of the site's own source or a refusal of a few fixed texts, or one of
@@ -86,11 +86,7 @@ class SiteGuard(FLComponent):
         super().__init__()
         self._source = Source(agent, settings, records)
         keep_the_door(_guard_of_the_site)
-
-    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:  # noqa: ARG002 - NVFlare's signature
-        """Look at the events that are about to leave."""
-        if fl_ctx.get_prop(FLContextKey.EVENT_SCOPE) == EventScope.FEDERATION:
-            _empty(fl_ctx.get_prop(FLContextKey.EVENT_DATA))
+        hold_events()
 
     def leaving(self, asked: Asked, reply: Shareable) -> Shareable:
         """Return what leaves for a task, whatever a job made of its result."""
@@ -152,12 +148,5 @@ def _answer_within(
         return checked
     wanted = [] if agent.answered(checked) else agent.wanted(checked)
     found = values() if wanted else {}
-    return agent.answer(checked, {name: str(found[name]) for name in wanted if name in found})
-
-
-def _empty(data: Any) -> None:
-    """Empty an event for the server."""
-    if isinstance(data, Shareable) and data.get_header(FedEventHeader.DIRECTION, "out") == "out":
-        data.clear()
-        # What came in is not sent out again: NVFlare's own way to know an event that is not to be sent.
-        data.set_header(FedEventHeader.DIRECTION, "in")
+    numbers = {name: told(found.get(name)) for name in wanted}
+    return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})

@@ -9,6 +9,8 @@ from fairgauge.errors import BadStudy
 from fairgauge.study.checks import LONGEST_DECIMAL, check_decimal, named
 
 LARGEST_EXPONENT = 400
+# No end of a range has as many digits: a larger number counts as that end, as this one does.
+BEYOND = 10**LONGEST_DECIMAL
 
 Number = float | str | Decimal | Fraction | SupportsIndex
 
@@ -27,6 +29,11 @@ def exact(value: object) -> Fraction | None:
         return Fraction(operator.index(value))  # type: ignore[arg-type]  # what has no index is no number
     except Exception:  # noqa: BLE001 - whatever it is and however it fails, it is no number, and nobody is told more
         return None
+
+
+def bounded(number: Fraction) -> Fraction:
+    """Return a number, or the nearest that is as good for every range and that a float or a short text can hold."""
+    return max(Fraction(-BEYOND), min(number, Fraction(BEYOND)))
 
 
 def decimal_text(field: str, value: Number) -> str:

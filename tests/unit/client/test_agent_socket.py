@@ -12,17 +12,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from fairgauge.client import Answer, agent_socket
+from fairgauge.client import Answer, Ledger, agent_socket
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.agent_socket import AgentService
 from fairgauge.client.asking import ask_agent
+from fairgauge.client.numbers import is_number, told
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
 from tests.samples import sample_study, two_questions
@@ -296,3 +300,19 @@ def test_the_check_says_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["--check", str(settings)]) == 1
     assert "must be closed to others" in capsys.readouterr().err
     assert main([str(tmp_path / "nothing.json")]) == 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, -(10**5000), Decimal("1e350"), 1e-300, Fraction(1, 3), np.float64(0.5)],
+    ids=["large", "negative", "decimal", "small", "fraction", "numpy"],
+)
+def test_a_number_of_any_length_is_told_and_answered(value: Any, tmp_path: Path) -> None:
+    said = told(value)
+    assert said is not None
+    assert is_number(said)
+    assert Fraction(said) == pytest.approx(max(-1e32, min(value, 1e32)))
+    settings = settle(tmp_path, askers_give=["recall"])
+    with serving(settings):
+        assert isinstance(ask_agent(tmp_path / "agent.sock", STUDY, lambda: {"recall": value}), Answer)
+    assert Ledger(tmp_path / "ledger.sqlite3").spent()

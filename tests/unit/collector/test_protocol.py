@@ -14,7 +14,7 @@ from uvicorn.protocols.http import httptools_impl
 from uvicorn.server import ServerState
 
 from fairgauge.collector.config import Limits
-from fairgauge.collector.protocol import HurriedProtocol, make_protocol
+from fairgauge.collector.protocol import MOST_PIECES, HurriedProtocol, make_protocol
 
 ASK = b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n"
 MOST = Limits().pipelined
@@ -153,3 +153,60 @@ def test_a_refusal_is_sent_although_more_came_with_it():
     assert transport.written.startswith(b"HTTP/1.1 431 ")
     assert transport.written.count(b"HTTP/1.1") == 1
     assert not transport.aborted
+
+
+BEGIN = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunks(size: int, count: int) -> bytes:
+    return b"%x\r\n%b\r\n" % (size, b"x" * size) * count
+
+
+async def upload(*reads: bytes) -> tuple[int, Transport]:
+    """Send a body, and return how many pieces of it were taken before it ended."""
+    with connected(Limits(held_bytes=2**40)) as (protocol, transport):
+        taken = 0
+
+        def count(*_: object) -> None:
+            nonlocal taken
+            taken += 1
+
+        protocol.crowd.received = count  # type: ignore[assignment,method-assign]
+        for read in reads:
+            protocol.data_received(read)
+    return taken, transport
+
+
+def test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed():
+    taken, transport = asyncio.run(upload(BEGIN, chunks(1, 40_000), chunks(1, 40_000)))
+    assert taken <= MOST_PIECES + 2
+    assert transport.written.startswith(b"HTTP/1.1 400 ")
+    assert b"1000 pieces" in transport.written
+    assert transport.closing
+
+
+@pytest.mark.parametrize(("size", "count"), [(2**16, 32), (1024, 2048), (100, 1000), (1, 1000)])
+def test_a_body_in_sensible_pieces_is_taken(size: int, count: int):
+    taken, transport = asyncio.run(upload(BEGIN, chunks(size, count), b"0\r\n\r\n"))
+    assert (taken, transport.written, transport.aborted) == (count, b"", False)
+
+
+def test_what_the_network_cuts_is_not_counted():
+    begin = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n"
+    taken, transport = asyncio.run(upload(begin, *[b"x"] * 5000))
+    assert (taken, transport.written, transport.aborted) == (5000, b"", False)
+
+
+def test_the_bodies_of_all_requests_on_a_connection_are_counted():
+    async def run() -> tuple[HurriedProtocol, Transport]:
+        with connected(Limits(held_bytes=10_000)) as (protocol, transport):
+            body = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n" + b"x" * 4000
+            protocol.data_received(body + body)
+            assert (protocol.held_bytes(), transport.aborted) == (8000, False)
+            protocol.data_received(body)
+        return protocol, transport
+
+    protocol, transport = asyncio.run(run())
+    assert transport.aborted
+    assert protocol.crowd.evicted == 1
+    assert protocol.held_bytes() == 0, "an answer that is still being made keeps its request, but no body"

@@ -110,6 +110,11 @@ def test_an_apps_own_classes_do_nothing_where_they_are_read(tmp_path: Path) -> N
     assert isinstance(guard(tmp_path).answer(STUDY, female, lambda: {"recall": Tricky(0.75)}), Answer)
 
 
+def test_a_number_that_no_float_holds_leaves_the_others_as_they_are() -> None:
+    found = given_by_app(lambda: {"recall": 0.75, "most": Decimal("1e350"), "least": Decimal("-1e350")})
+    assert found == {"recall": 0.75, "most": 1e32, "least": -1e32}
+
+
 def test_what_does_not_fit_is_said_on_the_device_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     found = guard(tmp_path).answer(STUDY, lambda: {"sex": NOT_LISTED}, lambda: {"recall": 76})
     assert isinstance(found, Answer)
@@ -137,3 +142,71 @@ def test_names_that_an_app_makes_up_are_not_repeated() -> None:
         told = place(problem)
     assert told.startswith("an exception of its own at ")
     assert "male" not in told
+
+
+class UntracedError(Exception):
+    """Does something of its own where its traceback is read."""
+
+    @property
+    def __traceback__(self) -> Any:  # type: ignore[override]
+        raise ValueError("female 0.75")
+
+
+class Unnamed(type):
+    """A class of classes that do something of their own where their name is read."""
+
+    @property
+    def __name__(cls) -> Any:  # type: ignore[override]
+        raise ValueError("female 0.75")
+
+
+class Loud(str):
+    """A text that does something of its own wherever it is used."""
+
+    def __hash__(self) -> int:
+        raise ValueError("female 0.75")
+
+    __eq__ = __str__ = __format__ = __fspath__ = __hash__  # type: ignore[assignment]
+
+
+class Loader:
+    """Does something of its own where a line of source is read."""
+
+    def get_source(self, _: str) -> str:
+        raise ValueError("female 0.75")
+
+
+def exception_of_a_loud_name() -> Any:
+    kind = type("Own", (Exception,), {})
+    kind.__name__ = Loud("female")
+    return kind()
+
+
+def raised_in(file: str) -> Any:
+    """Fail in a file of this name, in a module with a loader of its own."""
+    code = compile("raise ValueError('female 0.75')", "made up", "exec")
+    exec(code.replace(co_filename=file), {"__name__": "made", "__loader__": Loader()})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        UntracedError,
+        Unnamed("Own", (Exception,), {}),
+        exception_of_a_loud_name,
+        lambda: raised_in("nowhere.py"),
+        lambda: raised_in(Loud(__file__)),
+    ],
+    ids=["traceback", "class", "name", "source", "file"],
+)
+def test_an_apps_own_exceptions_do_nothing_where_they_are_read(
+    make: Callable[[], Exception], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> Any:
+        raise make()
+
+    found = guarded(lambda: guard(tmp_path).answer(STUDY, female, fail))
+    assert isinstance(found, Answer)
+    assert Ledger(tmp_path / "ledgers" / "0.sqlite3").pending() == [found]
+    assert __file__ in caplog.text
+    assert "0.75" not in caplog.text

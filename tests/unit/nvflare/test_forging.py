@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from nvflare.apis.fl_constant import FLContextKey, ReservedKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.fl_exception import UnsafeJobError
 from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
+from nvflare.fuel.sec.audit import Auditor, AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
 
 from fairgauge.client.refusals import refusal_text
@@ -119,6 +121,17 @@ class Forger:
             self.fill(self.kept)
 
 
+class Telling(dict[str, Any]):
+    """Headers that say something else where the runner writes the number of its entry in the audit."""
+
+    def __init__(self, said: bytes) -> None:
+        super().__init__(said="")
+        self._said = said.hex()
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, self._said if key == ReservedHeaderKey.AUDIT_EVENT_ID else value)
+
+
 def opened(sent: Shareable) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is sent, and its headers but for those that the runner makes after all, and makes empty here."""
     headers = dict(sent[ReservedHeaderKey.HEADERS])
@@ -183,6 +196,27 @@ def test_what_is_sent_is_what_the_source_gave(where: str, filters: bool, folder:
     assert not (folder / "forged" / "ledger.sqlite3").exists()
 
 
+@pytest.mark.parametrize("asked", [DOCUMENT, None])
+def test_the_number_in_the_audit_is_one_of_the_sites_own(
+    asked: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auditor = Auditor(str(folder / "audit.txt"))
+    monkeypatch.setattr(AuditService, "the_auditor", auditor)
+    stolen = (folder / SITE / "patients.csv").read_bytes()[21:37]
+
+    def tell(_task: Shareable, _ctx: FLContext) -> Shareable:
+        result = Shareable()
+        result[ReservedHeaderKey.HEADERS] = Telling(stolen)
+        return result
+
+    sent = run_task(SiteGuard(records=str(folder / SITE / "site.json")), tell, asked=asked)
+    auditor.close()
+    told = sent.get_header(ReservedHeaderKey.AUDIT_EVENT_ID)
+    assert UUID(told).bytes != stolen
+    (line,) = (line for line in (folder / "audit.txt").read_text().splitlines() if told in line)
+    assert line.endswith(f"[A:{TASK}#task-1]task came to fairgauge's guard")
+
+
 def test_the_twin_without_a_guard_sends_what_was_forged(folder: Path) -> None:
     text = stolen(folder / SITE)
     for where, (work, parts) in forgers(Forger(text)).items():
@@ -199,11 +233,40 @@ def fail(kind: type[BaseException]) -> Process:
 
 
 @pytest.mark.parametrize(
-    "work", [fail(ValueError), fail(RuntimeError), lambda _task, _ctx: make_reply(ReturnCode.ERROR)]
+    "work", [fail(ValueError), fail(RuntimeError), fail(SystemExit), lambda _task, _ctx: make_reply(ReturnCode.ERROR)]
 )
 def test_whether_the_job_failed_does_not_show(work: Process, folder: Path) -> None:
     sent = run_task(SiteGuard(records=str(folder / SITE / "site.json")), work, asked=DOCUMENT)
     assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+
+
+class Unwritable(Shareable):
+    """A result that raises where NVFlare's runner addresses it."""
+
+    def set_header(self, key: str, value: Any) -> None:
+        if key == ReservedHeaderKey.TASK_NAME:
+            raise KeyboardInterrupt("platypus")
+        super().set_header(key, value)
+
+
+class Leaving(Shareable):
+    """A result that ends the program where its code is read."""
+
+    def get_return_code(self, default: Any = None) -> Any:
+        raise SystemExit("platypus")
+
+
+@pytest.mark.parametrize("kind", [Unwritable, Leaving])
+def test_a_result_that_raises_where_it_is_read_is_answered(
+    kind: type[Shareable], folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    guard = SiteGuard(records=str(folder / SITE / "site.json"))
+    sent = run_task(guard, lambda _task, _ctx: kind(), asked=DOCUMENT)
+    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    sent = run_task(guard, lambda _task, _ctx: kind(), asked=None)
+    assert opened(sent)[0] == {}
+    assert sent.get_return_code() in {ReturnCode.EXECUTION_EXCEPTION, ReturnCode.EXECUTION_RESULT_ERROR}
+    assert "platypus" not in caplog.text
 
 
 def test_a_job_that_is_stopped_gives_no_answer(folder: Path) -> None:
