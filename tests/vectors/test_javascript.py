@@ -116,6 +116,26 @@ def values(count: int) -> str:
 
 
 @needs_node
+def test_what_the_client_charges_depends_on_the_study_alone(tmp_path: Path):
+    """As in Python: not on the group, nor on the form in which it is given."""
+    found = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(3)}));
+        const forms = [null, "female", "platypus", 7, ["female"], {{}}, ...[null, "female"].map((sex) => ({{ sex }}))];
+        const found = [];
+        for (const [i, group] of forms.entries()) {{
+          const ledger = new client.Ledger(`ledger ${{i}}`);
+          await ledger.answer(study, {{ group, values: {{}} }});
+          found.push((await ledger.recall(study.digest)).charges.map(([name]) => name));
+        }}
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found == [["sex"]] * 8
+
+
+@needs_node
 @pytest.mark.parametrize("losses", list(permutations((3, 9, 5))))
 def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: tuple[int, ...]):
     spent, readers, again = run_client(

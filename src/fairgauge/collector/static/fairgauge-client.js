@@ -1297,7 +1297,7 @@ export class Ledger {
           if (found) return answerIn(found);
           checkProfile(profile);
           checkStudyLimit(study, allowed.study);
-          const charges = chargesOf(study, profile);
+          const charges = chargesOf(study);
           checkLifetime(
             charges,
             past.flatMap((record) => record.charges),
@@ -1493,18 +1493,20 @@ export class Ledger {
 const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer", ["forgetful", {}]);
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
-/** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
-function chargesOf(study, profile) {
-  const named = isObject(profile.group);
+/**
+ * Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...].
+ *
+ * It depends on the study alone, and on nothing that a person has or lacks, nor on the form in which that is given.
+ */
+function chargesOf(study) {
   const costs = new Map();
   for (const { attribute, channel } of study.questions) {
     for (const { name } of factorsOf(attribute)) {
-      const account = named ? name : ""; // what is spent without naming an attribute counts against all
-      const before = costs.get(account) ?? fraction(0n);
-      costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
+      const before = costs.get(name) ?? fraction(0n);
+      costs.set(name, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
     }
   }
-  return [...costs].map(([account, cost]) => [account, plain(cost)]);
+  return [...costs].map(([name, cost]) => [name, plain(cost)]);
 }
 
 /**
@@ -1560,16 +1562,20 @@ export function checkStudyLimit(study, limit = LIMITS.study) {
   });
 }
 
-/** Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon]. */
+/**
+ * Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon].
+ *
+ * What versions up to 0.1 charged to no name, "", counts against every attribute.
+ */
 export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
   if (limit === null) return;
   for (const [account, cost] of charges) {
-    const met = past.filter(([name]) => account === "" || name === "" || name === account);
+    const met = past.filter(([name]) => name === "" || name === account);
     const sum = add(total(met), decimal(cost));
     if (!atMost(sum, limit)) {
       const [before, after] = [total(met), sum].map((amount) => roundedUp(amount, 6));
       throw new CannotAnswer(
-        `${account || "the group"} has cost epsilon ${before} on this device; an answer would make it ${after}, ` +
+        `${account} has cost epsilon ${before} on this device; an answer would make it ${after}, ` +
           `and the limit is ${limit}`,
         ["lifetime", { before, after, limit }],
       );
