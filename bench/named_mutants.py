@@ -244,6 +244,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_mark_names_an_attribute_only_if_the_study_has_it",
     ),
     _mutant(
+        "site: a quote that one record leaves open hides others",
+        "for line in file: row = _row(line) if",
+        "for row in csv.reader(file): if",
+        "test_one_record_moves_the_counts_by_no_more_than_one",
+    ),
+    _mutant(
+        "site: the end of a line within a record makes several of it",
+        'path.open(newline="\\n", encoding="utf-8-sig", errors="replace")',
+        'path.open(newline="", encoding="utf-8-sig", errors="replace")',
+        "test_one_record_moves_the_counts_by_no_more_than_one",
+    ),
+    _mutant(
         "ledger: sums of costs are rounded down",
         "_UPWARD = Context(prec=50, rounding=ROUND_CEILING) @dataclass",
         "_UPWARD = Context(prec=50) @dataclass",

@@ -114,7 +114,7 @@ class Conversation:
         """Return the reply to one line, both without the end of the line; it never raises."""
         try:
             found = self._reply(line)
-        except Exception as problem:  # noqa: BLE001 - its text might hold what a person gave
+        except BaseException as problem:  # noqa: BLE001 - its text might hold what a person gave; and engines panic
             _logger.error("a mistake in fairgauge: %s", type(problem).__name__)
             found = Refusal(UNTOLD)
         if isinstance(found, Refusal):
