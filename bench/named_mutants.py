@@ -256,6 +256,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_one_record_moves_the_counts_by_no_more_than_one",
     ),
     _mutant(
+        "silence: a class of the app's own decides whether there is an answer",
+        "text = plain_text(group) return",
+        "text = group if isinstance(group, str) else None return",
+        "test_no_entry_of_a_person_keeps_a_device_from_answering",
+    ),
+    _mutant(
+        "silence: an agent gives no answer for a profile that is none",
+        "profile = self._profile() found",
+        "self.check_profile() profile = self._profile() found",
+        "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
+    ),
+    _mutant(
         "ledger: sums of costs are rounded down",
         "_UPWARD = Context(prec=50, rounding=ROUND_CEILING) @dataclass",
         "_UPWARD = Context(prec=50) @dataclass",

@@ -18,7 +18,6 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from fairgauge.client.numbers import is_number
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
@@ -354,9 +353,7 @@ def _named(typed: list[str], known: list[str]) -> list[tuple[str, str]]:
 
 def _read_value(typed: str) -> tuple[str, str | None]:
     name, mark, number = typed.rpartition("=")
-    if not mark or not number:
-        return name, None
-    return name, number if is_number(number) else "not a number"
+    return name, number if mark and number else None
 
 
 def default_ledger() -> Path:

@@ -1,6 +1,6 @@
 """The agent as a process that is asked over its socket.
 
-Covers: fairgauge.client.asking, fairgauge.client.agent_command, fairgauge.client.numbers.
+Covers: fairgauge.client.asking, fairgauge.client.agent_command.
 """
 
 import json
