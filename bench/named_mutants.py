@@ -221,8 +221,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- ledger
     _mutant(
         "ledger: charges the cheapest question of an attribute",
-        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
-        "found[account] = min(found.get(account, Decimal(99)), question.channel.epsilon_bound)",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
+        "found[factor.name] = min(found.get(factor.name, Decimal(99)), question.channel.epsilon_bound)",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     _mutant(
@@ -230,6 +230,42 @@ NAMED: tuple[NamedMutant, ...] = (
         "for factor in question.attribute.factors: # an answer",
         "for factor in question.attribute.factors[:1]: # an answer",
         "test_crossed_attributes_are_charged_each",
+    ),
+    _mutant(
+        "ledger: what pays depends on the form in which a group is given",
+        "costs = charges(study) limits",
+        'costs = {n if isinstance(profile["group"], Mapping) else "": c for n, c in charges(study).items()} limits',
+        "test_what_pays_depends_on_the_study_alone",
+    ),
+    _mutant(
+        "ledger: a person's text is taken for the name of an attribute",
+        'if text.startswith(f"{name}=")), key=len, default=None)',
+        'if text.startswith(f"{name}=")), key=len, default=text.partition("=")[0] if "=" in text else None)',
+        "test_a_mark_names_an_attribute_only_if_the_study_has_it",
+    ),
+    _mutant(
+        "site: a quote that one record leaves open hides others",
+        "for line in file: row = _row(line) if",
+        "for row in csv.reader(file): if",
+        "test_one_record_moves_the_counts_by_no_more_than_one",
+    ),
+    _mutant(
+        "site: the end of a line within a record makes several of it",
+        'path.open(newline="\\n", encoding="utf-8-sig", errors="replace")',
+        'path.open(newline="", encoding="utf-8-sig", errors="replace")',
+        "test_one_record_moves_the_counts_by_no_more_than_one",
+    ),
+    _mutant(
+        "silence: a class of the app's own decides whether there is an answer",
+        "text = plain_text(group) return",
+        "text = group if isinstance(group, str) else None return",
+        "test_no_entry_of_a_person_keeps_a_device_from_answering",
+    ),
+    _mutant(
+        "silence: an agent gives no answer for a profile that is none",
+        "profile = self._profile() found",
+        "self.check_profile() profile = self._profile() found",
+        "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
     ),
     _mutant(
         "ledger: sums of costs are rounded down",
@@ -311,14 +347,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "ledger: charges the last question of an attribute",
-        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
-        "found[account] = question.channel.epsilon_bound",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
+        "found[factor.name] = question.channel.epsilon_bound",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     _mutant(
         "ledger: charges the first question of an attribute",
-        "found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)",
-        "found.setdefault(account, question.channel.epsilon_bound)",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
+        "found.setdefault(factor.name, question.channel.epsilon_bound)",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     # -------------------- limits
@@ -1883,9 +1919,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "javascript: charges the last question of an attribute",
-        "costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);",
-        "costs.set(account, channel.epsilon);",
+        "costs.set(name, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);",
+        "costs.set(name, channel.epsilon);",
         "test_the_dearest_question_is_what_a_ledger_charges",
+    ),
+    _mutant(
+        "javascript: what pays depends on the form in which a group is given",
+        "const charges = chargesOf(study);",
+        'const charges = isObject(profile.group) ? chargesOf(study) : chargesOf(study).map(([, c]) => ["", c]);',
+        "test_what_the_client_charges_depends_on_the_study_alone",
     ),
     _mutant(
         "javascript: the lifetime limit forgets what was spent before",
@@ -1894,9 +1936,9 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_python_says_the_client_says",
     ),
     _mutant(
-        "javascript: a new name is a new budget",
-        'account === "" || name === "" || name === account',
-        "name === account",
+        "javascript: what was once spent without a name is forgotten",
+        'const met = past.filter(([name]) => name === "" || name === account);',
+        "const met = past.filter(([name]) => name === account);",
         "test_what_python_says_the_client_says",
     ),
     _mutant(

@@ -70,7 +70,8 @@ class TestLimits:
         )
         assert found[:7] == [""] * 7
         assert found[7] == (
-            "the group has cost epsilon 7.690287 on this device; an answer would make it 8.788899, and the limit is 8"
+            f"{ANIMAL.name} has cost epsilon 7.690287 on this device; "
+            "an answer would make it 8.788899, and the limit is 8"
         )
         assert found[8].endswith("spends epsilon 4.094345, and this device allows 4 a study")
         assert found[9] == "", "unless somebody says otherwise"

@@ -94,7 +94,7 @@ def check_reports(reports: list[dict[str, Any]], *, at_least: int) -> None:
     for report in reports:
         assert report["again"] == 0, report
         assert report["state"] == "delivered", report
-        assert report["spent"] == {"": COST}, report
+        assert report["spent"] == {"sex": COST}, report
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_killed_at_random_moments(server: Recorder, folder: Path) -> None:
         killed += process.wait() == -signal.SIGKILL
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         assert Ledger(ledger).state(STUDY.digest) == "delivered"
-        assert {name: str(cost) for name, cost in Ledger(ledger).spent().items()} == {"": COST}
+        assert {name: str(cost) for name, cost in Ledger(ledger).spent().items()} == {"sex": COST}
         number += 1
         assert number < 100, "hardly any was killed in time"
     assert randomised_twice(server) == []

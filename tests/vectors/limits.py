@@ -48,22 +48,22 @@ def _lifetime(charges: dict[str, str], spent: list[tuple[str, str]], limit: str 
 
 def make() -> dict[str, Any]:
     """Return all vectors."""
-    four = [("", "4"), ("", "4")]
+    four = [("", "4"), ("", "4")]  # as ledgers of version 0.1 have it
     return {
         "defaults": {"study": str(STUDY_LIMIT), "lifetime": str(LIFETIME_LIMIT)},
         "studies": [
             _study(loss, limit) for loss in (3, 54, 55, 400) for limit in (None, "0", "1.1", "3.99", "4", "5.5", "6")
         ],
         "lifetimes": [
-            _lifetime({"": "4"}, four[:1], None),
-            _lifetime({"": "0.00000000000000000000000000000001"}, four, None),
-            _lifetime({"": "0"}, four, None),
+            _lifetime({"sex": "4"}, four[:1], None),
+            _lifetime({"sex": "0.00000000000000000000000000000001"}, four, None),
+            _lifetime({"sex": "0"}, four, None),
+            _lifetime({"sex": "4", "age": "4.1"}, four[:1], None),
             _lifetime({"sex": "2"}, [("sex", "6"), ("age", "7")], None),
             _lifetime(
                 {"sex": "2.000000000000000000000000000000000000000000000001"}, [("sex", "6"), ("age", "7")], None
             ),
             _lifetime({"sex": "2"}, [("sex", "4"), ("", "2.1")], None),
-            _lifetime({"": "2"}, [("sex", "4"), ("age", "2.1")], None),
             _lifetime({"sex": "1", "age": "1"}, [("age", "7.5")], None),
             _lifetime({"sex": "1"}, [("sex", "0.1")] * 9, "1.9"),
             _lifetime({"sex": "1"}, [("sex", "0.1")] * 9, "1.89999999"),

@@ -5,6 +5,7 @@ Browsers check the client's vectors too (``tests/browser``); Node does it in a s
 
 import json
 import math
+from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 
@@ -113,6 +114,83 @@ def asked(*losses: int) -> str:
 
 def values(count: int) -> str:
     return json.dumps({f"metric {number}": "0.5" for number in range(count)})
+
+
+FAR = ["1e300", "1e400", "-1e400", "1e-400", "0e999", "1" + "0" * 399, " 0.5 ", ".5", "5.", "+1", "0." + "1" * 398]
+NO_NUMBER = ["1.1e400", "1e401", "9e-401", "0." + "1" * 399, "9" * 401, "1_0", "٣", "0x1", "", ".", "e5", "NaN", "--1"]
+
+
+@needs_node
+def test_what_is_a_number_is_the_same_in_both_languages(tmp_path: Path):
+    texts = [*FAR, *NO_NUMBER]
+    found = run_client(
+        tmp_path,
+        f"""
+        const metric = {{ name: "recall", low: "0", high: "1" }};
+        const integers = [10n ** 400n, 10n ** 400n + 1n, -(10n ** 500n)];
+        const places = [...{json.dumps(texts)}, ...integers].map((value) => client.nearest(metric, value));
+        console.log(JSON.stringify(places.map((place) => place && [`${{place.n}}`, `${{place.d}}`])));
+        """,
+    )
+    values = [*texts, 10**400, 10**400 + 1, -(10**500)]
+    wanted = [Metric("recall", 0, 1).nearest(value) for value in values]
+    assert [None if place is None else Fraction(int(place[0]), int(place[1])) for place in found] == wanted
+    assert [place is None for place in wanted] == [*[False] * len(FAR), *[True] * len(NO_NUMBER), False, True, True]
+
+
+@needs_node
+def test_no_entry_of_a_person_keeps_the_client_from_answering(tmp_path: Path):
+    found = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(3)}));
+        const fail = () => {{ throw new Error("platypus"); }};
+        const traps = new Proxy({{}}, {{ getOwnPropertyDescriptor: fail, get: fail, getPrototypeOf: fail }});
+        const gone = Proxy.revocable({{}}, {{}});
+        gone.revoke();
+        const Ratio = client.ratio(1, 2).constructor;
+        const getter = (name) => Object.defineProperty({{}}, name, {{ get: fail, enumerable: true }});
+        const forged = [Object.create(Ratio.prototype), new Ratio("a", 0n), new Ratio(1n, 0n)];
+        const strange = [traps, gone.proxy, {{ toString: fail, valueOf: fail }}, Symbol("x"), ...forged];
+        const profiles = [
+          ...strange.flatMap((entry) => [
+            {{ group: {{ sex: entry }}, values: {{ "metric 0": entry }} }},
+            {{ group: entry, values: {{}} }},
+          ]),
+          {{ group: getter("sex"), values: getter("metric 0") }},
+          {{ group: traps, values: traps }},
+          Object.assign(getter("group"), {{ values: {{}} }}),
+        ];
+        let answered = 0;
+        for (const [i, profile] of profiles.entries()) {{
+          const ledger = new client.Ledger(`ledger ${{i}}`);
+          await ledger.answer(study, profile);
+          answered += (await ledger.recall(study.digest)).charges.length;
+        }}
+        console.log(JSON.stringify(answered === profiles.length));
+        """,
+    )
+    assert found
+
+
+@needs_node
+def test_what_the_client_charges_depends_on_the_study_alone(tmp_path: Path):
+    """As in Python: not on the group, nor on the form in which it is given."""
+    found = run_client(
+        tmp_path,
+        f"""
+        const study = await client.parseStudy(new TextEncoder().encode({asked(3)}));
+        const forms = [null, "female", "platypus", 7, ["female"], {{}}, ...[null, "female"].map((sex) => ({{ sex }}))];
+        const found = [];
+        for (const [i, group] of forms.entries()) {{
+          const ledger = new client.Ledger(`ledger ${{i}}`);
+          await ledger.answer(study, {{ group, values: {{}} }});
+          found.push((await ledger.recall(study.digest)).charges.map(([name]) => name));
+        }}
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found == [["sex"]] * 8
 
 
 @needs_node

@@ -20,16 +20,16 @@ from fairgauge.client.agent_site import AgentSite
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.numbers import is_number
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Study
+from fairgauge.study.numbers import exact
 
 VERSION = 1
 MOST_VALUES = 64
-# A line without a document: a value's name has 200 characters at most, of four bytes each, and its number about 100.
-LONGEST_WORDS = 1024
+# A line without a document: a value's name has 200 characters at most, of four bytes each, and its number 400.
+LONGEST_WORDS = 1280
 
 _logger = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class Conversation:
         """Return the reply to one line, both without the end of the line; it never raises."""
         try:
             found = self._reply(line)
-        except Exception as problem:  # noqa: BLE001 - its text might hold what a person gave
+        except BaseException as problem:  # noqa: BLE001 - its text might hold what a person gave; and engines panic
             _logger.error("a mistake in fairgauge: %s", type(problem).__name__)
             found = Refusal(UNTOLD)
         if isinstance(found, Refusal):
@@ -157,7 +157,7 @@ class Conversation:
     def _take(self, rest: bytes) -> str | Refusal:
         """Keep a value for the next answer; the text of a refusal never holds it."""
         name, mark, number = rest.decode(errors="replace").rpartition("=")
-        if not mark or not is_number(number) or len(self._given) >= MOST_VALUES:
+        if not mark or exact(number) is None or len(self._given) >= MOST_VALUES:
             return Refusal("line", "a value must be METRIC=X")
         self._given[name] = number
         return ""

@@ -67,7 +67,7 @@ def read_files(settings: "AgentSettings") -> "SiteSettings | None":
     from fairgauge.client.agent_site import AgentSite
 
     if settings.has_profile:
-        settings.read_profile()
+        settings.check_profile()
     return None if settings.site is None else AgentSite(settings.site, settings.mode).settings()
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +86,27 @@ class AgentSettings:
         return self.site is None or self.profile.exists()
 
     def read_profile(self) -> dict[str, Any]:
-        """Read the person's group and values.
+        """Read the person's groups and values; what is none of them counts as missing, whatever it is.
 
         Raises:
-            CannotAnswer: If it is no profile, or somebody may read it who may only ask.  The text holds nothing of it.
+            CannotAnswer: If the file cannot be read, or somebody may read it who may only ask.
         """
+        profile = self._profile()
+        found = profile if isinstance(profile, dict) else {}
+        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in ("group", "values")}
+
+    def check_profile(self) -> None:
+        """Refuse what is no profile, at set-up: later, what is in the file must not decide whether there is an answer.
+
+        Raises:
+            CannotAnswer: As above, or if it is no profile.  The text holds nothing of it.
+        """
+        profile = self._profile(errors="strict")
+        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
+            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
+
+    def _profile(self, errors: str = "replace") -> object:
+        """Return what the profile's file says, with numbers as they are written; None if it is no JSON."""
         try:
             with self.profile.open("rb") as file:
                 if os.name == "posix":
@@ -99,12 +114,14 @@ class AgentSettings:
                     problem = wrong(self.profile, found, self.mode, READ | WRITE, owned=False)
                     if problem is not None:
                         raise CannotAnswer(f"the profile is not safe: {problem}")
-                profile = json.loads(file.read(LONGEST_PROFILE), parse_float=Decimal, parse_int=Decimal)
-        except (OSError, ValueError, RecursionError):
-            profile = None
-        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
-            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
-        return profile
+                data = file.read(LONGEST_PROFILE)
+        except OSError as problem:
+            raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}") from None
+        try:
+            read: object = json.loads(data.decode(json.detect_encoding(data), errors), parse_float=str, parse_int=str)
+        except (ValueError, RecursionError):
+            return None
+        return read
 
 
 def _are_objects(profile: dict[str, Any]) -> bool:

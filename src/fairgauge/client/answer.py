@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.client.entries import entry_of, is_mapping, plain_text
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Question, Study
@@ -129,7 +130,7 @@ def check_profile(profile: object) -> None:
     """Refuse what has not the two parts of a profile, whatever is in them: that is a mistake of the program."""
     if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:
         raise CannotAnswer('a profile has two parts, "group" and "values"')
-    if not isinstance(profile["values"], Mapping):
+    if not is_mapping(profile["values"]):
         raise CannotAnswer('"values" must give a value for each metric\'s name')
 
 
@@ -168,7 +169,7 @@ def check_time(study: Study) -> None:
 
 def groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
     """Return the group for each attribute's name; one without a name is of the only attribute, or of none."""
-    if isinstance(group, Mapping):
+    if is_mapping(group):
         return group
     names = {factor.name for attribute in study.attributes for factor in attribute.factors}
     return dict.fromkeys(names, group) if len(names) == 1 else {}
@@ -179,13 +180,15 @@ def _channel_input(
 ) -> tuple[int | None, *tuple[Fraction | None, ...]]:
     """Return what the channel of a table takes; None for what is missing, not listed or no number."""
     attribute = table[0].attribute
-    places = [group_index(factor, groups.get(factor.name)) for factor in attribute.factors]
-    return _cell(attribute, places), *(question.metric.nearest(values.get(question.metric.name)) for question in table)
+    places = [group_index(factor, entry_of(groups, factor.name)) for factor in attribute.factors]
+    metrics = (question.metric for question in table)
+    return _cell(attribute, places), *(metric.nearest(entry_of(values, metric.name)) for metric in metrics)
 
 
 def group_index(attribute: Attribute, group: object) -> int | None:
     """Return the place of a group in an attribute's list; None for one that is not there."""
-    return attribute.groups.index(group) if isinstance(group, str) and group in attribute.groups else None
+    text = plain_text(group)
+    return attribute.groups.index(text) if text is not None and text in attribute.groups else None
 
 
 def _cell(attribute: Attribute, places: list[int | None]) -> int | None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client.answer import Answer
-from fairgauge.client.numbers import told
+from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
+from fairgauge.study.numbers import exact
 
 PATIENCE = 60.0
 LONGEST_REPLY = 2**16
@@ -80,8 +81,8 @@ def _wanted(said: str) -> list[str]:
 
 def _give(talk: Any, wanted: list[str], measured: Mapping[str, Any]) -> None:
     for name in wanted:
-        number = told(measured.get(name))
-        if number is not None:  # what is none counts as nothing to measure
+        number = entry_text(entry_of(measured, name))
+        if exact(number) is not None:  # what is none counts as nothing to measure
             _say(talk, f"value {name}={number}".encode())
 
 

@@ -18,7 +18,6 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from fairgauge.client.numbers import is_number
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
     "study": "A study document: a file, or an address.",
-    "group": "The person's group: female, or sex=female. Once for each attribute. - reads standard input.",
+    "group": "The person's group: sex=female, or female for one attribute. Once for each. - reads standard input.",
     "value": "The person's value of a metric: recall=0.83. Once for each metric. - reads standard input.",
     "send": "The collector's address. The answer is sent until it is counted.",
     "to_file": "Write the answer at the end of this file instead.",
@@ -130,10 +129,29 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def read_arguments(arguments: Sequence[str]) -> Request:
+    """Return what was asked for; a group or a value may be any text, also one that begins with a dash.
+
+    Raises:
+        SystemExit: For help, and for arguments that make no sense; never for the text of a group or a value.
+    """
+    left: list[str] = []
+    private: dict[str, list[str]] = {"--group": [], "--value": []}
+    rest = iter(arguments)
+    for argument in rest:
+        option, mark, text = argument.partition("=")
+        given = text if mark else next(rest, None) if option in private else None
+        if option in private and given is not None:
+            private[option].append(given)
+        else:
+            left.append(argument)
+    return Request(**vars(make_parser().parse_args(left)) | {name[2:]: given for name, given in private.items()})
+
+
 def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" = None) -> int:
     """Run the command and return its exit status: 0 fine, 1 the answer is no, 2 bad input."""
     try:
-        run(Request(**vars(make_parser().parse_args(arguments))), patience=patience)
+        run(read_arguments(sys.argv[1:] if arguments is None else arguments), patience=patience)
     except FairgaugeError as error:
         sys.stderr.write(f"fairgauge: {error}\n")
         return 2 if isinstance(error, InvalidInput) else 1
@@ -270,7 +288,7 @@ def _shown(moment: int | None) -> str:
     return "" if moment is None else shown(moment)
 
 
-def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str | None, dict[str, Any]]:
+def read_private(request: Request, study: "Study", stdin: TextIO | None) -> tuple[str | None, dict[str, Any]]:
     """Return the ticket and the profile, from the arguments or from standard input where they are ``-``.
 
     Standard input has the ticket on its first line if that is read from there.  Each further line is a value if it
@@ -281,7 +299,7 @@ def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str |
     """
     if isinstance(stdin, TextIOWrapper):
         stdin.reconfigure(errors="replace")  # bytes that are no text are no group that a study lists
-    lines = filter(None, map(str.strip, stdin))
+    lines = filter(None, map(str.strip, () if stdin is None else stdin))  # it may be closed
     ticket = next(lines, "") if request.ticket == "-" else request.ticket
     groups = [text for text in request.group if text != "-"]
     values = [text for text in request.value if text != "-"]
@@ -299,40 +317,43 @@ def read_private(request: Request, study: "Study", stdin: TextIO) -> tuple[str |
 def _check_typed(groups: list[str], values: list[str], study: "Study") -> None:
     """Refuse what cannot be read, without showing it."""
     known = _attributes(study)
-    names = [text.partition("=")[0] for text in groups if text.partition("=")[0] in known]
+    names = [name for name, _ in _named(groups, known)]
     if len(set(names)) < len(names):
         raise InvalidInput("group", "not shown", "must be given once for each attribute")
     if len(groups) > max(1, len(names)):
-        rule = f"must name its attribute, one of {', '.join(sorted(known))}: NAME=GROUP"
+        rule = f"must name its attribute, one of {', '.join(known)}: NAME=GROUP"
         raise InvalidInput("group", "not shown", rule)
     if not all("=" in text for text in values):
         raise InvalidInput("value", "not shown", "must be METRIC=X, such as recall=0.83")
 
 
-def _attributes(study: "Study") -> dict[str, tuple[str, ...]]:
-    """Return the groups of each attribute that a person has a group of."""
-    return {factor.name: factor.groups for attribute in study.attributes for factor in attribute.factors}
+def _attributes(study: "Study") -> list[str]:
+    """Return the names of the attributes that a person has a group of."""
+    return sorted({factor.name for attribute in study.attributes for factor in attribute.factors})
 
 
-def _read_groups(typed: list[str], study: "Study") -> Any:
-    """Read ``female`` or ``sex=female``; the latter unless the study has groups with a mark, and no such attribute.
+def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None]:
+    """Read ``sex=female``, or ``female`` where the study has one attribute; what is given twice counts as nothing.
 
-    Which of the two it is decides about the account that pays, and so must not depend on the person.
+    A name is what the study has as the name of an attribute, so that ``>=65`` is a group and names nothing.
     """
     known = _attributes(study)
-    pairs = [text.partition("=") for text in typed]
-    marked = any("=" in group for groups in known.values() for group in groups)
-    if pairs and all(mark for _, mark, _ in pairs) and (not marked or any(name in known for name, _, _ in pairs)):
-        often = Counter(name for name, _, _ in pairs)
-        return {name: group or None if often[name] == 1 else None for name, _, group in pairs}
-    return (typed[0] or None) if len(typed) == 1 else None
+    pairs = _named(typed, known)
+    if not pairs and len(typed) == len(known) == 1:
+        pairs = [(known[0], typed[0])]
+    often = Counter(name for name, _ in pairs)
+    return {name: group or None if often[name] == 1 else None for name, group in pairs}
+
+
+def _named(typed: list[str], known: list[str]) -> list[tuple[str, str]]:
+    """Return the attribute and the group of every text that begins with an attribute's name, the longest, and ``=``."""
+    names = [max((name for name in known if text.startswith(f"{name}=")), key=len, default=None) for text in typed]
+    return [(name, text[len(name) + 1 :]) for name, text in zip(names, typed, strict=True) if name is not None]
 
 
 def _read_value(typed: str) -> tuple[str, str | None]:
     name, mark, number = typed.rpartition("=")
-    if not mark or not number:
-        return name, None
-    return name, number if is_number(number) else "not a number"
+    return name, number if mark and number else None
 
 
 def default_ledger() -> Path:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairgauge.client.answer import group_index, groups_by_attribute
+from fairgauge.client.entries import entry_of
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
 
@@ -23,11 +24,11 @@ def misfits(study: Study, profile: Mapping[str, Any]) -> list[str]:
     for table in study.tables:
         abstain = table[0].channel.abstain
         for factor in table[0].attribute.factors:
-            given = groups.get(factor.name)
+            given = entry_of(groups, factor.name)
             if group_index(factor, given) is None and not (abstain and given is None):
                 found.append(f"{factor.name} must be one of {', '.join(factor.groups)}")
         for metric in (question.metric for question in table):
-            given = values.get(metric.name)
+            given = entry_of(values, metric.name)
             number = exact(given)
             inside = number is not None and Fraction(metric.low) <= number <= Fraction(metric.high)
             if not inside and not (abstain and given is None):

@@ -93,8 +93,9 @@ class Ledger:
         """Answer a study, or return the answer that it got before; either way it is on the disk first.
 
         Guarantee: exact; over the ledger's lifetime each study gets at most one randomisation, and the answers
-        about an attribute have a summed epsilon within the lifetime limit.  Whoever lacks a group or a value is charged
-        as everyone is: neither group nor value decides whether there is an answer.
+        about an attribute have a summed epsilon within the lifetime limit.  Every attribute that the study asks about
+        is charged by its name, whoever answers: neither group nor value decides whether there is an answer, nor what
+        pays for it.
 
         Args:
             study: The study.
@@ -116,7 +117,7 @@ class Ledger:
             if found is None:
                 check_profile(profile)
                 limits.check_study(study)
-                costs = charges(study, profile)
+                costs = charges(study)
                 limits.check_lifetime(costs, self._charges(connection))
                 moment = self._moment_for(study)
                 found = answer(study, profile, limit=limits, ticket=ticket)
@@ -136,7 +137,7 @@ class Ledger:
     def check(self, study: Study, *, limit: Limits) -> None:
         """Refuse a study that costs more than the device allows, whatever the profile says.
 
-        Groups are taken to be given by their attributes' names.  What the answer would be is not looked at.
+        What the answer would be is not looked at.
 
         Raises:
             NotPrivate: If a table spends more than one study may.
@@ -144,7 +145,7 @@ class Ledger:
         """
         limit.check_study(study)
         with self._transaction() as connection:
-            limit.check_lifetime(charges(study, {"group": {}}), self._charges(connection))
+            limit.check_lifetime(charges(study), self._charges(connection))
 
     def pending(self) -> list[Answer]:
         """Return the answers that still have to be delivered, in the order of their studies' digests."""
@@ -189,7 +190,7 @@ class Ledger:
             return held.token(connection, study)
 
     def spent(self) -> dict[str, Decimal]:
-        """Return what the answers cost each attribute in sum; "" is for groups that were given without a name."""
+        """Return what the answers cost each attribute in sum; "" is what version 0.1 charged to no name."""
         with self._transaction() as connection:
             rows = self._charges(connection)
         return {name: add_up(cost for account, cost in rows if account == name) for name, _ in rows}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study
@@ -11,7 +11,7 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     from fairgauge.study import Site
 
-# The account of groups that were given without saying of which attribute; no attribute has an empty name.
+# What versions up to 0.1 charged for a group that came without its attribute's name; ledgers of then still hold it.
 UNNAMED = ""
 
 Charges = Mapping[str, Decimal]
@@ -67,9 +67,7 @@ class Limits:
     def check_lifetime(self, charges: Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
         """Refuse charges that would bring an attribute above its lifetime limit.
 
-        What was spent without naming an attribute counts against every attribute, and a charge without a name
-        meets everything that was spent: who writes a study picks the names in it, so a new name must not be a
-        new budget.
+        What was once spent without naming an attribute counts against every attribute.
 
         Raises:
             CannotAnswer: Naming the attribute.
@@ -78,11 +76,11 @@ class Limits:
             return
         past = list(spent)
         for account, charge in charges.items():
-            before = add_up(cost for name, cost in past if account == UNNAMED or name in (UNNAMED, account))
+            before = add_up(cost for name, cost in past if name in (UNNAMED, account))
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(
-                    f"{account or 'the group'} has cost epsilon {_shown(before)} on this device; an answer would "
+                    f"{account} has cost epsilon {_shown(before)} on this device; an answer would "
                     f"make it {_shown(after)}, and the limit is {self.lifetime}"
                 )
 
@@ -99,18 +97,16 @@ def read_limit(field: str, typed: str) -> Decimal:
     raise InvalidInput(field, typed, "must be a number from 0 up")
 
 
-def charges(study: Study, profile: Mapping[str, Any]) -> Charges:
+def charges(study: Study) -> Charges:
     """Return what an answer costs each attribute: the most that any question about it spends.
 
-    It does not depend on the coin that picks the question, nor on the person's group or value; only on whether
-    the profile names its attributes, ``{"group": {"sex": ...}}``, or not, ``{"group": ...}``.
+    It depends on the study alone: not on the coin that picks the question, and on nothing that a person has or lacks,
+    nor on the form in which that is given.
     """
-    named = isinstance(profile["group"], Mapping)
     found: dict[str, Decimal] = {}
     for question in study.questions:
         for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them
-            account = factor.name if named else UNNAMED
-            found[account] = max(found.get(account, Decimal(0)), question.channel.epsilon_bound)
+            found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)
     return found
 
 

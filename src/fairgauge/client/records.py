@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairgauge.client.site import Record, entry_text
+from fairgauge.client.entries import entry_text
+from fairgauge.client.site import Record
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Site

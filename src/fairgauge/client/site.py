@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client.answer import (
@@ -23,6 +22,7 @@ from fairgauge.client.answer import (
     check_time,
     group_index,
 )
+from fairgauge.client.entries import entry_text
 from fairgauge.client.limits import Limits
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer, InvalidInput
@@ -219,14 +219,3 @@ def _place(metric: Metric, levels: Sequence[int], entry: object) -> tuple[int, F
     if levels[above] == position:
         return above, Fraction(1)
     return above, Fraction(position - levels[above - 1], levels[above] - levels[above - 1])
-
-
-def entry_text(entry: Any) -> str | None:
-    """Return an entry as text; None if there is nothing: no entry, no text, or not a number."""
-    try:
-        missing = entry is None or bool(entry != entry)  # noqa: PLR0124 - only what is not a number differs from itself
-    except TypeError:
-        missing = True  # pandas.NA is neither equal nor unequal
-    except ValueError:
-        missing = False  # an array, which no entry is
-    return None if missing else str(entry).strip() or None

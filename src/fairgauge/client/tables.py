@@ -12,13 +12,16 @@ from fairgauge.errors import InvalidInput, MissingExtra
 
 Entries = list[Any]
 
+_STOP = (KeyboardInterrupt, SystemExit)  # Polars panics with what is no Exception; these are somebody's wish
+
 
 def read_columns(given: Any, wanted: Sequence[str], perhaps: Sequence[str] = ()) -> dict[str, Entries]:
     """Return columns of a file, of a data frame of any engine that narwhals knows, or of a mapping.
 
     Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.  One
-    record that is broken does not end it: a row of a CSV file with more or fewer entries than names has no entry at
-    all, and bytes that are no UTF-8 are no group that a study lists and no number.
+    record that is broken does not end it, and takes no other one with it: each line of a CSV file is a record, whatever
+    quotes are in it; one with more or fewer entries than names has no entry at all; bytes that are no UTF-8 are no
+    group that a study lists and no number; and an entry that an engine cannot turn into one of Python's is missing.
 
     Args:
         given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.
@@ -63,23 +66,32 @@ def _file(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str
 
 def _csv(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str, Entries]:
     try:
-        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-            rows = csv.reader(file, strict=True)
-            names = next(rows, [])
+        # A line ends with \n or \r\n and with nothing else: what one person wrote must not make several records.
+        with path.open(newline="\n", encoding="utf-8-sig", errors="replace") as file:
+            names = next(csv.reader([file.readline()]), [])
             _check(wanted, names)
             places = {name: names.index(name) for name in (*wanted, *perhaps) if name in names}
             found: dict[str, Entries] = {name: [] for name in places}
-            for row in rows:
-                if not row:
+            for line in file:
+                row = _row(line)
+                if row == []:
                     continue  # an empty line
-                whole = len(row) == len(names)
+                whole = row is not None and len(row) == len(names)
                 for name, place in places.items():
-                    found[name].append(row[place] if whole else None)
+                    found[name].append(row[place] if row and whole else None)
     except (OSError, csv.Error):
         found = {}  # its text may hold an entry, so it is not chained
     if not found:
         _unreadable(path)
     return found
+
+
+def _row(line: str) -> list[str] | None:
+    """Return the entries of a line, read by itself, so that a quote that one person left open hides no other record."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return None  # an entry beyond all measure, or the end of a line within one
 
 
 def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path | None = None) -> dict[str, Entries]:
@@ -101,8 +113,10 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
         if set(wanted) <= set(names):
             there = list(dict.fromkeys([*wanted, *(name for name in perhaps if name in names)]))
             collected = frame.select(there).collect()
-            found = {name: collected[name].to_list() for name in there}
-    except Exception:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
+            found = {name: _entries(collected[name]) for name in there}
+    except _STOP:
+        raise
+    except BaseException:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
         names, found = (), None
     if found is not None:
         return found
@@ -112,6 +126,25 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
         raise InvalidInput("records", type(given).__name__, "cannot be read")
     _check(wanted, names)
     raise AssertionError("unreachable: what is wanted is there")  # pragma: no cover
+
+
+def _entries(column: Any) -> Entries:
+    """Return a column's entries; None for one that cannot be had, such as a day in the year 5,000,000 of Polars."""
+    try:
+        return list(column.to_list())
+    except _STOP:
+        raise
+    except BaseException:  # noqa: BLE001 - an engine panics for one entry
+        return [_entry(column, index) for index in range(len(column))]
+
+
+def _entry(column: Any, index: int) -> Any:
+    try:
+        return column[index]
+    except _STOP:
+        raise
+    except BaseException:  # noqa: BLE001 - as above
+        return None
 
 
 def _check(wanted: Sequence[str], names: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ import builtins
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,14 @@ from fairgauge.client.fitting import misfits
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
-from fairgauge.study.numbers import bounded, exact
+from fairgauge.study.numbers import exact
 
 if TYPE_CHECKING:
     from fairgauge.client.site import SiteAnswer
 
 _logger = logging.getLogger(__name__)
+# What a float can hold is beyond every range, as this is.
+_MOST = Fraction(10**300)
 
 # As Python reads them, whatever a class of the app's own has under these names.
 _name_of: Callable[[type], str] = vars(type)["__name__"].__get__
@@ -123,7 +126,7 @@ def _plain(entry: Any) -> str | int | float | None:
         case float():
             return float.__float__(entry)
     number = exact(entry)  # such as NumPy's
-    return None if number is None else float(bounded(number))
+    return None if number is None else float(max(-_MOST, min(number, _MOST)))
 
 
 def place(problem: BaseException) -> str:

@@ -18,7 +18,7 @@ from fairgauge.client import Answer, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
-from fairgauge.client.numbers import told
+from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
@@ -148,5 +148,5 @@ def _answer_within(
         return checked
     wanted = [] if agent.answered(checked) else agent.wanted(checked)
     found = values() if wanted else {}
-    numbers = {name: told(found.get(name)) for name in wanted}
+    numbers = {name: entry_text(entry_of(found, name)) for name in wanted}
     return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})

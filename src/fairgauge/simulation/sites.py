@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.client.entries import entry_text
 from fairgauge.client.records import Columns
-from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, check_record, entry_text, law_of
+from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, check_record, law_of
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.simulation.clients import Seed, generator

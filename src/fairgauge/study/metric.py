@@ -72,7 +72,7 @@ class Metric:
         """Return v times ``LEVEL_UNIT``, exactly, of the nearest value from low to high; None for what is no number.
 
         Nothing is refused: who stays silent because of a value would tell it.  No number is what is not one, what is
-        infinite, and what is above 10^400 or, but for 0, below 10^-400 in size.
+        infinite, what is above 10^400 or, but for 0, below 10^-400 in size, and what has more than 400 characters.
 
         >>> Metric("recall", 0, 1).nearest("76") == LEVEL_UNIT, Metric("recall", 0, 1).nearest("much")
         (True, None)

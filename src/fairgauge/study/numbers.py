@@ -1,39 +1,59 @@
 """Numbers as people give them: exact fractions of what a device measured, and decimals for a document."""
 
 import operator
+import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from fairgauge.errors import BadStudy
 from fairgauge.study.checks import LONGEST_DECIMAL, check_decimal, named
 
+# Beyond these nothing is a number that somebody measured, and as a fraction it could fill the memory.
 LARGEST_EXPONENT = 400
-# No end of a range has as many digits: a larger number counts as that end, as this one does.
-BEYOND = 10**LONGEST_DECIMAL
+LONGEST_NUMBER = 400
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,18})?", re.ASCII)
+_LARGEST = Fraction(10**LARGEST_EXPONENT)
+_LEAST = 1 / _LARGEST
 
 Number = float | str | Decimal | Fraction | SupportsIndex
 
 
 def exact(value: object) -> Fraction | None:
-    """Return the number as the fraction that it is, or None; whatever NumPy calls a number is one too."""
-    if isinstance(value, bool):
-        return None
+    """Return the number as the fraction that it is, or None; whatever NumPy calls a number is one too.
+
+    No number is what is infinite, above 10^400 or, but for 0, below 10^-400 in size, and what has more than 400
+    characters as text, or more digits as a decimal.
+
+    >>> exact("-.5e-3"), exact("1e401"), exact("1_0"), exact(True)
+    (Fraction(-1, 2000), None, None, None)
+    """
     try:
-        if isinstance(value, str):
-            value = Decimal(value)
-        if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
-            return None  # as a fraction it would fill the memory
-        if hasattr(value, "as_integer_ratio"):
-            return Fraction(*value.as_integer_ratio())
-        return Fraction(operator.index(value))  # type: ignore[arg-type]  # what has no index is no number
-    except Exception:  # noqa: BLE001 - whatever it is and however it fails, it is no number, and nobody is told more
+        number = _fraction(value)
+    except BaseException:  # noqa: BLE001 - whatever it is and however it fails, it is no number, and nobody is told more
         return None
+    return number if number is not None and (not number or _LEAST <= abs(number) <= _LARGEST) else None
 
 
-def bounded(number: Fraction) -> Fraction:
-    """Return a number, or the nearest that is as good for every range and that a float or a short text can hold."""
-    return max(Fraction(-BEYOND), min(number, Fraction(BEYOND)))
+def _fraction(value: Any) -> Fraction | None:
+    kind = type(value)  # and not its word: a class of somebody's own may say of itself what it likes
+    if issubclass(kind, bool):
+        return None
+    if issubclass(kind, str):
+        text = str.strip(value)
+        if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+            return None
+        value, kind = Decimal(text), Decimal
+    if issubclass(kind, Decimal):
+        if not value.is_finite() or not value:
+            return Fraction(0) if value == 0 else None
+        if abs(value.adjusted()) > LARGEST_EXPONENT or len(value.as_tuple().digits) > LONGEST_NUMBER:
+            return None
+    if hasattr(value, "as_integer_ratio"):
+        above, below = value.as_integer_ratio()
+        return Fraction(operator.index(above), operator.index(below))
+    return Fraction(operator.index(value))
 
 
 def decimal_text(field: str, value: Number) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from fairgauge.client import Answer, Ledger, load_study
 from fairgauge.client.agent import Agent
+from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Release, Study
@@ -104,13 +105,64 @@ def test_whoever_asks_whatever_cannot_tell_people_apart_by_who_answers(
     assert len({re.sub("[0-9a-f]{64}", "", record.getMessage()) for record in caplog.records}) == 1
 
 
-@pytest.mark.parametrize("profile", [{"group": "platypus", "values": {}}, ["platypus"], {"group": {}}, "platypus"])
-def test_what_is_no_profile_is_one_refusal_that_says_nothing(
-    profile: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+NO_PROFILES = {
+    "group no object": b'{"group": "platypus", "values": {}}',
+    "no object": b'["platypus"]',
+    "no values": b'{"group": {}}',
+    "text": b'"platypus"',
+    "null": b'{"group": null, "values": null}',
+    "more": b'{"group": {"sex": "platypus"}, "values": {}, "note": 1}',
+    "latin-1": '{"group": {"sex": "männlich platypus"}, "values": {}}'.encode("latin-1"),
+    "nested": b'{"group": {"sex": %b}, "values": {}}' % (b"[" * 50_000),
+    "nothing": b"",
+}
+STRANGE_PROFILES = {
+    "exponent": b'{"group": {"sex": "female"}, "values": {"recall": 1e99999999999999999999}}',
+    "exponent elsewhere": b'{"group": {"sex": "female"}, "values": {"recall": 0.5, "x": 1e99999999999999999999}}',
+    "integer": b'{"group": {"sex": "female"}, "values": {"recall": %b}}' % (b"9" * 6000),
+    "decimals": b'{"group": {"sex": "female"}, "values": {"recall": 0.%b}}' % (b"9" * 900_000),
+    "not a number": b'{"group": {"sex": "female"}, "values": {"recall": NaN}}',
+}
+
+
+@pytest.mark.parametrize(
+    "written", [*NO_PROFILES.values(), *STRANGE_PROFILES.values()], ids=[*NO_PROFILES, *STRANGE_PROFILES]
+)
+def test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged(
+    written: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    held = agent(tmp_path)
+    (tmp_path / "profile.json").write_bytes(written)
     with caplog.at_level(logging.DEBUG):
-        assert ask(agent(tmp_path, profile), STUDY) == "no device"
+        assert ask(held, STUDY).startswith("ok {")
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": STUDY.questions[0].channel.epsilon_bound}
     assert "platypus" not in caplog.text
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("written", NO_PROFILES.values(), ids=NO_PROFILES)
+def test_what_is_no_profile_is_told_to_its_owner_at_set_up(
+    written: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent(tmp_path)
+    (tmp_path / "profile.json").write_bytes(written)
+    for way in ([], ["--check"]):
+        assert main([str(tmp_path / "agent.json"), *way]) == 1
+        said = capsys.readouterr().err
+        assert 'profile.json must be {"group": {...}, "values": {...}}' in said
+        assert "platypus" not in said
+
+
+@pytest.mark.parametrize("number", ["1e300", "-1e300", "9" * 60, "1e-300", "0e500"])
+def test_numbers_far_away_are_numbers_also_from_whoever_asks(number: str, tmp_path: Path) -> None:
+    talk = agent(tmp_path, askers_give=["recall"]).conversation()
+    assert talk.reply(f"value recall={number}".encode()) == b"ok"
+
+
+def test_a_profile_that_is_gone_is_one_refusal(tmp_path: Path) -> None:
+    held = agent(tmp_path)
+    (tmp_path / "profile.json").unlink()
+    assert ask(held, STUDY) == "no device"
 
 
 def test_a_profile_that_everyone_may_read_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from fairgauge.client.command import HELP, Request, main, make_parser, read_priv
 from fairgauge.errors import BadLedger, InvalidInput
 from fairgauge.study import Attribute, Study
 from tests.recorder import Reply, recorder
-from tests.samples import sample_question, sample_study, two_questions
+from tests.samples import RECALL, sample_question, sample_study, two_questions
 
 SOURCE = Path(__file__).parents[3] / "src"
 AT_ONCE = Patience(tries=2, first=0, longest=0, timeout=5)
@@ -49,37 +49,44 @@ class TestReading:
     def test_from_arguments(self) -> None:
         assert self.read(group=["female"], value=["recall=0.83", "f=1=2"]) == (
             None,
-            {"group": "female", "values": {"recall": "0.83", "f=1": "2"}},
+            {"group": {"sex": "female"}, "values": {"recall": "0.83", "f=1": "2"}},
         )
 
     def test_named_groups(self) -> None:
         _, profile = self.read(study=two_questions(), group=["sex=female", "age=old"], value=["recall=1"])
         assert profile["group"] == {"sex": "female", "age": "old"}
 
-    def test_a_mark_is_part_of_the_group_only_where_the_study_has_such_groups(self) -> None:
-        """Whether an attribute is named decides which account pays: it depends on the study, not on the person."""
-        marked = sample_study(sample_question(attribute=Attribute("kind", ("sex=female", "other"))))
-        for sex in ("sex=female", "sex=male", "sex="):
-            assert self.read(group=[sex], study=marked)[1]["group"] == sex
-            assert self.read(group=[sex])[1]["group"] == {"sex": sex.partition("=")[2] or None}
-            assert self.read(group=[sex, "age=old"], study=two_questions())[1]["group"].keys() == {"sex", "age"}
-            assert self.read(group=[sex, "creed=one"])[1]["group"].keys() == {"sex", "creed"}
-        assert self.read(group=["kind=sex=female"], study=marked)[1]["group"] == {"kind": "sex=female"}
+    @pytest.mark.parametrize("group", ["<65", ">=65", "=65", "=", "age=65", "--", "-other", "sex"])
+    def test_a_mark_names_an_attribute_only_if_the_study_has_it(self, group: str) -> None:
+        """How a text is split depends on the study, and not on the person."""
+        for typed in (group, f"sex={group}"):
+            assert self.read(group=[typed])[1]["group"] == {"sex": group}
+            assert self.read(f"{typed}\n", group=["-"])[1]["group"] == {"sex": group}
+            assert self.read(group=[typed], study=two_questions())[1]["group"] == (
+                {"age": "65"} if typed == "age=65" else {"sex": group} if typed != group else {}
+            )
+
+    def test_an_attribute_whose_name_has_a_mark(self) -> None:
+        names = sample_study(*(sample_question(attribute=Attribute(name, ("x", "y"))) for name in ("a", "a=b")))
+        assert self.read(group=["a=b=x", "a=y"], study=names)[1]["group"] == {"a=b": "x", "a": "y"}
+
+    def test_a_program_may_say_more_than_the_study_asks(self) -> None:
+        assert self.read(group=["sex=female", "creed=one"])[1]["group"] == {"sex": "female"}
 
     def test_what_the_device_lacks(self) -> None:
-        assert self.read() == (None, {"group": None, "values": {}})
-        assert self.read(group=[""], value=["recall="])[1] == {"group": None, "values": {"recall": None}}
+        assert self.read() == (None, {"group": {}, "values": {}})
+        assert self.read(group=[""], value=["recall="])[1] == {"group": {"sex": None}, "values": {"recall": None}}
         assert self.read(group=["sex="])[1]["group"] == {"sex": None}
 
     def test_a_group_from_standard_input(self) -> None:
         assert self.read("\n female \n", group=["-"], value=["recall=1"])[1] == {
-            "group": "female",
+            "group": {"sex": "female"},
             "values": {"recall": "1"},
         }
 
     def test_values_from_standard_input(self) -> None:
         assert self.read("recall=1\nf1=0\n", group=["female"], value=["-"])[1] == {
-            "group": "female",
+            "group": {"sex": "female"},
             "values": {"recall": "1", "f1": "0"},
         }
 
@@ -94,7 +101,7 @@ class TestReading:
 
     def test_a_ticket_from_standard_input_comes_first(self) -> None:
         ticket, profile = self.read(f"{TICKET}\nfemale\n", ticket="-", group=["-"])
-        assert (ticket, profile["group"]) == (TICKET, "female")
+        assert (ticket, profile["group"]) == (TICKET, {"sex": "female"})
         assert self.read("", ticket="-")[0] == "", "which is no ticket, and is refused"
 
     def test_standard_input_is_left_alone_unless_asked_for(self) -> None:
@@ -102,9 +109,9 @@ class TestReading:
         read_private(Request("study.json", ["female"], ["recall=1"]), sample_study(), stdin)
         assert stdin.read() == "not for us"
 
-    @pytest.mark.parametrize("number", ["secret", "1e999999999", "0x1", "1_0", "NaN", "٣", "--1", "9" * 60])
-    def test_what_is_no_number_is_not_passed_on(self, number: str) -> None:
-        assert self.read(value=[f"recall={number}"])[1]["values"] == {"recall": "not a number"}
+    @pytest.mark.parametrize("number", ["secret", "1e999999999", "0x1", "1_0", "NaN", "٣", "--1", "9" * 401])
+    def test_what_is_no_number_counts_as_missing(self, number: str) -> None:
+        assert RECALL.nearest(self.read(value=[f"recall={number}"])[1]["values"]["recall"]) is None
 
     @pytest.mark.parametrize("number", ["1", "-1", "+0.5", ".5", "1.", "5e-1", "83E-02"])
     def test_numbers(self, number: str) -> None:
@@ -125,13 +132,13 @@ class TestReading:
         assert str(caught.value).startswith(said)
         assert "secret" not in repr(caught.value)
         _, profile = self.read(**request_)
-        assert profile["group"] in (None, {"sex": None}), "from a program it is nothing, and no refusal"
+        assert profile["group"] in ({}, {"sex": None}, {"sex": "secret"}), "from a program it is no refusal"
         assert profile["values"] in ({}, {"": None})
 
     def test_bytes_that_are_no_text(self) -> None:
         stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret\nrecall=0.5\n"), encoding="utf-8")
         _, profile = read_private(Request("study.json", ["-"], ["-"]), sample_study(), stdin)
-        assert profile == {"group": "\ufffdsecret", "values": {"recall": "0.5"}}
+        assert profile == {"group": {"sex": "\ufffdsecret"}, "values": {"recall": "0.5"}}
 
 
 class TestRunning:
@@ -235,7 +242,7 @@ class TestRunning:
     @pytest.mark.parametrize(
         ("more", "status", "said"),
         [
-            (["--limit", "1"], 1, "the group has cost epsilon 0 on this device"),
+            (["--limit", "1"], 1, "sex has cost epsilon 0 on this device"),
             (["--study-limit", "1"], 1, "and this device allows 1 a study"),
             (["--limit", "x"], 2, "limit=x: must be a number from 0 up"),
             (["--limit", "-1"], 2, "limit=-1: must be a Decimal from 0 up"),
@@ -280,6 +287,27 @@ class TestRunning:
             assert Answer.from_bytes(server.bodies[-1]).study == sample_study().digest
         assert capsys.readouterr() == ("Sample: answered, delivered\n", f"answered all the same, but {said}\n")
         assert sum(Ledger("ledger").spent().values()) > 1
+
+    @pytest.mark.parametrize("option", ["--group", "--value"])
+    @pytest.mark.parametrize("text", ["<65", ">=65", "sex=>=65", "-other", "--", "--help", "--group", "-o", ""])
+    def test_whatever_the_text_the_answer_and_what_pays_are_the_same(
+        self, here: Path, capsys: Any, option: str, text: str
+    ) -> None:
+        for number, typed in enumerate(([option, text], [f"{option}={text}"])):
+            ledger = f"ledger{number}"
+            assert main([*typed, "study.json", "--ledger", ledger]) == 0
+            assert Ledger(ledger).spent().keys() == {"sex"}
+        assert capsys.readouterr().out == 2 * "Sample: answered, not sent yet\n"
+
+    def test_an_option_without_its_text(self, here: Path, capsys: Any) -> None:
+        with pytest.raises(SystemExit):
+            main(["study.json", "--group"])
+        assert "argument --group: expected one argument" in capsys.readouterr().err
+
+    def test_standard_input_that_is_closed(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.stdin", None)
+        assert main(ARGUMENTS) == 0
+        assert main(["study.json", "--group", "-", "--value", "-", "--ledger", "another"]) == 0
 
     def test_a_command_for_what_is_there_already_draws_nothing(self, here: Path, capsys: Any) -> None:
         """With neither group nor value, not even empty ones, there is no profile."""

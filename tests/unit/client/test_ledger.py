@@ -22,7 +22,7 @@ from fairgauge.client.disk import rename_to_free
 from fairgauge.client.limits import UNLIMITED, add_up
 from fairgauge.crowd import promised
 from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.study import Release, Study, parse
+from fairgauge.study import Attribute, Release, Study, parse
 from tests.samples import sample_question, sample_study, two_questions
 from tests.silence import PEOPLE, Person, silent
 
@@ -37,6 +37,11 @@ def numbered(number: int) -> Study:
     return replace(STUDY, title=f"Study {number}")
 
 
+def asked_about(name: str) -> Study:
+    """A study like the sample, but about another attribute."""
+    return sample_study(sample_question(attribute=Attribute(name, ("young", "old"))))
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger")
@@ -47,7 +52,7 @@ class TestAnswer:
         first = ledger.answer(STUDY, PROFILE)
         again = [Ledger(str(ledger.path)).answer(STUDY, PROFILE) for _ in range(20)]
         assert {answer.to_bytes() for answer in again} == {first.to_bytes()}
-        assert ledger.spent() == {"": COST}
+        assert ledger.spent() == {"sex": COST}
 
     def test_a_study_that_is_not_open_costs_nothing(self, ledger: Ledger) -> None:
         for study in (replace(STUDY, opens="2999-01-01T00:00:00Z"), replace(STUDY, closes="2001-01-01T00:00:00Z")):
@@ -70,7 +75,7 @@ class TestAnswer:
     def test_studies_are_told_apart_by_their_digest(self, ledger: Ledger) -> None:
         ids = {ledger.answer(numbered(i), PROFILE).id for i in range(5)}
         assert len(ids) == 5
-        assert ledger.spent() == {"": add_up([COST] * 5)}
+        assert ledger.spent() == {"sex": add_up([COST] * 5)}
 
     def test_a_ticket_is_the_id(self, ledger: Ledger) -> None:
         ticket = "0123456789abcdef" * 2
@@ -137,7 +142,7 @@ class TestAnswer:
                 ledger.answer(numbered(number), PROFILE)
                 answered += 1
         assert answered == 7
-        assert add_up([COST] * 7) == ledger.spent()[""] <= 8 < add_up([COST] * 8)
+        assert add_up([COST] * 7) == ledger.spent()["sex"] <= 8 < add_up([COST] * 8)
         costly = parse(sample_study(sample_question(loss=60, epsilon="4.2")).to_bytes())
         with pytest.raises(NotPrivate, match=r"spends epsilon 4\.0943\d+, and this device allows 4 a study"):
             ledger.answer(costly, PROFILE)
@@ -150,6 +155,32 @@ class TestAnswer:
             "sex": study.questions[0].channel.epsilon_bound,
             "age": study.questions[1].channel.epsilon_bound,
         }
+
+    def test_an_account_without_a_name_of_before_counts_against_every_attribute(self, ledger: Ledger) -> None:
+        ledger.answer(STUDY, PROFILE)
+        with closing(sqlite3.connect(ledger.path)) as connection, connection:
+            connection.execute("UPDATE charges SET attribute = ''")
+        assert ledger.spent() == {"": COST}
+        with pytest.raises(CannotAnswer, match=r"age has cost epsilon 1\.098613 on this device"):
+            ledger.answer(asked_about("age"), NAMED, limit=add_up([COST, COST]).next_minus())
+        ledger.answer(asked_about("age"), NAMED, limit=add_up([COST, COST]))
+        assert ledger.spent() == {"": COST, "age": COST}
+
+
+FORMS: list[Any] = [None, "female", "platypus", ">=65", {"sex": "female"}, {"sex": None}, {}, {"age": "old"}, 7, ["x"]]
+
+
+@pytest.mark.parametrize("group", FORMS, ids=repr)
+def test_what_pays_depends_on_the_study_alone(ledger: Ledger, group: Any) -> None:
+    """Or who is refused later would tell what the person has, or in which form their program writes it."""
+    profile = {"group": group, "values": {"recall": 0.5}}
+    ledger.answer(STUDY, profile)
+    assert ledger.spent() == {"sex": COST}
+    ledger.answer(two_questions(), profile)
+    assert ledger.spent().keys() == {"sex", "age"}
+    with pytest.raises(CannotAnswer, match="sex has cost"):
+        ledger.answer(numbered(1), profile, limit=add_up([COST, COST]))
+    ledger.answer(asked_about("creed"), profile, limit=COST)
 
 
 class TestDelivery:
@@ -183,7 +214,7 @@ class TestFile:
         rows = [line for line in dump if line.startswith("INSERT")]
         assert rows == [
             f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}',{answer.symbol},'pending');",
-            f"INSERT INTO \"charges\" VALUES('{answer.study}','','{COST}','{COST}','0');",
+            f"INSERT INTO \"charges\" VALUES('{answer.study}','sex','{COST}','{COST}','0');",
         ]
 
     def test_is_for_its_owner_only(self, ledger: Ledger) -> None:
@@ -414,7 +445,7 @@ def test_processes_share_a_ledger(ledger: Ledger, fresh: bool) -> None:
     assert len(kept) == 4, "as many as the limit allows, whoever came first"
     assert all(len(found) == 1 for found in kept)
     assert sorted(answer.to_bytes() for answer in ledger.pending()) == sorted(f.pop() or b"" for f in kept)
-    assert ledger.spent() == {"": add_up([COST] * 4)}
+    assert ledger.spent() == {"sex": add_up([COST] * 4)}
 
 
 def test_threads_share_a_ledger(ledger: Ledger) -> None:
@@ -464,7 +495,7 @@ def test_an_answer_that_is_damaged_is_not_taken_for_none(ledger: Ledger) -> None
 
 def test_what_costs_nothing_is_in_order(ledger: Ledger) -> None:
     damaged("UPDATE charges SET epsilon = '0'")(ledger.path)
-    assert ledger.spent() == {"": Decimal(0)}
+    assert ledger.spent() == {"sex": Decimal(0)}
 
 
 def test_a_ledger_that_vanishes_while_it_is_used_is_named(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -486,8 +517,8 @@ class TestTwoSums:
         assert crowd is not None
         ledger.answer(STUDY, PROFILE)
         ledger.answer(self.RELEASED, PROFILE)
-        assert ledger.spent() == {"": add_up([COST, COST])}
-        found = ledger.spent_towards_readers()[""]
+        assert ledger.spent() == {"sex": add_up([COST, COST])}
+        found = ledger.spent_towards_readers()["sex"]
         assert (found.epsilon, found.delta) == (add_up([COST, crowd.epsilon]), Decimal("1e-8"))
         assert crowd.epsilon < COST / 3
 
@@ -507,10 +538,10 @@ class TestTwoSums:
                 connection.execute(f"ALTER TABLE charges DROP COLUMN {name}")
             connection.execute("PRAGMA user_version = 1")
         assert ledger.answer(STUDY, PROFILE) == first
-        found = ledger.spent_towards_readers()[""]
-        assert (ledger.spent(), found.epsilon, found.delta) == ({"": COST}, COST, Decimal(0))
+        found = ledger.spent_towards_readers()["sex"]
+        assert (ledger.spent(), found.epsilon, found.delta) == ({"sex": COST}, COST, Decimal(0))
         ledger.answer(self.RELEASED, PROFILE)
-        assert ledger.spent() == {"": add_up([COST, COST])}
+        assert ledger.spent() == {"sex": add_up([COST, COST])}
 
 
 def test_what_ties_a_token_to_its_ticket_is_not_in_the_file_any_more(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from decimal import Context, Decimal
 from itertools import permutations
-from typing import Any
 
 import pytest
 
@@ -10,10 +9,7 @@ from fairgauge.client import Limits
 from fairgauge.client.limits import UNLIMITED, UNNAMED, add_up, charges, read_limit
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import RECALL, SEX, draft_study, sample_question, sample_study, two_questions
-
-NAMED = {"group": {"sex": "female", "age": "old"}, "values": {}}
-BARE = {"group": "female", "values": {}}
+from tests.samples import RECALL, SEX, draft_study, sample_question, sample_study
 
 
 class TestCharges:
@@ -25,31 +21,20 @@ class TestCharges:
         dearest = asked[1].channel.epsilon_bound
         assert all(question.channel.epsilon_bound < dearest for question in (asked[0], asked[2]))
         for order in permutations(asked):
-            assert charges(sample_study(*order, age), NAMED) == {"sex": dearest, "age": age.channel.epsilon_bound}
-
-    def test_a_group_without_a_name_pays_from_its_own_account(self) -> None:
-        study = sample_study()
-        assert charges(study, BARE) == {UNNAMED: study.questions[0].channel.epsilon_bound}
-
-    def test_they_are_the_same_for_everyone(self) -> None:
-        study = two_questions()
-        nobody: dict[str, Any] = {"group": {}, "values": {}}
-        assert charges(study, NAMED) == charges(study, nobody)
+            assert charges(sample_study(*order, age)) == {"sex": dearest, "age": age.channel.epsilon_bound}
 
     def test_they_are_not_below_the_exact_epsilon(self) -> None:
         study = sample_study()
         loss = study.questions[0].channel.loss
         assert loss is not None
         exact = Context(prec=80).divide(Decimal(loss.numerator), Decimal(loss.denominator)).ln(Context(prec=80))
-        assert exact < charges(study, BARE)[UNNAMED] < exact + Decimal("1e-48")
+        assert exact < charges(study)["sex"] < exact + Decimal("1e-48")
 
 
 def test_crossed_attributes_are_charged_each() -> None:
     study = draft_study()
     cost = study.questions[0].channel.epsilon_bound
-    named = {"group": {"sex": "male"}, "values": {}}
-    assert charges(study, named) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
-    assert charges(study, {"group": None, "values": {}}) == {"": max(q.channel.epsilon_bound for q in study.questions)}
+    assert charges(study) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
 
 
 class TestStudyLimit:
@@ -79,15 +64,13 @@ class TestLifetime:
         with pytest.raises(CannotAnswer):
             Limits(Decimal(1)).check_lifetime({"sex": Decimal("0.1") + Decimal("1e-20")}, tenths)
 
-    def test_a_new_name_is_not_a_new_budget_for_a_group_without_a_name(self) -> None:
+    def test_what_was_once_spent_without_a_name_counts_against_every_attribute(self) -> None:
         limits, one = Limits(Decimal(2)), Decimal(1)
-        limits.check_lifetime({UNNAMED: one}, [("sex", one)])
-        with pytest.raises(CannotAnswer, match="the group has cost epsilon 2 on this device"):
-            limits.check_lifetime({UNNAMED: one}, [("sex", one), ("gender", one)])
+        limits.check_lifetime({"sex": one}, [(UNNAMED, one), ("age", one)])
         with pytest.raises(CannotAnswer, match="sex has cost"):
             limits.check_lifetime({"sex": one}, [(UNNAMED, one), (UNNAMED, one)])
 
-    def test_attributes_that_the_device_names_have_a_budget_each(self) -> None:
+    def test_attributes_have_a_budget_each(self) -> None:
         Limits(Decimal(2)).check_lifetime({"sex": Decimal(2)}, [("age", Decimal(2))])
 
     def test_one_attribute_above_is_enough_to_refuse(self) -> None:

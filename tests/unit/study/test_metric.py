@@ -35,6 +35,17 @@ class TestMetric:
         assert position == v * LEVEL_UNIT
         assert type(position.numerator) is int
 
+    def test_a_number_of_any_length_is_read_at_once(self) -> None:
+        """A fraction of 900,000 digits would take a minute, and one of 10^9 all memory."""
+        for value in (
+            "0." + "9" * 900_000,
+            Decimal("0." + "9" * 900_000),
+            Decimal("1e999999999"),
+            Decimal("1e-999999999"),
+        ):
+            assert RECALL.nearest(value) is None
+        assert RECALL.nearest(Decimal("0e999999999")) == -LEVEL_UNIT
+
     def test_position_uses_low_and_high(self) -> None:
         metric = Metric("error", "-0.5", "2")
         assert metric.position("-0.5") == -LEVEL_UNIT

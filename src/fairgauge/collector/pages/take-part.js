@@ -85,10 +85,8 @@ function ask(visit, study, told) {
     event.preventDefault();
     const bad = fields.filter((field) => !field.check());
     if (bad.length) return bad[0].focus();
-    const group = Object.fromEntries(groups.map((field) => [field.name, field.read()]));
-    // Without a name for the attribute all studies share one account: here the study chose the names, not the person.
     const profile = {
-      group: groups.length > 1 ? group : groups[0].read(),
+      group: Object.fromEntries(groups.map((field) => [field.name, field.read()])),
       values: Object.fromEntries(values.map((field) => [field.name, field.read()])),
     };
     const [button, drawing] = [visit.get("draw"), visit.get("drawing")];

@@ -80,24 +80,60 @@ export function decimal(text) {
 /** Tell whether a fraction is at most a limit, a decimal in a string. */
 export const atMost = (amount, limit) => compare(amount, decimal(limit)) <= 0n;
 
-/** Return what a person or a program gave as a number, exactly; null if it is none. */
+const LARGEST_EXPONENT = 400;
+const LONGEST_NUMBER = 400;
+const LARGEST = 10n ** BigInt(LARGEST_EXPONENT);
+
+/** Return what code of somebody else gives; null if it throws: that must not decide whether there is an answer. */
+function attempt(work) {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Return what a person or a program gave as a number, exactly; null if it is none.
+ *
+ * No number is what is infinite, above 10^400 or, but for 0, below 10^-400 in size, and text of more than 400 characters.
+ */
 function exact(value) {
-  if (value instanceof Ratio) return fraction(value.part, value.whole);
-  if (!["string", "number", "bigint"].includes(typeof value)) return null;
-  const match = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(value).trim());
-  if (!match) return null;
+  const found = attempt(() => fractionOf(value));
+  if (!found || found.n === 0n) return found;
+  const { n, d } = { n: found.n < 0n ? -found.n : found.n, d: found.d };
+  return n <= LARGEST * d && d <= LARGEST * n ? found : null;
+}
+
+function fractionOf(value) {
+  if (typeof value === "bigint") return fraction(value);
+  if (typeof value === "object" && value instanceof Ratio) return fraction(...value.counts);
+  if (!["string", "number"].includes(typeof value)) return null;
+  const text = String(value).trim();
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,18}))?$/.exec(text);
+  if (!match || text.length > LONGEST_NUMBER) return null;
   const [, sign, whole, places = "", power = "0"] = match;
   if (!(whole + places)) return null;
-  if (Math.abs(Number(power)) > 400) return null;
+  const digits = (whole + places).replace(/^0+/, "");
+  if (!digits) return fraction(0n);
   const exponent = Number(power) - places.length;
-  const n = BigInt(whole + places) * (sign === "-" ? -1n : 1n);
+  if (Math.abs(digits.length - 1 + exponent) > LARGEST_EXPONENT) return null;
+  const n = BigInt(digits) * (sign === "-" ? -1n : 1n);
   return exponent < 0 ? fraction(n, 10n ** BigInt(-exponent)) : fraction(n * 10n ** BigInt(exponent));
 }
 
 /** A value that was counted: `ratio(83, 100)` is exactly 83/100. */
 class Ratio {
+  #counts;
+
   constructor(part, whole) {
-    Object.assign(this, { part, whole });
+    this.#counts = [part, whole];
+  }
+
+  /** The two integers; none for what only looks like a ratio. */
+  get counts() {
+    const proper = this.#counts.every((count) => typeof count === "bigint") && this.#counts[1] > 0n;
+    return proper ? this.#counts : null;
   }
 }
 
@@ -1202,8 +1238,9 @@ export function answer(study, profile, { limits = {}, ticket = null, bits = secu
   checkPrivacy(study);
   checkStudyLimit(study, allLimits(limits).study);
   checkProfile(profile);
-  const groups = groupsByAttribute(study, profile.group);
-  const inputs = study.tables.map((table) => channelInput(table, groups, profile.values));
+  const groups = groupsByAttribute(study, own(profile, "group"));
+  const values = own(profile, "values");
+  const inputs = study.tables.map((table) => channelInput(table, groups, values));
   const picked = secureBelow(inputs.length, bits);
   const symbol = study.offsets[picked] + study.tables[picked][0].channel.draw(...inputs[picked], bits);
   return { study: study.digest, id: ticket ?? hexadecimal(crypto.getRandomValues(new Uint8Array(16))), symbol };
@@ -1232,14 +1269,15 @@ function checkOpen({ opens, closes }) {
   }
 }
 
-const own = (object, name) => (Object.hasOwn(object, name) ? (object[name] ?? null) : null);
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const own = (object, name) => attempt(() => (Object.hasOwn(object, name) ? (object[name] ?? null) : null));
+const isObject = (value) =>
+  typeof value === "object" && value !== null && attempt(() => !Array.isArray(value)) === true;
 
 function checkProfile(profile) {
   if (!isObject(profile) || !("group" in profile) || !("values" in profile) || Object.keys(profile).length !== 2) {
     throw new CannotAnswer('a profile has two parts, "group" and "values"');
   }
-  if (!isObject(profile.values)) throw new CannotAnswer('"values" must give a value for each metric\'s name');
+  if (!isObject(own(profile, "values"))) throw new CannotAnswer('"values" must give a value for each metric\'s name');
 }
 
 function checkTicket(ticket) {
@@ -1297,7 +1335,7 @@ export class Ledger {
           if (found) return answerIn(found);
           checkProfile(profile);
           checkStudyLimit(study, allowed.study);
-          const charges = chargesOf(study, profile);
+          const charges = chargesOf(study);
           checkLifetime(
             charges,
             past.flatMap((record) => record.charges),
@@ -1493,18 +1531,20 @@ export class Ledger {
 const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer", ["forgetful", {}]);
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
-/** Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...]. */
-function chargesOf(study, profile) {
-  const named = isObject(profile.group);
+/**
+ * Return what an answer costs each attribute, the most that any question about it spends: [[name, epsilon]...].
+ *
+ * It depends on the study alone, and on nothing that a person has or lacks, nor on the form in which that is given.
+ */
+function chargesOf(study) {
   const costs = new Map();
   for (const { attribute, channel } of study.questions) {
     for (const { name } of factorsOf(attribute)) {
-      const account = named ? name : ""; // what is spent without naming an attribute counts against all
-      const before = costs.get(account) ?? fraction(0n);
-      costs.set(account, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
+      const before = costs.get(name) ?? fraction(0n);
+      costs.set(name, compare(before, channel.epsilon) < 0n ? channel.epsilon : before);
     }
   }
-  return [...costs].map(([account, cost]) => [account, plain(cost)]);
+  return [...costs].map(([name, cost]) => [name, plain(cost)]);
 }
 
 /**
@@ -1560,16 +1600,20 @@ export function checkStudyLimit(study, limit = LIMITS.study) {
   });
 }
 
-/** Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon]. */
+/**
+ * Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon].
+ *
+ * What versions up to 0.1 charged to no name, "", counts against every attribute.
+ */
 export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
   if (limit === null) return;
   for (const [account, cost] of charges) {
-    const met = past.filter(([name]) => account === "" || name === "" || name === account);
+    const met = past.filter(([name]) => name === "" || name === account);
     const sum = add(total(met), decimal(cost));
     if (!atMost(sum, limit)) {
       const [before, after] = [total(met), sum].map((amount) => roundedUp(amount, 6));
       throw new CannotAnswer(
-        `${account || "the group"} has cost epsilon ${before} on this device; an answer would make it ${after}, ` +
+        `${account} has cost epsilon ${before} on this device; an answer would make it ${after}, ` +
           `and the limit is ${limit}`,
         ["lifetime", { before, after, limit }],
       );
