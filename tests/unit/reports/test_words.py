@@ -7,8 +7,8 @@ import pytest
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
 from fairgauge.reports import words
-from fairgauge.study import Metric
-from tests.samples import RECALL, sample_question
+from fairgauge.study import Attribute, Metric
+from tests.samples import RECALL, sample_channel, sample_question
 from tests.surveys import tells_all
 
 QUESTION = sample_question()
@@ -198,3 +198,14 @@ def test_all_sentences_start_with_the_verdict():
     assert [sentence.split()[0] for sentence in plain] == ["The", "A", "The", "That", "Forging"]
     assert [sentence.removeprefix(IF) for sentence in sentences] == plain
     assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
+
+
+def test_a_gap_between_several_groups_rests_on_how_often_they_answered():
+    """Women of all ages count as they answered: if young women answer more often, the margin moves, and not the cells."""
+    ages = Attribute("age", ("young", "old"))
+    sexes = replace(QUESTION.attribute, shares=None, answering="any")
+    crossed = replace(QUESTION, attribute=Attribute.crossed(sexes, ages), channel=sample_channel(groups=4))
+    margin = words.verdict(crossed, found(gap(0.031, 0.049)), confidence=0.99).text
+    assert margin.startswith("IF all groups answered equally often: The model's recall is between")
+    cells = words.verdict(crossed, found(gap(0.031, 0.049, "female, young", "male, young")), confidence=0.99).text
+    assert cells.startswith("The model's recall is between")
