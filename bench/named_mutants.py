@@ -263,8 +263,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: an agent gives no answer for a profile that is none",
-        "profile = self._profile() found",
-        "profile = self._profile(errors='strict') found",
+        "found = profile if isinstance(profile, dict) else {}",
+        "found = profile",
         "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
     ),
     _mutant(

@@ -201,7 +201,7 @@ def test_all_sentences_start_with_the_verdict():
 
 
 def test_a_gap_between_several_groups_rests_on_how_often_they_answered():
-    """Women of all ages count as they answered: if young women answer more often, the margin moves, and not the cells."""
+    """Women of all ages count as they answered: if young women answer more often the margin moves, and no cell does."""
     ages = Attribute("age", ("young", "old"))
     sexes = replace(QUESTION.attribute, shares=None, answering="any")
     crossed = replace(QUESTION, attribute=Attribute.crossed(sexes, ages), channel=sample_channel(groups=4))
