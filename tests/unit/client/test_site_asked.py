@@ -114,7 +114,16 @@ def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "records", [f"who,gender,sick,{MARK}\n1,male,1,0\n", f'{HEAD}1,male,1,"{MARK}'], ids=["column", "quote"]
+    "row", [f'1,male,1,"{MARK}', f'1,"male" {MARK},1,1', f"1,male,1,1\r1,{MARK},1,1", "9" * 200_000]
+)
+def test_a_record_that_is_broken_is_no_refusal(row: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        assert isinstance(answer_asked(settled(tmp_path, f"{HEAD}{row}\n"), STUDY), SiteAnswer)
+    assert MARK not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "records", [f"who,gender,sick,{MARK}\n1,male,1,0\n", f"{MARK}\n1,male,1,0\n"], ids=["column", "no table"]
 )
 def test_what_is_no_table_of_the_sites_columns_is_one_refusal(
     records: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
