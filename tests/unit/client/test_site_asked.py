@@ -113,17 +113,29 @@ def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
         assert isinstance(answer_asked(settled(tmp_path), asked), SiteAnswer)
 
 
-def test_what_is_no_table_of_the_sites_columns_is_one_refusal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "row", [f'1,male,1,"{MARK}', f'1,"male" {MARK},1,1', f"1,male,1,1\r1,{MARK},1,1", "9" * 200_000]
+)
+def test_a_record_that_is_broken_is_no_refusal(row: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        found = answer_asked(settled(tmp_path, f"who,gender,sick,{MARK}\n1,male,1,0\n"), STUDY)
+        assert isinstance(answer_asked(settled(tmp_path, f"{HEAD}{row}\n"), STUDY), SiteAnswer)
+    assert MARK not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "records", [f"who,gender,sick,{MARK}\n1,male,1,0\n", f"{MARK}\n1,male,1,0\n"], ids=["column", "no table"]
+)
+def test_what_is_no_table_of_the_sites_columns_is_one_refusal(
+    records: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        found = answer_asked(settled(tmp_path, records), STUDY)
     assert isinstance(found, Refusal)
     assert found.code == "device"
     assert MARK not in found.text
     assert MARK not in caplog.text
-
-
-def test_a_quote_that_does_not_end_is_no_refusal(tmp_path: Path) -> None:
-    assert isinstance(answer_asked(settled(tmp_path, f'{HEAD}1,male,1,"{MARK}'), STUDY), SiteAnswer)
+    if not records.startswith(f"who,gender,sick,{MARK}"):  # the name of a column is for the site's own log
+        assert MARK not in found.detail
     assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
 
 
