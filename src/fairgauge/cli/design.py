@@ -9,8 +9,9 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.for_sites import Wish, check_not_of_sites, design_for_sites
+from fairgauge.cli.for_sites import Wish, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import MEAN, out, show_parts
@@ -34,6 +35,7 @@ _LARGE = 1_000_000
 
 @in_forms
 def design(
+    context: typer.Context,
     title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
     epsilon: options.Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
@@ -81,9 +83,9 @@ def design(
     form: Form,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
+    check_design(context, outcome, crosses=bool(cross))
     if outcome is not None:
-        check_not_of_sites(answering)
-        grouping = Grouping(group or [], attribute, tuple(cross or ()), shares, tuple(compare or ()))
+        grouping = Grouping(group or [], attribute, tuple(cross or ()), shares)
         wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
         site = wish.site()
         found = Study(

@@ -1,7 +1,8 @@
 """What the commands do where a study is for sites that hold many people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from fairgauge.cli.read import naming, write_bytes
 from fairgauge.cli.show import out, show_table
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.reckoning import Reckoning
+from fairgauge.goals.wish import Wish as DeviceWish
 from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_metric
+from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_by_metric, read_metric
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
-from fairgauge.study.attribute import ANY
 from fairgauge.tallies.site_files import from_site_files
 from fairgauge.tallies.sites import SiteTally
 
@@ -54,12 +56,6 @@ class Wish:
             self.attribute, "levels", epsilon, records=self.records, person=self.person,
             metric=read_metric(self.metrics[0]), levels=levels,
         )  # fmt: skip
-
-
-def check_not_of_sites(answering: str) -> None:
-    """Refuse to be told how often groups answer: sites answer, and count everyone they hold."""
-    if answering != ANY:
-        raise InvalidInput("answering", answering, "must not be given with --outcome: sites count everyone they hold")
 
 
 def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None:
@@ -101,23 +97,37 @@ def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, form: F
         "gap of", "error ±", "without privacy ±",
         rows=[[row.metric, _error(row.error), _error(row.error_without_privacy)] for row in rows],
     )  # fmt: skip
-    out.print(
-        f"{expected.sites:,} sites with {expected.people:,} people each, {expected.positives:.0%} of whom have truth "
-        f"1, and a model that is right for {expected.right:.0%} of either: about the people that sites see, at "
-        f"{confidence:.4g} confidence."
-    )
+    about = f"about the people that sites see, at {confidence:.4g} confidence"
+    out.print(f"{expected.sites:,} sites with {expected.people:,} people each, {_reckoned(site, expected)}: {about}.")
     out.print(protection_sentence(site))
 
 
-def read_expected(sites: str | None, people: str | None, positives: float, right: Sequence[str]) -> Expected:
+def _reckoned(site: Site, expected: Expected) -> str:
+    if site.metric is None:
+        right = f"a model that is right for {expected.right:.0%} of either"
+        return f"{expected.positives:.0%} of whom have truth 1, and {right}"
+    mean, spread = site.metric.to_metric(expected.values.mean), site.metric.scale * expected.values.widest
+    return f"whose {site.metric.name} has a mean of {mean:.4g} and a standard deviation of {spread:.4g}"
+
+
+def read_expected(
+    site: Site, sites: str | None, people: str | None, positives: float, *, expect: Sequence[str], spread: Sequence[str]
+) -> Expected:
     """Read what a plan for sites reckons with."""
     for field, typed in (("sites", sites), ("people", people)):
         if typed is None:
             raise InvalidInput(field, "nothing", "must be given in a plan for sites")
-    if len(right) > 1:
-        raise InvalidInput("expect", ", ".join(right), "must be one number in a plan for sites")
-    expected = as_number("expect", right[0]) if right else 0.8
-    return Expected(as_count("sites", sites or ""), as_count("people", people or ""), positives, expected)
+    stated = site.attribute.shares
+    shares = None if stated is None else tuple(float(Fraction(share)) for share in stated)
+    found = Expected(as_count("sites", sites or ""), as_count("people", people or ""), positives, shares=shares)
+    if site.metric is None:
+        if len(expect) > 1:
+            raise InvalidInput("expect", ", ".join(expect), "must be one number in a plan for confusion")
+        return replace(found, right=as_number("expect", expect[0])) if expect else found
+    name, metrics = site.metric.name, [site.metric]
+    mean, spreads = (read_by_metric(*of).get(name) for of in (("expect", metrics, expect), ("spread", metrics, spread)))
+    asked = DeviceWish(site.metric, site.attribute, expect=mean, spread=spreads)
+    return replace(found, values=Reckoning(asked.expect_in_v or 0.0, asked.spread_in_v))
 
 
 @dataclass(frozen=True)

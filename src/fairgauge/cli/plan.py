@@ -12,8 +12,9 @@ from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices, show_choices_of_several
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import Wish as SiteWish
-from fairgauge.cli.for_sites import check_not_of_sites, plan_for_sites, read_expected
+from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan
@@ -41,6 +42,7 @@ TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
 @in_forms
 def plan(
+    context: typer.Context,
     group: options.Group = None,
     answering: options.Answering = ANY,
     cross: options.Cross = None,
@@ -88,11 +90,14 @@ def plan(
     form: Form,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
+    alone = clients is not None and epsilon is None and error is None and crowd_epsilon is None
+    check_plan(context, outcome, metrics=len(metric or ()), clients_alone=alone)
     if outcome is not None:
-        check_not_of_sites(answering)
-        attribute = read_attribute(Grouping(group or ("a", "b"), "group", cross or (), shares, compare or ()))
-        expected = read_expected(sites, people, positives, expect or ())
-        plan_for_sites(SiteWish(attribute, outcome, epsilon or "1"), expected, confidence=confidence, form=form)
+        attribute = read_attribute(Grouping(group or (() if cross else ("a", "b")), "group", cross or (), shares))
+        asked_of = SiteWish(attribute, outcome, epsilon or "1", tuple(metric or ()))
+        guesses = {"expect": expect or (), "spread": spread or ()}
+        expected = read_expected(asked_of.site(), sites, people, positives, **guesses)
+        plan_for_sites(asked_of, expected, confidence=confidence, form=form)
         return
     _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     typed = _typed(group, cross, form)
@@ -106,7 +111,6 @@ def plan(
     read, groups = wish.metric, wish.attribute
     count = None if clients is None else as_count("clients", clients)
     if len(wishes) > 1:
-        _check_alone(plot=plot, crowd_epsilon=crowd_epsilon, output=output)
         asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
         _plan_several(form, wishes, epsilon, error, **asked)
         return
@@ -116,7 +120,7 @@ def plan(
     _check_output(output, title, aim)
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
-    if count is not None and epsilon is None and error is None and aim is None and plot is None:
+    if count is not None and alone:
         _choose(form, wish, count, confidence=confidence, interval=interval)
         return
     with designing() as waiting:
@@ -175,12 +179,6 @@ def _check_plot(plot: Path | None, count: int | None) -> None:
     if count is None:
         raise InvalidInput("plot", plot, "needs --clients: the picture shows error against epsilon for so many")
     check_kind(plot)
-
-
-def _check_alone(**given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidInput(name.replace("_", "-"), value, "takes one --metric")
 
 
 def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:

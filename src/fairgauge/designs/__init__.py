@@ -1,19 +1,19 @@
 """Designs: ways of making a channel for a goal.
 
-========================  ==========================================================================
+========================  =======================================================================================
 ``randomized-response``   the paper's M_R with the allocation that makes it private
 ``laplace``               the paper's M_L (k = 2) on a lattice, with tails as single symbols
 ``uncentred``             the least worst-case variance for clients whose split is known exactly
 ``centred``               the least total error about the population, for the gap of two groups
-``auto``                  whichever of them has the least total error
-========================  ==========================================================================
+``auto``                  whichever of them has the least total error; ``laplace`` never has, and is not tried
+========================  =======================================================================================
 
 Every design ends in a table of integers whose privacy is checked exactly, and every variance is computed from that
 table.  Other packages add designs through :mod:`fairgauge.designs.registry`.
 """
 
 from fairgauge.designs.making import LEAST_EPSILON, MOST_EPSILON, check_design, make_channel
-from fairgauge.designs.registry import AUTO, Design, designs_for, known_designs, register
+from fairgauge.designs.registry import AUTO, Design, designs_for, known_designs, register, tried_by_auto
 
 __all__ = [
     "AUTO",
@@ -25,4 +25,5 @@ __all__ = [
     "known_designs",
     "make_channel",
     "register",
+    "tried_by_auto",
 ]

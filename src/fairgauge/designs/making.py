@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import total_measures
-from fairgauge.designs.registry import AUTO, designs_for, known_designs
+from fairgauge.designs.registry import AUTO, designs_for, known_designs, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 
@@ -36,16 +36,17 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     goal = replace(goal, share_error=0.0)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
-    possible = designs_for(goal)
     if design != AUTO:
+        possible = designs_for(goal)
         if design not in possible:
             raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
         return design, _made(goal.by(design), epsilon)
-    spared = {other for name in possible for other in known_designs()[name].instead_of}
+    tried = tried_by_auto(goal)
+    spared = {other for name in tried for other in known_designs()[name].instead_of}
     if goal.balanced:
         spared = set()  # of several gaps a design may serve some better and others worse
     channels: dict[str, Channel] = {}
-    for name in possible:
+    for name in tried:
         if name in spared:
             continue
         try:

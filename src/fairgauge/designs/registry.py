@@ -40,6 +40,7 @@ class Design:
         marker: The marker on its line, for readers of grey prints.
         serves: Whether it can make a channel for a goal; unless given, for every goal.
         instead_of: Designs that ``auto`` need not try where this one serves.
+        by_name_only: Whether ``auto`` never tries it: it is there for those who ask for it, and to compare with.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Design:
     marker: str = "x"
     serves: Callable[[Goal], bool] = lambda _: True
     instead_of: tuple[str, ...] = ()
+    by_name_only: bool = False
 
 
 # Okabe and Ito's colours, told apart by colour-blind readers.
@@ -55,7 +57,8 @@ _FOUND = {
     design.name: design
     for design in (
         Design("randomized-response", randomized_response, "#D55E00", "s"),
-        Design("laplace", laplace, "#E69F00", "^"),
+        # The paper's; another one is always better.
+        Design("laplace", laplace, "#E69F00", "^", by_name_only=True),
         Design("uncentred", uncentred, "#0072B2", "o"),
         Design("centred", centred, "#009E73", "D", serves=serves, instead_of=("uncentred",)),
     )
@@ -84,6 +87,11 @@ def known_designs() -> Mapping[str, Design]:
 def designs_for(goal: Goal) -> list[str]:
     """Return the names of the designs that serve a goal."""
     return [name for name, design in known_designs().items() if design.serves(goal)]
+
+
+def tried_by_auto(goal: Goal) -> list[str]:
+    """Return the names of those designs of which ``auto`` takes the best."""
+    return [name for name in designs_for(goal) if not known_designs()[name].by_name_only]
 
 
 @cache

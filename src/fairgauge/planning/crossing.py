@@ -75,6 +75,8 @@ def _weighed(
     if not typed:
         return planned
     found, done = list(planned or read_comparisons(attribute, [CELLS]) or ()), set[int]()
+    if len(found) == 1:
+        raise InvalidInput("weigh", ", ".join(typed), "is for several comparisons: one matters beside no other")
     for text in typed:
         pair, equals, number = text.rpartition("=")
         if not equals:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import FEW
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.asking import make_questions
 from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.planning.tables import served_together
 from fairgauge.planning.typed import as_count, as_epsilon, read_by_metric, read_metric, read_model, read_weights
 from fairgauge.study import Attribute, Study
 from fairgauge.study.attribute import ANY
@@ -64,7 +67,9 @@ class Draft:
             read_by_metric(field, metrics, typed) for field, typed in (("expect", self.expect), ("spread", self.spread))
         )
         may = self.abstain or self.abstaining is not None
-        return [
+        if self.symbols is not None and len(attribute.groups) <= FEW:
+            raise InvalidInput("symbols", self.symbols, f"is for {FEW + 1} and more groups: others have the best table")
+        wishes = [
             Wish(
                 metric,
                 attribute,
@@ -78,6 +83,10 @@ class Draft:
             )
             for metric in metrics
         ]
+        if self.metric_weights and not any(map(served_together, combinations(wishes, 2))):
+            rule = "is for several metrics that can share a table: the gaps of two groups that answer alike"
+            raise InvalidInput("metric-weight", ", ".join(self.metric_weights), rule)
+        return wishes
 
     def _attribute(self) -> Attribute:
         return read_attribute(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from fairgauge.channel import Channel
-from fairgauge.designs import designs_for, make_channel
+from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
 from fairgauge.goals.goal import CENTRED, Goal
@@ -56,7 +56,7 @@ def serve(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, 
     if not chosen_by_width(goal):
         return make_channel(goal, epsilon)
     channels: dict[str, Channel] = {}
-    for name in designs_for(goal):
+    for name in tried_by_auto(goal):
         try:
             channels[name] = make_channel(goal, epsilon, design=name)[1]
         except Impossible:

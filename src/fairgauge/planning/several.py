@@ -7,14 +7,13 @@ from functools import lru_cache, partial
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.designs import make_channel
-from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.goals.goal import CENTRED, Goal
+from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.lazy import above
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import TOGETHER, Beside, plan_for
-from fairgauge.planning.tables import answering, goal_on, served_together, together
+from fairgauge.planning.tables import Answering, answering, fewest_tables, goal_on, sharing
 
 
 @dataclass(frozen=True)
@@ -162,8 +161,7 @@ def _most(plans: Sequence[Plan]) -> float:
 
 
 def _beside(wishes: Sequence[Wish], place: int) -> Beside:
-    # Every two wishes in order may share a table, as in the study.
-    fewer = len(wishes) - sum(served_together(tuple(wishes[n : n + 2])) for n in range(0, len(wishes), 2))
+    fewer = fewest_tables(wishes)
     if fewer == len(wishes):
         return Beside(len(wishes))
     return Beside(len(wishes), partial(_where_tables_are_shared, tuple(wishes), place), fewer)
@@ -171,17 +169,13 @@ def _beside(wishes: Sequence[Wish], place: int) -> Beside:
 
 def _where_tables_are_shared(wishes: tuple[Wish, ...], place: int, epsilon: Decimal) -> tuple[Goal, Channel]:
     """Return a wish's goal and table where all that can share a table do; what cannot has its own."""
-    first = place - place % 2
-    pair, goal = wishes[first : first + 2], Goal.of(wishes[place])
-    if served_together(pair):
-        return goal_on(list(map(Goal.of, pair)), CENTRED, place - first), _table(pair, epsilon)
-    name, channel = make_channel(goal, epsilon)
-    return goal.by(name), channel
+    table = next(table for table in _tables(wishes, epsilon) if place in table.wishes)
+    goals = [Goal.of(wishes[n]) for n in table.wishes]
+    if len(goals) == 1:
+        return goals[0].by(table.design), table.channel
+    return goal_on(goals, table.design, table.wishes.index(place)), table.channel
 
 
 @lru_cache(maxsize=64)
-def _table(pair: tuple[Wish, ...], epsilon: Decimal) -> Channel:
-    found = together(pair, epsilon)
-    if found is None:  # pragma: no cover - who asks knows that there is one
-        raise Impossible("no table answers these questions at once")
-    return found.channel
+def _tables(wishes: tuple[Wish, ...], epsilon: Decimal) -> tuple[Answering, ...]:
+    return tuple(sharing(wishes, epsilon))

@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
+from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.sites.law import Noise
@@ -13,10 +15,14 @@ from fairgauge.estimation.sites.rates import metrics_of, rate_of
 from fairgauge.estimation.sites.reading import noise_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.goals.inputs import Vector
+from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning
 from fairgauge.study import Site
 
 # So little that a person's own outcome is all that is at random.
 _NO_NOISE = 1e-9
+# A law of values is as good as so many values, evenly likely.
+_POINTS = 1000
+_USUAL = Reckoning(0.0, USUAL_SPREAD)
 
 
 @dataclass(frozen=True)
@@ -26,9 +32,10 @@ class Expected:
     Args:
         sites: How many sites take part.
         people: How many people each of them holds.
-        positives: The part of them whose truth is 1.
-        right: How often the model is right, for either truth.
+        positives: The part of them whose truth is 1, where the outcome is confusion.
+        right: How often the model is right, for either truth, where the outcome is confusion.
         shares: Each group's share; equal ones unless given.
+        values: What is reckoned of a metric's values, from -1 to 1, where the outcome is levels.
     """
 
     sites: int
@@ -36,6 +43,7 @@ class Expected:
     positives: float = 0.5
     right: float = 0.8
     shares: tuple[float, ...] | None = None
+    values: Reckoning = _USUAL
 
     def __post_init__(self) -> None:
         for field, number in (("sites", self.sites), ("people", self.people)):
@@ -49,9 +57,25 @@ class Expected:
         """Return how many records there will be in each cell, of all sites together."""
         groups = len(site.attribute.groups)
         shares = np.array(self.shares or [1 / groups] * groups)
+        each = self._confusion() if site.levels is None else self._levels(site.levels)
+        return np.asarray(np.multiply.outer(shares, each).ravel() * self.sites * self.people)
+
+    def _confusion(self) -> Vector:
         truth = np.repeat([1 - self.positives, self.positives], 2)
         right = np.array([self.right, 1 - self.right, 1 - self.right, self.right])
-        return np.asarray(np.multiply.outer(shares, truth * right).ravel() * self.sites * self.people)
+        return np.asarray(truth * right)
+
+    def _levels(self, levels: tuple[int, ...]) -> Vector:
+        """Return how often each level is counted: values have a beta law, and are rounded at random."""
+        mean, most = (1 + self.values.mean) / 2, (1 - self.values.mean**2) / 4
+        variance = most if self.values.spread is None else (self.values.spread / 2) ** 2
+        ends = np.array([1 - mean, *np.zeros(len(levels) - 2), mean])
+        if variance >= most:
+            return ends
+        size = most / variance - 1
+        values = 2 * betaincinv(mean * size, (1 - mean) * size, (np.arange(_POINTS) + 0.5) / _POINTS) - 1
+        at = np.array(levels) / LEVEL_UNIT
+        return np.asarray([np.interp(values, at, level).mean() for level in np.eye(len(levels))])
 
 
 @dataclass(frozen=True)
@@ -60,7 +84,7 @@ class MetricPlan:
 
     Args:
         metric: The metric.
-        error: Half the width of the interval.
+        error: Half the width of the interval, in the metric's units.
         error_without_privacy: The same without noise.
     """
 
@@ -83,8 +107,6 @@ def plan_sites(site: Site, expected: Expected, *, confidence: float = 0.99) -> l
     The widths are those that the estimate gives for counts as expected.  Of several gaps it is the widest, and all of
     them hold together.
     """
-    if site.outcome != "confusion":
-        raise InvalidInput("outcome", site.outcome, "must be confusion: only that can be planned")
     counts, groups = expected.counts(site), len(site.attribute.groups)
     alpha = (1 - confidence) / (groups * (groups - 1) / 2)
     error = partial(_error, site, counts, alpha)
@@ -104,4 +126,4 @@ def _error(site: Site, counts: Vector, alpha: float, noise: Noise, name: str) ->
         low, high = inverted(GapTest(*few))
     except CannotEstimate:
         return None
-    return (high - low) / 2
+    return (high - low) / 2 * (1.0 if site.metric is None else 2 * site.metric.scale)

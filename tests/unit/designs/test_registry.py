@@ -18,6 +18,7 @@ from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 from fairgauge.planning import figure
 from fairgauge.planning.search import plan_for
+from fairgauge.planning.serving import serve
 from tests.samples import RECALL
 
 GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
@@ -60,6 +61,18 @@ def test_auto_takes_a_registered_design_where_it_is_best():
         registry._FOUND.pop(name, None)
     register(monkey)
     assert make_channel(GOAL, ONE) == ("cautious", one_of_ours)
+
+
+@pytest.mark.parametrize("goal", [GOAL, replace(GOAL, shares_known=False), Goal((0.2, 0.3, 0.5))])
+def test_auto_does_not_try_laplace_which_can_be_asked_for(goal: Goal):
+    def made(_: Goal, __: Decimal) -> Channel:
+        raise AssertionError("laplace was tried")
+
+    assert make_channel(goal, ONE, design="laplace")[0] == "laplace"
+    _made.cache_clear()
+    registry._FOUND["laplace"] = replace(registry._FOUND["laplace"], make=made)
+    assert serve(goal, ONE)[0] != "laplace"
+    assert make_channel(goal, ONE)[0] != "laplace"
 
 
 def test_a_design_that_breaks_its_promise_is_refused():

@@ -56,6 +56,20 @@ def test_a_plan_takes_the_design_that_a_study_of_all_takes():
         plan(metrics[0], sex, epsilon=2, clients=10**5, weights={"recall": 2})  # type: ignore[call-overload]
 
 
+def test_the_order_of_metrics_does_not_matter():
+    """By neighbours it did: what shared a table with an unlike one needed more clients."""
+    said = {"a": ("0.9", "0.05"), "b": ("0.5", "max"), "c": ("0.9", "0.05"), "d": ("0.5", "max")}
+
+    def needed(names: str) -> dict[str, tuple[float | None, int | None]]:
+        wishes = [Wish(Metric(name, 0, 1), SEX, expect=said[name][0], spread=said[name][1]) for name in names]
+        asked = {"epsilon": Decimal(4), "error": 0.02, "interval": "normal", "designs": ["randomized-response"]}
+        plans = plan_several(wishes, **asked)
+        rows = {name: plans[name].row("together") for name in names}
+        return {name: (row.variance, row.clients) for name, row in rows.items()}
+
+    assert needed("abcd") == needed("acbd") == needed("dbca")
+
+
 def test_what_is_enough_for_all_is_said():
     wide = Wish(Metric("recall", 0, 1), SEX, spread="max", expect="0.5")
     narrow = Wish(Metric("fpr", 0, 1), SEX, spread="0.05", expect="0.05")

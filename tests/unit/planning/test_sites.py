@@ -1,8 +1,13 @@
 """Plans for sites: widths are those that the estimate gives, and noise costs what it was said to."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.reckoning import Reckoning
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.study import Attribute, Site
 from tests.sites import SEX, levels_study, site_of
@@ -49,7 +54,27 @@ def test_out_of_range(expected: dict[str, float], field: str) -> None:
         Expected(**expected)  # type: ignore[arg-type]
 
 
-def test_levels_are_not_planned() -> None:
+def test_levels_are_planned_in_the_metrics_units() -> None:
+    """Without noise the error is what values and their rounding to levels let it be, by the normal law."""
     found = site_of(levels_study())
-    with pytest.raises(InvalidInput, match="must be confusion"):
-        plan_sites(found, Expected(5, 5))
+    assert found.metric is not None
+    assert found.levels is not None
+    expected = Expected(20, 500, values=Reckoning(0.4, 0.3))
+    each = expected.counts(found).reshape(2, -1)[0] / 5000
+    levels = np.array(found.levels) / LEVEL_UNIT
+    mean, variance = each @ levels, each @ levels**2 - (each @ levels) ** 2
+    assert mean == pytest.approx(0.4, abs=1e-3)
+    assert 0.3**2 < variance < 0.3**2 + (levels[1] - levels[0]) ** 2 / 4
+    (row,) = plan_sites(found, expected, confidence=0.95)
+    assert row.error is not None
+    assert row.error_without_privacy is not None
+    # A little wider: how much values vary is not known exactly.
+    assert 1 < row.error_without_privacy / (1.96 * (2 * variance / 5000) ** 0.5 * found.metric.scale) < 1.2
+    assert row.error > row.error_without_privacy
+    (widest,) = plan_sites(found, replace(expected, values=Reckoning(0.4, None)), confidence=0.95)
+    assert (widest.error or 0) > row.error
+
+
+def test_stated_shares_are_reckoned_with() -> None:
+    even, uneven = (plan_sites(site(), Expected(20, 500, shares=of))[0].error for of in (None, (0.1, 0.9)))
+    assert (uneven or 0) > 1.3 * (even or 1)

@@ -1,11 +1,14 @@
 """Which questions share a table: by the total error, with the coin's part reckoned."""
 
 from decimal import Decimal
+from itertools import product
 
 import pytest
 
+from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.tables import answering, served_together, together
+from fairgauge.planning import tables
+from fairgauge.planning.tables import answering, goal_on, served_together, sharing, together
 from fairgauge.study import Attribute, Metric
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
@@ -17,13 +20,13 @@ def wishes(*metrics: Metric, **more: object) -> list[Wish]:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "spread", "tables"),
+    ("epsilon", "spread", "count"),
     # Up to 1.34 the coin is best; above, one table, but the coin where values are known to be very close.
     [("1", "max", 2), ("2", "max", 1), ("4", "max", 1), ("4", None, 1), ("4", "0.03", 2)],
 )
-def test_the_total_decides(epsilon: str, spread: str | None, tables: int):
+def test_the_total_decides(epsilon: str, spread: str | None, count: int):
     found = answering(wishes(expect="0.9", spread=spread), Decimal(epsilon))
-    assert len(found) == tables
+    assert len(found) == count
     assert [n for one in found for n in one.wishes] == [0, 1]
 
 
@@ -36,6 +39,57 @@ def test_one_table_never_makes_a_question_worse():
 def test_three_questions_are_two_and_one():
     found = answering(wishes(RECALL, FPR, Metric("f1", 0, 1)), Decimal(4))
     assert [one.wishes for one in found] == [(0, 1), (2,)]
+
+
+# Which of these share a table matters.
+MIXED = {"a": ("0.9", "0.05"), "b": ("0.5", "max"), "c": ("0.9", "0.05"), "d": ("0.5", "max")}
+
+
+def mixed(names: str) -> list[Wish]:
+    return [Wish(Metric(name, 0, 1), SEX, expect=MIXED[name][0], spread=MIXED[name][1]) for name in names]
+
+
+def by_metric(names: str) -> dict[str, tuple[float, tuple[str, ...]]]:
+    """Each metric's variance times the tables, and those it shares one with."""
+    found = sharing(mixed(names), Decimal(4))
+    return {
+        names[place]: (len(found) * variance, tuple(sorted(names[n] for n in table.wishes)))
+        for table in found
+        for place, variance in zip(table.wishes, table.variances, strict=True)
+    }
+
+
+def test_the_best_two_share_a_table_in_whatever_order_they_come():
+    typed = by_metric("abcd")
+    for names in ("acbd", "dcba", "bdca"):
+        assert by_metric(names) == typed
+    pairs = [("ab", "cd"), ("ac", "bd"), ("ad", "bc")]
+    sums = []
+    for both in pairs:
+        alone = [answering(mixed(name), Decimal(4))[0].variances[0] for pair in both for name in pair]
+        tables_of = [together(mixed(pair), Decimal(4)) for pair in both]
+        shared = [v for table in tables_of if table is not None for v in table.variances]
+        sums.append(sum(v / own for v, own in zip(shared, alone, strict=True)))
+    best = pairs[sums.index(min(sums))]
+    assert {others for _, others in typed.values()} == {tuple(pair) for pair in best}
+    assert max(sums) > 1.02 * min(sums)
+
+
+def test_more_than_eight_are_paired_with_their_neighbours_in_an_order_of_their_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tables, "_TRIED", 3)
+    assert by_metric("abcd") == by_metric("dbca")
+
+
+def test_a_table_for_values_in_the_other_order_is_the_same_table():
+    one, other = (together(mixed(names), Decimal(2)) for names in ("ab", "ba"))
+    assert one is not None
+    assert other is not None
+    assert one.variances == other.variances[::-1]
+    assert one.channel.axes == other.channel.axes[::-1]
+    for a, b in product(range(len(one.channel.axes[0])), range(len(one.channel.axes[1]))):
+        assert one.channel.row(1, a, b) == other.channel.row(1, b, a)
+    goals = [Goal.of(wish) for wish in mixed("ba")]
+    assert goal_on(goals, "centred", 0).variance(other.channel) == pytest.approx(other.variances[0], rel=1e-6)
 
 
 def test_only_gaps_of_two_known_groups_share_a_table():

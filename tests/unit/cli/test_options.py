@@ -1,0 +1,128 @@
+"""Every option of ``plan`` and ``design``, in every way to call them, changes what comes out or is refused by its name.
+
+Covers: fairgauge.cli.modes.
+"""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import typer
+
+from fairgauge.channel import Channel
+from fairgauge.cli import make_app
+from fairgauge.designs import known_designs, making, registry
+from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.goals.goal import Goal
+from fairgauge.planning import crowd, figure, search, serving, sites
+from tests.unit.cli.conftest import Done, Run
+
+# Something that none of the modes below says; a new option needs a line here.
+OTHER: dict[str, str] = {
+    "group": "c", "answering": "alike", "cross": "size=small,large", "shares": "shares.csv", "compare": "b:a",
+    "against": "a", "weigh": "a:b=3", "symbols": "64", "share_error": "0.01", "share_source": "a census",
+    "metric": "other:0:2", "metric_weight": "recall=2", "epsilon": "0.7", "clients": "3e4", "error": "0.07",
+    "confidence": "0.9", "interval": "chebyshev", "target": "means", "abstain": "", "abstaining": "0.3",
+    "expect": "0.7", "spread": "0.05", "detect": "0.1", "plot": "plan.svg", "crowd_epsilon": "0.4", "delta": "1e-9",
+    "observed": "0.1", "local_limit": "1", "outcome": "confusion", "sites": "30", "people": "700", "positives": "0.3",
+    "output": "other.json", "title": "Another", "json": "", "csv": "", "markdown": "", "records": "2",
+    "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
+    "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
+    "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30",
+}  # fmt: skip
+# Where a mode says just that.
+ELSE = {"confusion": "levels", "alike": "any"}
+GROUPS = "--group a --group b --group d"
+CROSS = "--cross sex=f,m --cross age=young,old"
+NORMAL = "--interval normal"
+MODES = {
+    "plan": {
+        "clients and epsilon": f"{GROUPS} {NORMAL} --metric recall --clients 1e4 --epsilon 1",
+        "epsilon and error": f"{GROUPS} {NORMAL} --metric recall --epsilon 1 --error 0.1",
+        "stated shares": f"--group a=0.4 --group b=0.6 --answering alike {NORMAL} --clients 1e4 --epsilon 1",
+        "crossed": f"{CROSS} {NORMAL} --metric recall --clients 1e4 --epsilon 1",
+        "clients alone": f"{GROUPS} {NORMAL} --metric recall --clients 1e4",
+        "several": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4 --epsilon 1",
+        "several, clients alone": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4",
+        "crowd": f"{GROUPS} {NORMAL} --metric recall --clients 1e3 --crowd-epsilon 0.5 -o study.json --title Recall",
+        "sites that count confusion": "--outcome confusion --sites 20 --people 500",
+        "sites that count levels": f"{GROUPS} --outcome levels --metric recall --sites 20 --people 500",
+        "sites, crossed": f"{CROSS} --outcome confusion --sites 20 --people 500",
+    },
+    "design": {
+        "one metric": f"{GROUPS} --metric recall",
+        "several": f"{GROUPS} --metric recall --metric fpr",
+        "stated shares": "--group a=0.4 --group b=0.6 --answering alike --metric recall",
+        "crossed": f"{CROSS} --metric recall",
+        "sites that count confusion": f"{GROUPS} --outcome confusion",
+        "sites that count levels": f"{GROUPS} --outcome levels --metric recall",
+        "sites, crossed": f"{CROSS} --outcome confusion",
+    },
+}
+ALWAYS = {"plan": "", "design": "--title Recall --epsilon 1 -o study.json"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
+    """Designs that are made at once, widths as if all were normal, and a file with shares."""
+    designs = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
+    monkeypatch.setattr(registry, "_FOUND", designs | {"heeding": registry.Design("heeding", heeding)})
+    monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
+    for module in (search, crowd):
+        monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
+    for chooses in (serving, making):
+        monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
+    monkeypatch.setattr(sites, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
+    making._made.cache_clear()
+    (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")
+
+
+def heeding(goal: Goal, epsilon: Decimal) -> Channel:
+    """Randomized response which heeds, as slower designs do, how much comparisons matter and values spread."""
+    matters = max((contrast.weight for contrast in goal.contrasts), default=1.0) + (goal.spread or 1.0)
+    return randomized_response(goal, epsilon * (1 - Decimal(matters) / 100))
+
+
+def options_of(command: str) -> dict[str, str]:
+    """Each option by its name, with what is typed for it."""
+    group = typer.main.get_command(make_app([command]))
+    found = group.commands[command].params  # type: ignore[attr-defined]
+    return {one.name: max(one.opts, key=len) for one in found if one.name != "help"}
+
+
+@pytest.mark.parametrize("command", list(MODES))
+def test_every_option_is_walked(command: str):
+    assert set(options_of(command)) <= set(OTHER)
+    assert "--help" not in options_of(command).values()
+
+
+def test_no_option_is_walked_that_is_gone():
+    assert {name for command in MODES for name in options_of(command)} == set(OTHER)
+
+
+@pytest.mark.parametrize(("command", "mode"), [(command, mode) for command, modes in MODES.items() for mode in modes])
+def test_an_option_changes_something_or_is_refused_by_its_name(
+    fairgauge: Run, elsewhere: Path, command: str, mode: str
+):
+    said = MODES[command][mode].split()
+
+    def run(*more: str) -> tuple[Done, dict[str, bytes]]:
+        done = fairgauge(command, *ALWAYS[command].split(), *said, *more)
+        written = {path.name: path.read_bytes() for path in elsewhere.iterdir() if path.name != "shares.csv"}
+        for name in written:
+            (elsewhere / name).unlink()
+        return done, written
+
+    people, programs = run(), run("--json")
+    assert people[0].status == programs[0].status == 0, people[0].err
+    silent = []
+    for name, typed in options_of(command).items():
+        other = ELSE.get(OTHER[name], "") if OTHER[name] in said else OTHER[name]
+        arguments = (typed, other) if other else (typed,)
+        done, written = run(*arguments)
+        refused = done.status == 2 and name.replace("_", "-") in done.err.replace("_", "-")
+        # What people see is rounded, and does not name what is compared where there is one gap.
+        changed = (done, written) != people or run(*arguments, "--json") != programs
+        if not refused and (done.status != 0 or not changed):
+            silent.append((name, done.err))
+    assert silent == []
