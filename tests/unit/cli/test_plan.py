@@ -234,16 +234,16 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
     done = fairgauge("plan", "--clients", 200_000)
     assert done.status == 0
     lines = done.out.splitlines()
-    assert lines[0] == "Reckoned with two equal groups whose shares are known; --group says otherwise."
+    assert lines[0] == TWO_EQUAL
     assert [line.split()[0] for line in lines[3:9]] == ["0.1", "0.25", "0.5", "1", "2", "4"]
-    assert lines[-2].startswith("We would take epsilon 1: the most private of these that gives the gap to ±0.02")
+    assert lines[-2].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
     assert lines[-1].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
 
 
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
     done = fairgauge("plan", "--clients", 200, "--epsilon", 1)
-    assert "This is no study: with an error of ±0.4" in done.out
-    assert "For ±0.02 it takes about 80,000 clients, or a larger epsilon." in done.out
+    assert "This is no study: with an error of ±0.97" in done.out
+    assert "For ±0.02 it takes about 250,000 clients, or a larger epsilon." in done.out
 
 
 def test_nothing_given_says_what_can_be(fairgauge: Run):
