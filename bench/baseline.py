@@ -343,8 +343,10 @@ def check(parts: Iterable[str], *, step: int) -> int:
             print(f"\n{len(said)} differences, {title}:")
             print("\n".join(f"  {one}" for one in said[:_MOST_SHOWN]))
             print(f"  ... and {len(said) - _MOST_SHOWN} more" if len(said) > _MOST_SHOWN else "", end="")
-    print(f"\n{' and '.join(counts)}: {len(found.beyond)} differences beyond their tolerance, in {len(found.cases)} of")
-    print(f"what was compared; {len(found.better)} numbers are better, {len(found.words)} texts and sizes are others")
+    if found.cases:
+        print(f"\nBeyond their tolerance: {'; '.join(sorted(found.cases))}")
+    print(f"\n{' and '.join(counts)}: {len(found.beyond)} numbers differ beyond their tolerance,", end=" ")
+    print(f"{len(found.better)} are better, {len(found.words)} texts and sizes are others")
     return 1 if found.beyond else 0
 
 
