@@ -13,6 +13,7 @@ from itertools import combinations
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.together import TogetherProblem, sign_pairs
+from fairgauge.errors import Impossible
 from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.goals.wish import Wish
 from fairgauge.planning.serving import Size, serve
@@ -152,7 +153,10 @@ def together(wishes: Sequence[Wish], epsilon: Decimal, *, design: str = AUTO) ->
             others=(second.expected, first.expected) if both_expected else (None, None),
             weights=(weights[0] / sum(weights), weights[1] / sum(weights)),
         )
-        channel = _joint(problem)
+        try:
+            channel = _joint(problem)
+        except Impossible:
+            return None  # two tables of their own will do
     elif design == UNCENTRED and first.shares[0] == first.shares[1]:
         name, channel = UNCENTRED, sign_pairs(epsilon)
     else:

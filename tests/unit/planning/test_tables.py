@@ -106,3 +106,10 @@ def test_fixed_clients_have_their_own():
     found = together(wishes(), Decimal(2), design="uncentred")
     assert found is not None
     assert (found.design, found.channel.symbols) == ("uncentred", 4)
+
+
+def test_where_no_table_serves_both_each_has_its_own():
+    """The program for unequal shares and means on both sides of the middle had no solution, and the study failed."""
+    unequal = Attribute("sex", {"female": 0.6, "male": 0.4}, answering="alike")
+    wishes = [Wish(Metric(name, 0, 1), unequal, expect=mean) for name, mean in (("recall", "0.8"), ("fpr", "0.3"))]
+    assert [table.wishes for table in answering(wishes, Decimal(1))] in ([(0,), (1,)], [(0, 1)])
