@@ -83,7 +83,10 @@ class Choices:
         return min(fine, default=None)
 
     def sentences(self) -> list[str]:
-        """Return the recommendation in words."""
+        """Return the recommendation in words, with what it assumes of who answers."""
+        return conditioned(self.condition, self._recommendation())
+
+    def _recommendation(self) -> list[str]:
         last, good = self.rows[-1], f"±{self.good:.3g}"
         several = len(last.parts) > 1
         what = ("every gap" if several else "the gap") if self.target == "gap" else "each group's mean"
@@ -122,6 +125,11 @@ class Choices:
             "sentences": self.sentences(),
             "epsilons": [row.to_dict() for row in self.rows],
         }
+
+
+def conditioned(condition: str | None, said: list[str]) -> list[str]:
+    """Return sentences whose numbers have a condition, if there is one."""
+    return said if condition is None else [f"{condition}: {said[0]}", *said[1:]]
 
 
 def choices(  # noqa: PLR0913 - the rest have defaults

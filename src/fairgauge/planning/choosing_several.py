@@ -9,7 +9,17 @@ from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
-from fairgauge.planning.choosing import EPSILONS, LARGE, NO_STUDY, Choice, Choices, choice, never, person_sentence
+from fairgauge.planning.choosing import (
+    EPSILONS,
+    LARGE,
+    NO_STUDY,
+    Choice,
+    Choices,
+    choice,
+    conditioned,
+    never,
+    person_sentence,
+)
 from fairgauge.planning.parts import Reading
 from fairgauge.planning.search import TOGETHER
 from fairgauge.planning.several import metric_names, share_sentence
@@ -50,7 +60,7 @@ class ChoicesOfSeveral:
         if self.shared:
             where = ", ".join(f"{epsilon:g}" for epsilon in self.shared)
             said = f"{said} At epsilon {where} one table for two of them is better, and is reckoned with."
-        return [said, *self._recommendation()]
+        return [said, *conditioned(self.each[0].condition, self._recommendation())]
 
     def _good(self, row: Sequence[Choice]) -> bool:
         return all(one.error <= found.good for one, found in zip(row, self.each, strict=True))

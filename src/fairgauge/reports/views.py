@@ -157,7 +157,7 @@ def question_view(
         moves=_moves(question, found),
         moved=_far(found),
         fit=tell(fit_sentence(found)),
-        notes=tuple(map(tell, (*_held(found, confidence), *found.warnings))),
+        notes=tuple(map(tell, (*_held(question, found, confidence), *found.warnings))),
         privacy=None if own is None else privacy_view(own, voice),
     )
 
@@ -308,9 +308,9 @@ def _means(question: Asked, found: QuestionEstimate, sure: str, voice: Voice) ->
     return interval_figure(bars, description=f"{said} {voice.tell(sure)}.", voice=voice)
 
 
-def _held(found: QuestionEstimate, confidence: float) -> list[str]:
+def _held(question: Asked, found: QuestionEstimate, confidence: float) -> list[str]:
     """Return what is to be said of many gaps."""
-    said = (together_sentence(found, confidence=confidence), left_out_sentence(found))
+    said = (together_sentence(question, found, confidence=confidence), left_out_sentence(found))
     return [one for one in said if one is not None]
 
 

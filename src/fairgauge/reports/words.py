@@ -91,13 +91,15 @@ def if_alike(question: Asked, said: str, sides: tuple[str, ...] | None = None) -
     return Told.of("verdict.if-both" if len(groups) == 2 else "verdict.if-all", said=said)
 
 
-def together_sentence(found: QuestionEstimate, *, confidence: float) -> str | None:
+def together_sentence(question: Asked, found: QuestionEstimate, *, confidence: float) -> str | None:
     """Return that several gaps hold together; None where there is one."""
     if len(found.gaps) < 2:
         return None
     sure = part_of_hundred(confidence)
     said = Told.of("verdict.together", count=len(found.gaps), sure=sure)
-    return Told.together([said, Told.of("verdict.p-values")]) if found.p_values else said
+    if found.p_values:
+        said = Told.together([said, Told.of("verdict.p-values")])
+    return if_alike(question, said, tuple(side for pair in found.gaps for side in pair))
 
 
 def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
@@ -286,7 +288,7 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
             p_value = f"That the gap is within ±{estimate.tolerance:g} has p-value {main.p_value:.2g}."
             said.append(if_alike(question, p_value, main.groups))
     more = (
-        together_sentence(found, confidence=estimate.confidence),
+        together_sentence(question, found, confidence=estimate.confidence),
         ratio_sentence(question, found),
         forging_sentence(question, found),
     )

@@ -52,7 +52,7 @@ def test_one_epsilon_is_recommended_for_all(clients: int, recommended: float | N
     share, first, *_ = found.sentences()
     assert share.startswith("2 questions: a device answers one table, so with a table each")
     assert share.endswith("At epsilon 4 one table for two of them is better, and is reckoned with.")
-    assert first.startswith(said)
+    assert first.startswith(f"IF all groups answer equally often: {said}")
     document = found.to_dict()
     assert document["sentences"] == found.sentences()
     assert [question["metric"] for question in document["questions"]] == ["recall", "minutes"]
