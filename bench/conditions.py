@@ -105,7 +105,9 @@ class Setting:
         name, channel = make_channel(goal, Decimal(self.epsilon), design="auto" if quick else "randomized-response")
         error = SPLITS[self.split][1] if self.shares == "known with error" else None
         shares = self._declared if goal.shares_known else None
-        attribute = Attribute("group", self._names, shares, share_error=error, answering="alike")
+        attribute = Attribute(
+            "group", self._names, shares, share_error=error, answering="any" if shares is None else "alike"
+        )
         return Study(
             "Coverage",
             [

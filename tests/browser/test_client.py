@@ -160,7 +160,10 @@ def test_a_client_with_a_mistake_misses_a_vector(client: OpenClient, change: Cha
         (('study: "4"', 'study: "5"'), "defaults"),
         (('lifetime: "8"', 'lifetime: "9"'), "lifetimes"),
         (("question.channel.within(limit)) return;", "true) return;"), "studies"),
-        (('account === "" || name === "" || name', "name"), "lifetimes"),
+        (
+            ('past.filter(([name]) => name === "" || name === account)', "past.filter(([name]) => name === account)"),
+            "lifetimes",
+        ),
         (("if (!atMost(sum, limit)) {", "if (!atMost(total(met), limit)) {"), "lifetimes"),
     ],
     ids=["honest", "study", "lifetime", "above", "names", "before"],

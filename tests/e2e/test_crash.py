@@ -77,7 +77,7 @@ def on_the_wire(server: Recorder) -> dict[int, list[Answer]]:
     """Return what was sent in each round."""
     found = defaultdict(list)
     for heard in server.heard:
-        if heard.method == "GET":  # whether the study is open
+        if heard.method == "GET" or not heard.body:  # whether the study is open; or killed before a body was sent
             continue
         found[int(heard.path.split("/")[1])].append(Answer.from_bytes(heard.body))
     return found

@@ -88,7 +88,7 @@ def test_another_study_cannot_read_the_tally(shell: Shell):
 
 def test_a_forged_study_is_not_private_and_is_refused(shell: Shell):
     document = json.loads((shell.folder / "study.json").read_bytes())
-    document["questions"][0]["epsilon"] = "0.5"
+    document["tables"][0]["epsilon"] = "0.5"
     (shell.folder / "forged.json").write_text(json.dumps(document))
     assert shell.json("verify", "forged.json", status=1)["private"] is False
     shell("simulate", "forged.json", "--population", "people.csv", "-o", "no.json", status=1)

@@ -16,7 +16,20 @@ from fairgauge.cli import main
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 RUNS = 25
-ASKED = ("--title", "Falls", "--group", "female=0.5", "--group", "male=0.5", "--metric", "recall:0:1", "--epsilon", "4")
+ASKED = (
+    "--title",
+    "Falls",
+    "--group",
+    "female=0.5",
+    "--group",
+    "male=0.5",
+    "--answering",
+    "alike",
+    "--metric",
+    "recall:0:1",
+    "--epsilon",
+    "4",
+)
 Wrong = Callable[..., int]
 
 

@@ -5,7 +5,7 @@
 >>> from fairgauge.designs import make_channel
 >>> from fairgauge.goals.goal import Goal
 >>> from fairgauge.simulation import Cell, simulate
->>> name, channel = make_channel(Goal((0.5, 0.5)), Decimal(1))
+>>> name, channel = make_channel(Goal((0.5, 0.5), shares_known=False), Decimal(1), design="randomized-response")
 >>> recall, sex = Metric("recall", "0", "1"), Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 >>> study = Study("Recall by sex", (Question(recall, sex, "gap", name, "1", channel),))
 >>> cells = (Cell("female", Decimal("0.78"), 500_000), Cell("male", Decimal("0.82"), 500_000))

@@ -1,7 +1,7 @@
 """Plans and designs: what will it take, and which channel does it best.
 
 >>> from fairgauge import Attribute, Metric, design, plan
->>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+>>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 >>> found = plan(recall, sex, clients=10**6, epsilon=1, interval="normal")
 >>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 4)
 ('centred', 0.0086, 0.0056)
