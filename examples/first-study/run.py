@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -169,12 +170,13 @@ def compare(told: Mapping[str, Any], study: Study, population: Population) -> No
 def compare_with_the_paper(population: Population, error: float) -> None:
     """Say how many devices the source paper's mechanisms need."""
     console.print(
-        "[bold]7. And with the mechanisms of the paper,[/] made private, planned as the paper plans (Chebyshev)?"
+        "[bold]7. And with the mechanisms of the paper,[/] made private, planned as the paper plans "
+        "(Chebyshev, IF all answer alike)?"
     )
     with console.status("Planning ..."):
         theirs = plan(
             RECALL,
-            SEX,
+            replace(SEX, answering="alike"),  # as the paper assumes
             epsilon=EPSILON,
             error=error,
             confidence=CONFIDENCE,

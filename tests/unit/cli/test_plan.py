@@ -231,7 +231,7 @@ class TestCrowd:
 
 
 def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgauge: Run):
-    done = fairgauge("plan", "--clients", 200_000)
+    done = fairgauge("plan", "--clients", 200_000, "--interval", "normal")
     assert done.status == 0
     lines = done.out.splitlines()
     assert lines[0] == TWO_EQUAL
