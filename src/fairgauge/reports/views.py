@@ -31,6 +31,7 @@ from fairgauge.reports.words import (
     Verdict,
     fit_sentence,
     forging_sentence,
+    if_alike,
     odds_after,
     odds_sentence,
     progress_sentence,
@@ -209,7 +210,7 @@ def progress_view(question: Question, far: Progress, voice: Voice = PLAIN) -> Pr
     error = unit.of(far.error)
     if len(planned(question.attribute)) > 1:  # the aim is for the worst of several comparisons
         error = Told.of("progress.every", error=error)
-    sentence = progress_sentence(far.answers, far.needed, error, million)
+    sentence = if_alike(question, progress_sentence(far.answers, far.needed, error, million))
     bar = None
     if far.needed is not None:
         bar = progress_figure(far.answers / far.needed, description=sentence, voice=voice)

@@ -137,7 +137,7 @@ def test_progress_needs_two_looks_for_a_picture():
     one = progress_view(question, Progress(80_000, 0.01, 10**6, [Look(80_000, interval)]))
     assert one.shrinking is None
     assert one.bar is not None
-    assert one.sentence == "80,000 of about 1,000,000 answers needed for ±1 point."
+    assert one.sentence == "IF both answered equally often: 80,000 of about 1,000,000 answers needed for ±1 point."
     looks = [Look(800, interval), Look(80_000, interval)]
     two = progress_view(question, Progress(80_000, 0.01, None, looks))
     assert two.bar is None
