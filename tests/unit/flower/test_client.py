@@ -234,7 +234,7 @@ def test_a_group_that_is_missing_or_not_listed_is_answered_and_not_named(
     for number, (settings, node) in enumerate(ways):
         assert App(ledger=here / str(number), **settings)(**node).has_content()
         assert Ledger(here / str(number)).spent() == {"sex": STUDY.questions[0].channel.epsilon_bound}
-    assert "sex must be one of female, male" in caplog.text
+    assert "sex must be one of" not in caplog.text  # a log that can be fetched would tell who does not fit
     assert "KeyError at" in caplog.text
     assert "platypus" not in caplog.text
 
