@@ -13,7 +13,7 @@ FLOWER := .venv-flower
 NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower frameworks lint dist bench mutants baseline coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks lint vectors dist bench mutants baseline coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+vectors: $(STAMP)  ## Write test vectors, golden files, kept documents and the sessions on pages again
+	$(BIN)/python -m tests.vectors.make
+	$(BIN)/python docs/refresh.py --write
 
 # The build tool of the environment, at the version of constraints.txt: nothing is fetched.
 dist: $(STAMP)  ## Build the wheel and the source archive into dist

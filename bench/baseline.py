@@ -168,10 +168,28 @@ class Today:
     def document_differs(cls, document: str, held: Plain) -> str | None:
         """Return what is wrong with a document of before beside its description; None if they are the same study."""
         try:
-            read = Study.from_bytes(document.encode())
+            read = Study.from_bytes(json.dumps(_converted(json.loads(document))).encode())
         except FairgaugeError as refusal:
             return str(refusal)
         return None if read == cls.study(held) else "is not the study that its description makes"
+
+
+def _converted(document: Plain) -> Plain:
+    """Return a document of before in the format of today: it had two formats then, 1 and 2, and this was the second."""
+    if "questions" not in document:
+        return {**document, "format": 1}
+    metrics, attributes, tables = {}, {}, []
+    for each in document["questions"]:
+        name, shares = each["attribute"]["name"], each["attribute"]["shares"]
+        known = {} if shares is None else {"shares": shares, "answering": "alike"}
+        attributes[name] = {"name": name, "groups": each["attribute"]["groups"], **known}
+        metrics[each["metric"]["name"]] = each["metric"]
+        asked = {"metric": each["metric"]["name"], "target": each["target"], "levels": each["levels"]}
+        own = {part: each[part] for part in ("design", "epsilon", "abstain", "table")}
+        tables.append({"attribute": name, "questions": [asked], **own})
+    said = {part: document[part] for part in ("opens", "closes", "contact") if document[part] is not None}
+    listed = {"metrics": [*metrics.values()], "attributes": [*attributes.values()], "tables": tables}
+    return {"format": 1, "title": document["title"], **said, **listed}
 
 
 @dataclass

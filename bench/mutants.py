@@ -60,7 +60,7 @@ TARGETS = {
             "study/attribute.py",
             "study/checks.py",
             "study/document.py",
-            "study/format1.py",
+            "study/document_format.py",
             "study/metric.py",
             "study/numbers.py",
             "study/question.py",

@@ -1643,7 +1643,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "seal: the root of the tree is not compared",
         'for name in ("answers", "answers_sha256", "tally", "root", "sites"):',
         'for name in ("answers", "answers_sha256", "tally", "sites"):',
-        "test_everything_that_a_seal_says_is_compared",
+        "test_the_root_is_compared",
     ),
     _mutant(
         "seal: may be of another study where it is checked",
@@ -1692,6 +1692,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "FEWEST = 3",
         "FEWEST = 2",
         "test_of_fewer_than_three_sites_nothing_is_ever_shown",
+    ),
+    _mutant(
+        "seal: a study in the crowd may be sealed without its root",
+        "return (self.root is not None) == crowd and",
+        "return",
+        "test_a_seal_has_the_parts_of_its_study",
     ),
     # -------------------- store
     _mutant(
@@ -1936,9 +1942,9 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_python_says_the_client_says",
     ),
     _mutant(
-        "javascript: what was once spent without a name is forgotten",
-        'const met = past.filter(([name]) => name === "" || name === account);',
+        "javascript: one attribute pays for another",
         "const met = past.filter(([name]) => name === account);",
+        "const met = past;",
         "test_what_python_says_the_client_says",
     ),
     _mutant(

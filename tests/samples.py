@@ -63,8 +63,8 @@ def joint_questions(channel: Channel | None = None) -> list[Question]:
     return [Question(metric, SEX, "gap", "sample", "1.1", channel, axis=axis) for axis, metric in enumerate(metrics)]
 
 
-def draft_study() -> Study:
-    """A study that says nearly everything that format 2 can say to devices."""
+def full_study() -> Study:
+    """A study that says nearly everything that one can say to devices."""
     understood = Metric("understood", 0, 1, help="Of the last 100 commands, the part that was understood.")
     delay = Metric("delay", 0, 2.5)
     sex = Attribute("sex", ["female", "male"], help="As in your papers.")

@@ -34,6 +34,8 @@ server or into a log, so none of them ever holds a person's group or value.
 # ruff: noqa: N818 - each name says what went wrong, and "Error" would not add to it
 
 LONGEST_VALUE = 60
+# What was made before the first version of a format is refused with this, wherever it is met.
+OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge is the last that can export it"
 
 
 class FairgaugeError(Exception):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
+from fairgauge.errors import OF_BEFORE
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.taking import (
     ANIMAL,
@@ -104,29 +105,16 @@ class TestLimits:
         )
         assert remembered_nothing(page)
 
-    def test_a_ledger_of_before_keeps_its_answers(self, collector: Collecting, visitor: OpenVisitor) -> None:
-        study = new_study("Of before")
-        path = collector.publish(study)
-        page = visitor().open(path + "/take-part")
+    def test_a_ledger_of_before_is_refused(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        page = visitor().open(collector.publish(new_study("Of before")) + "/take-part")
         found = page.evaluate(
-            """async (path) => {
+            """async () => {
                 const client = await import("/static/fairgauge-client.js");
-                const study = await client.loadStudy(path);
-                const charges = [["", "7.5"]];
-                const old = { study: study.digest, id: "0".repeat(32), symbol: 1, state: "pending", charges };
                 await new Promise((resolve) => {
-                    const request = indexedDB.open("old", 1);
-                    request.onupgradeneeded = () => request.result.createObjectStore("answers", { keyPath: "study" });
-                    request.onsuccess = () => {
-                        const transaction = request.result.transaction("answers", "readwrite");
-                        transaction.objectStore("answers").put(old);
-                        transaction.oncomplete = () => resolve(request.result.close());
-                    };
+                    const request = indexedDB.open("old", 2);
+                    request.onsuccess = () => resolve(request.result.close());
                 });
-                const ledger = new client.Ledger("old");
-                const answer = await ledger.answer(study, { group: "wombat", values: { recall: 0.5 } });
-                return [answer.id, client.roundedUp(await ledger.spent(), 6), await ledger.limits()];
-            }""",
-            path,
+                return new client.Ledger("old").spent().catch((error) => error.message);
+            }"""
         )
-        assert found == ["0" * 32, "7.5", {"study": "4", "lifetime": "8"}]
+        assert found == f"what this browser remembers {OF_BEFORE}"

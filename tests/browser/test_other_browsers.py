@@ -10,8 +10,7 @@ from fairgauge.study import Study
 from tests.browser.conftest import Collecting
 from tests.browser.drivers import PACKAGES, STARTS, Driver, installed
 from tests.browser.test_languages import SPOKEN, say, spoken_study
-from tests.vectors.make import FILE
-from tests.vectors.make_vectors2 import FILE as FORMAT_2
+from tests.vectors import full, simple
 
 
 @pytest.fixture(scope="module", params=list(STARTS))
@@ -82,7 +81,7 @@ def test_a_study_that_was_changed_is_refused(driver: Driver, collector: Collecti
 
 def test_what_python_says_this_browser_says(driver: Driver, collector: Collecting) -> None:
     driver.goto(f"{collector.url}{collector.publish(spoken_study('Vectors'))}/take-part")
-    check = FILE.with_name("check.js").read_text(encoding="utf-8").replace("export ", "")
+    check = simple.FILE.with_name("check.js").read_text(encoding="utf-8").replace("export ", "")
     script = f"{check}\nreturn check(await import('/static/fairgauge-client.js'), JSON.parse(args[0]));"
-    for file in (FILE, FORMAT_2):
+    for file in (simple.FILE, full.FILE):
         assert driver.run(script, file.read_text(encoding="utf-8")) == []

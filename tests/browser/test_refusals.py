@@ -37,7 +37,7 @@ class TestRefusals:
             ('"wombat"', '"koala"', "this is another study"),
             ('"title":"', '"title":"Not ', "this is another study"),
             ('"epsilon":"1.1"', '"epsilon":"1.09"', "declares epsilon 1.09, but its table spends more"),
-            ('"format":1', '"format":3', "format=3: must be 1 or 2"),
+            ('"format":1', '"format":3', "format=3: must be 1"),
             ('"format":1', '"format":1,"format":1', "must be given once"),
         ],
     )

@@ -179,7 +179,7 @@ class TestEndToEnd:
 
 
 class TestDrafts:
-    """Studies of format 2."""
+    """Studies that say more than their questions."""
 
     def test_crossed_attributes_are_asked_one_by_one(self, collector: Collecting, visitor: OpenVisitor) -> None:
         cells = Attribute.crossed(ANIMAL, Attribute("age", ["young", "old"]))

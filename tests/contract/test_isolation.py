@@ -39,14 +39,6 @@ def test_the_client_loads_a_database_and_the_web_only_when_needed():
     assert "sqlite3" in loaded_by("from fairgauge.client import Ledger")
 
 
-def test_a_device_pays_for_study_format_2_only_where_a_study_is_in_it():
-    newer = {f"fairgauge.study.{name}" for name in ("format2", "site", "terms", "wording")}
-    example = Path(__file__).parents[1] / "golden"
-    assert newer.isdisjoint(loaded_by(f"import fairgauge.client as c; c.load_study({str(example / 'study.json')!r})"))
-    draft = loaded_by(f"import fairgauge.client as c; c.load_study({str(example / 'study-2-draft.json')!r})")
-    assert newer <= {*draft}
-
-
 def test_the_client_loads_no_room_above_it():
     rooms = {module.split(".")[1] for module in loaded_by("import fairgauge.client") if module.startswith("fairgauge.")}
     assert rooms <= {"lazy", "errors", "canonical", "channel", "study", "client"}

@@ -59,11 +59,10 @@ def test_what_is_expected_reaches_the_estimate(tmp_path: Path):
     assert (
         "If you expect the recall to be near 0.9, --expect 0.9 would save 69 % of the clients at this epsilon." in said
     )
-    assert json.loads((tmp_path / "study.json").read_bytes())["format"] == 1
     said = run(tmp_path, *designed, "--expect", "0.9")
     assert "If you expect" not in said
     study = Study.load(tmp_path / "study.json")
-    assert (study.format, study.questions[0].expect) == (2, "0.9")
+    assert study.questions[0].expect == "0.9"
     (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.85,50000\n")
     run(tmp_path, "simulate", "study.json", "--population", "people.csv", "--seed", "3", "-o", "tally.json")
     told = json.loads(run(tmp_path, "estimate", "study.json", "tally.json", "--json", "--interval", "normal"))
@@ -72,15 +71,3 @@ def test_what_is_expected_reaches_the_estimate(tmp_path: Path):
     assert low < 0.05 < high
     # Half the width that K·Var = 1.10 gives in the metric's units, at 99 %; what is seen is not the worst case.
     assert (high - low) / 2 < 2.576 * (1.10 / 100_000) ** 0.5 / 2
-
-
-def test_the_old_name_is_answered_with_both_of_the_new(tmp_path: Path):
-    code = "from fairgauge.cli import main; main()"
-    arguments = ("design", "--title", "Recall", *GROUPS, "--design", "optimal", "-o", "study.json")
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert "centred" in done.stderr.replace("uncentred", "")
-    assert "uncentred" in done.stderr

@@ -11,7 +11,7 @@ from fairgauge.audit import Finding, _worst_rows, audit, audit_study, lower_boun
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import THREE_LEVELS, draft_study, sample_question, sample_study, two_questions
+from tests.samples import THREE_LEVELS, full_study, sample_question, sample_study, two_questions
 
 
 def test_bound_is_that_of_clopper_and_pearson():
@@ -149,7 +149,7 @@ def test_where_all_pairs_are_alike_one_that_differs_in_both_is_enough():
 
 
 def test_joint_tables_of_crossed_attributes_are_audited():
-    study = replace(draft_study(), closes="2001-01-01T00:00:00Z", opens=None)
+    study = replace(full_study(), closes="2001-01-01T00:00:00Z", opens=None)
     audits = audit_study(study, samples=400)
     assert [(found.metric, found.attribute) for found in audits] == [
         ("understood", "sex by age"),

@@ -1,4 +1,4 @@
-/** Check the vectors of vectors.json with the JavaScript client; return a line for each that it does not meet. */
+/** Check the vectors of simple.json or full.json with the JavaScript client; return a line for each that it does not meet. */
 export async function check(client, vectors) {
   const missed = [];
   const same = (name, found, wanted) => {

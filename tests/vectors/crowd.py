@@ -1,6 +1,4 @@
-"""Make crowd.json: the certified number of the crowd, as Python, which is the reference, computes it.
-
-``python -m tests.vectors.crowd`` writes the file.
+"""Vectors of crowds: the certified number of the crowd, as Python, which is the reference, computes it.
 
 studies     documents
 crowds      a study's index, the number of answers, what a reader knows, delta, and the certified epsilon
@@ -76,7 +74,3 @@ def _bounds(study: Study, index: int) -> Iterator[dict[str, Any]]:
 def written() -> str:
     """Return the file."""
     return json.dumps(make(), indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    FILE.write_text(written(), encoding="utf-8")

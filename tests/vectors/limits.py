@@ -1,6 +1,4 @@
-"""Make limits.json: what the Python client, which is the reference, says of costs and limits.
-
-``python -m tests.vectors.limits`` writes the file.
+"""Vectors of limits: what the Python client, which is the reference, says of costs and limits.
 
 defaults    what a device spends unless it says otherwise
 studies     a factor that a study's table loses, a limit for one study (absent: the default), and the refusal or null
@@ -48,7 +46,7 @@ def _lifetime(charges: dict[str, str], spent: list[tuple[str, str]], limit: str 
 
 def make() -> dict[str, Any]:
     """Return all vectors."""
-    four = [("", "4"), ("", "4")]  # as ledgers of version 0.1 have it
+    four = [("sex", "4"), ("sex", "4")]
     return {
         "defaults": {"study": str(STUDY_LIMIT), "lifetime": str(LIFETIME_LIMIT)},
         "studies": [
@@ -63,7 +61,7 @@ def make() -> dict[str, Any]:
             _lifetime(
                 {"sex": "2.000000000000000000000000000000000000000000000001"}, [("sex", "6"), ("age", "7")], None
             ),
-            _lifetime({"sex": "2"}, [("sex", "4"), ("", "2.1")], None),
+            _lifetime({"sex": "2"}, [("sex", "4"), ("sex", "2.1")], None),
             _lifetime({"sex": "1", "age": "1"}, [("age", "7.5")], None),
             _lifetime({"sex": "1"}, [("sex", "0.1")] * 9, "1.9"),
             _lifetime({"sex": "1"}, [("sex", "0.1")] * 9, "1.89999999"),
@@ -76,7 +74,3 @@ def make() -> dict[str, Any]:
 def written() -> str:
     """Return the file."""
     return json.dumps(make(), indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    FILE.write_text(written(), encoding="utf-8")

@@ -54,12 +54,12 @@ def test_the_vectors_of_envelopes(tmp_path: Path, change: Change | None, line: s
 @pytest.mark.parametrize(
     ("script", "file"),
     [
-        ("check.js", "vectors.json"),
-        ("check.js", "vectors2.json"),
+        ("check.js", "simple.json"),
+        ("check.js", "full.json"),
         ("limits.js", "limits.json"),
         ("crowd.js", "crowd.json"),
     ],
-    ids=["format 1", "format 2", "limits", "crowds"],
+    ids=["simple", "full", "limits", "crowds"],
 )
 def test_what_python_says_the_client_says(tmp_path: Path, script: str, file: str):
     assert client_misses(tmp_path, script, file) == []

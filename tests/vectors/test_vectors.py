@@ -2,27 +2,28 @@
 
 import json
 import re
+from pathlib import Path
 
-from tests.vectors import crowd, limits, make_vectors2
-from tests.vectors.make import FILE, make, written
+import pytest
 
+from tests.vectors import full, limits, simple
+from tests.vectors.make import files
 
-def test_the_vectors_are_current() -> None:
-    assert FILE.read_text(encoding="utf-8") == written(make())
-
-
-def test_the_crowds_are_current() -> None:
-    assert crowd.FILE.read_text(encoding="utf-8") == crowd.written()
+FILES = files()
 
 
-def test_the_limits_are_current() -> None:
-    assert limits.FILE.read_text(encoding="utf-8") == limits.written()
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))
+def test_a_file_is_what_the_script_makes(path: Path) -> None:
+    assert path.read_bytes() == FILES[path], "run make vectors"
+
+
+def test_the_limits_refuse_and_allow() -> None:
     vectors = json.loads(limits.written())
     assert {vector["said"] is None for kind in ("studies", "lifetimes") for vector in vectors[kind]} == {True, False}
 
 
 def test_the_vectors_cover_every_kind_of_refusal() -> None:
-    vectors = json.loads(FILE.read_text(encoding="utf-8"))
+    vectors = json.loads(simple.FILE.read_text(encoding="utf-8"))
     assert {bad["error"] for bad in vectors["bad"]} == {"BadStudy", "BadTable", "NotPrivate"}
     assert {verdict for *_, verdict in vectors["within"]} == {True, False}
     assert {position is None for *_, position in vectors["positions"]} == {True, False}
@@ -31,13 +32,9 @@ def test_the_vectors_cover_every_kind_of_refusal() -> None:
         assert asked == set(range(len(study["epsilon"])))
 
 
-def test_the_vectors_of_format_2_are_current() -> None:
-    assert make_vectors2.FILE.read_text(encoding="utf-8") == written(make_vectors2.make())
-
-
-def test_the_vectors_of_format_2_refuse_every_field() -> None:
-    """Every field of every object of format 2 is wrong in some vector, and named."""
-    vectors = json.loads(make_vectors2.FILE.read_text(encoding="utf-8"))
+def test_the_vectors_refuse_every_field() -> None:
+    """Every field of every object is wrong in some vector, and named."""
+    vectors = json.loads(full.FILE.read_text(encoding="utf-8"))
     named = {
         re.sub(r"\[\d+\]", "", field.rpartition(".")[2]) for field in (bad.get("field", "") for bad in vectors["bad"])
     }
@@ -58,5 +55,5 @@ def test_the_vectors_of_format_2_refuse_every_field() -> None:
         for name, value in document.items():
             if name != "translations":
                 collect(value)
-    assert fields - named == {"low"}  # as in format 1, whose vectors have it
+    assert fields - named == {"low"}  # the simple ones have it
     assert {bad["error"] for bad in vectors["bad"]} == {"BadStudy", "BadTable", "NotPrivate"}

@@ -148,8 +148,8 @@ class _Run:
             return
         try:
             tally = seal.counted
-            if isinstance(tally, SiteTally) != (self._study.site is not None):
-                raise BadTally("format", seal.format, "must be one that seals of such studies have")
+            if not seal.fits(self._study):
+                raise BadTally("sealed", "its parts", "must be those that seals of such studies have")
             tally.check(self._study)
         except BadTally as error:
             self._say("seal", "broken", f"The tally in {name} cannot be one of this study: {error}.")
@@ -195,13 +195,9 @@ class _Run:
         elif found == "whole":
             self._say("seal", "holds", f"The estimate in {name} is the one that the sealed tally gives.")
         else:
-            by = "a version before 0.2.0" if sealed.version is None else f"version {sealed.version}"
             self._say("seal", "holds", f"The numbers in {name} are those that the sealed tally gives.")
-            self._say(
-                "seal",
-                "open",
-                f"The sentences in {name} were not compared: {by} sealed it, and says them in its own words.",
-            )
+            said = f"version {sealed.version} sealed it, and says them in its own words."
+            self._say("seal", "open", f"The sentences in {name} were not compared: {said}")
 
     def _seal_signature(self, sealed: Sealed) -> None:
         name, keys = self._seal_name, self._signatures.keys

@@ -61,7 +61,7 @@ def spent(
     for name, cost in sorted(local.items()):
         towards = readers[name]
         delta = f" and delta {shown_delta(towards.delta)}" if towards.delta else ""
-        out.print(f"{name or 'groups without a name, which version 0.1 had'}:")
+        out.print(f"{name}:")
         out.print(f"  towards those who run studies: epsilon {shown(cost, 4)}; the usual limit is {LIFETIME_LIMIT}")
         out.print(f"  towards everyone who reads them: epsilon {shown(towards.epsilon, 4)}{delta}")
 

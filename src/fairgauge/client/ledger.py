@@ -25,12 +25,13 @@ from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
 from fairgauge.client.moments import next_moment
-from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
+from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 
-VERSION = 2
-APPLICATION = 0x66676C31  # "fgl1", where SQLite keeps the name of the program that a file belongs to
+VERSION = 1
+APPLICATION = 0x6667676C  # "fggl", where SQLite keeps the name of the program that a file belongs to
+_DRAFT = 0x66676C31  # what stood there before the first release
 LONGEST_WAIT = 30.0
 
 State = Literal["pending", "delivered", "refused"]
@@ -47,18 +48,11 @@ _SCHEMA = (
         study TEXT NOT NULL REFERENCES answers (study),
         attribute TEXT NOT NULL,
         epsilon TEXT NOT NULL,
-        reader_epsilon TEXT,
-        reader_delta TEXT,
+        reader_epsilon TEXT NOT NULL,
+        reader_delta TEXT NOT NULL,
         PRIMARY KEY (study, attribute)
     ) WITHOUT ROWID""",
     f"PRAGMA application_id = {APPLICATION}",
-    f"PRAGMA user_version = {VERSION}",
-)
-
-# A ledger of version 1 knows no crowds: whoever read its answers may have seen what the collector saw.
-_UPGRADE = (
-    "ALTER TABLE charges ADD COLUMN reader_epsilon TEXT",
-    "ALTER TABLE charges ADD COLUMN reader_delta TEXT",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -190,7 +184,7 @@ class Ledger:
             return held.token(connection, study)
 
     def spent(self) -> dict[str, Decimal]:
-        """Return what the answers cost each attribute in sum; "" is what version 0.1 charged to no name."""
+        """Return what the answers cost each attribute in sum."""
         with self._transaction() as connection:
             rows = self._charges(connection)
         return {name: add_up(cost for account, cost in rows if account == name) for name, _ in rows}
@@ -198,10 +192,7 @@ class Ledger:
     def spent_towards_readers(self) -> dict[str, ToReaders]:
         """Return the same towards those who read released counts: epsilons and deltas both add up."""
         with self._transaction() as connection:
-            sql = (
-                "SELECT attribute, coalesce(reader_epsilon, epsilon), coalesce(reader_delta, '0') FROM charges "
-                "ORDER BY attribute"
-            )
+            sql = "SELECT attribute, reader_epsilon, reader_delta FROM charges ORDER BY attribute"
             rows = connection.execute(sql).fetchall()
         found: dict[str, ToReaders] = {}
         for name, *costs in rows:
@@ -355,19 +346,19 @@ class Ledger:
         if self.path.stat().st_size == 0:
             rule = "is empty, as a ledger never is, so what it held is lost; delete it only if it never held an answer"
             raise BadLedger("ledger", self.path, rule)
-        if _pragma(connection, "application_id") != APPLICATION:
+        application = _pragma(connection, "application_id")
+        if application == _DRAFT:
+            raise BadLedger("ledger", self.path, OF_BEFORE)
+        if application != APPLICATION:
             raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")
-        if version not in (1, VERSION):
+        if version != VERSION:
             raise BadLedger(
                 "ledger", self.path, f"has version {version}, and this program knows versions up to {VERSION} only"
             )
         check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise BadLedger("ledger", self.path, f"is damaged: {check}")
-        if version < VERSION:
-            for statement in _UPGRADE:
-                connection.execute(statement)
 
     def _sync_folder(self) -> None:
         """Make the names in the ledger's folder last through a power cut."""

@@ -11,9 +11,6 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     from fairgauge.study import Site
 
-# What versions up to 0.1 charged for a group that came without its attribute's name; ledgers of then still hold it.
-UNNAMED = ""
-
 Charges = Mapping[str, Decimal]
 
 # What a device spends unless it says otherwise.
@@ -67,8 +64,6 @@ class Limits:
     def check_lifetime(self, charges: Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
         """Refuse charges that would bring an attribute above its lifetime limit.
 
-        What was once spent without naming an attribute counts against every attribute.
-
         Raises:
             CannotAnswer: Naming the attribute.
         """
@@ -76,7 +71,7 @@ class Limits:
             return
         past = list(spent)
         for account, charge in charges.items():
-            before = add_up(cost for name, cost in past if name in (UNNAMED, account))
+            before = add_up(cost for name, cost in past if name == account)
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(

@@ -4,10 +4,10 @@ The export of a study is one canonical answer a line, sorted by id.  The seal ho
 (``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
 which anyone can compute again from the study and the tally.
 
-Of a study for sites the seal (format 3) also has the list of sites, and its tally is the sum of what they counted.
+Of a study for sites the seal also has the list of sites, and its tally is the sum of what they counted.
 
-Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal (format 2) also has the root of a
-tree over them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
+Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal also has the root of a tree over
+them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
 """
 
 import json
@@ -22,11 +22,10 @@ from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.client.site import SiteAnswer
-from fairgauge.collector.seal_before import estimate_of_before, numbers_of, numbers_of_before, of_before
 from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.tree import Growing
-from fairgauge.errors import InvalidInput, SealBroken
+from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
@@ -34,11 +33,13 @@ from fairgauge.tallies import Tally
 from fairgauge.tallies.sites import SiteTally
 
 FORMAT = 1
-WITH_ROOT = 2
-OF_SITES = 3
+_DRAFTS = (2, 3)  # numbers that seals with a root and seals of sites had before the first release
 PURPOSE = "seal"
 PAGE = 10_000
 _LONGEST_LINE = 2**12
+# What is compared of an estimate that another version may have put into other words.
+_TERMS = ("study", "confidence", "interval", "tolerance")
+_NUMBERS = ("metric", "attribute", "answers", "gaps", "means", "overall", "shares", "answered")
 
 Agreement = Literal["whole", "numbers", "none"]
 
@@ -53,14 +54,19 @@ class Seal:
     tally: tuple[int, ...]
     closed: str
     format: int = FORMAT
-    root: str | None = None  # in format 2 only
-    sites: tuple[str, ...] | None = None  # in format 3 only
+    root: str | None = None  # of a study in the crowd
+    sites: tuple[str, ...] | None = None  # of a study for sites
 
     @classmethod
     def of_sites(cls, study: Study, answers: Sequence[SiteAnswer], closed: str) -> "Seal":
         """Return the seal of a closed study for sites."""
         shown = released_sites(study, answers)
-        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, OF_SITES, sites=shown.sites)
+        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, sites=shown.sites)
+
+    def fits(self, study: Study) -> bool:
+        """Tell whether it has what seals of such a study have: a root in the crowd, the list of sites for sites."""
+        crowd = study.release is not None and study.site is None
+        return (self.root is not None) == crowd and (self.sites is not None) == (study.site is not None)
 
     @property
     def counted(self) -> Tally | SiteTally:
@@ -143,7 +149,7 @@ class Sealed:
     key: str
     signature: str
     estimate: dict[str, Any]
-    version: str | None = None  # of the fairgauge that made the estimate
+    version: str  # of the fairgauge that made the estimate
 
     @property
     def note(self) -> SealNote:
@@ -163,21 +169,22 @@ def read_sealed(data: bytes) -> Sealed:
         fields = dict(document["seal"])
         fields |= {name: tuple(fields[name]) for name in ("tally", "sites") if name in fields}
         seal = Seal(**fields)
-        found = Sealed(seal, document["key"], document["signature"], document["estimate"], document.get("version"))
-        if [type(document[name]) for name in ("estimate", "key", "signature")] != [dict, str, str]:
+        texts = [document[name] for name in ("key", "signature")]
+        if "version" not in document or seal.format in _DRAFTS:
+            raise InvalidInput("sealed.format", seal.format, OF_BEFORE)
+        found = Sealed(seal, *texts, document["estimate"], document["version"])
+        if [*map(type, texts), type(found.estimate), type(found.version)] != [str, str, dict, str]:
             raise TypeError
     except KeyError as error:
         raise InvalidInput(
             "sealed", f"{len(data)} bytes", f"must be a sealed study: it has no {error.args[0]}"
         ) from None
+    except InvalidInput:
+        raise
     except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput("sealed", f"{len(data)} bytes", f"must be a sealed study ({type(error).__name__})") from None
-    if type(seal.format) is not int or seal.format not in (FORMAT, WITH_ROOT, OF_SITES):
-        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}, {WITH_ROOT} or {OF_SITES}")
-    if (seal.root is not None) != (seal.format == WITH_ROOT):
-        raise InvalidInput("sealed.root", seal.root, f"must be there in format {WITH_ROOT}, and in no other")
-    if (seal.sites is not None) != (seal.format == OF_SITES):
-        raise InvalidInput("sealed.sites", "given or not", f"must be there in format {OF_SITES}, and in no other")
+    if type(seal.format) is not int or seal.format != FORMAT:
+        raise InvalidInput("sealed.format", seal.format, f"must be {FORMAT}")
     return found
 
 
@@ -207,6 +214,8 @@ def check_sealed(
     seal = sealed.seal
     if seal.study != study.digest:
         raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
+    if not seal.fits(study):
+        raise SealBroken("the seal has not the parts that seals of such a study have")
     if answers is not None:
         check_answers(study, seal, answers)
     elif seal.counted.total != (shown := shown_answers(study, seal.answers)):
@@ -226,11 +235,23 @@ def agreement(study: Study, sealed: Sealed) -> Agreement:
     found = _found(study, sealed)
     if same:
         return "whole" if _close(found, named) else "none"
-    if of_before(named):
-        one, other = estimate_of_before(found), numbers_of_before(named)
-    else:
-        one, other = numbers_of(found), numbers_of(named)
-    return "numbers" if _close(one, other) else "none"
+    return "numbers" if _close(_numbers_of(found), _numbers_of(named)) else "none"
+
+
+def _numbers_of(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the terms and the numbers of an estimate."""
+    asked = document.get("questions")
+    questions = [
+        {name: _without_shown(question.get(name)) for name in _NUMBERS} if isinstance(question, dict) else question
+        for question in (asked if isinstance(asked, list) else [asked])
+    ]
+    return {name: document.get(name) for name in _TERMS} | {"questions": questions}
+
+
+def _without_shown(document: Any) -> Any:
+    if isinstance(document, dict):
+        return {name: _without_shown(value) for name, value in document.items() if name != "shown"}
+    return [_without_shown(value) for value in document] if isinstance(document, list) else document
 
 
 def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]] | Iterable[SiteAnswer]) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.seal import FORMAT, WITH_ROOT, AnswerDigest, Seal, released_tally
+from fairgauge.collector.seal import AnswerDigest, Seal, released_tally
 from fairgauge.collector.seal_sites import answers_in
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.tree import Growing
@@ -29,9 +29,8 @@ async def _of_devices(store: Store, study: Study, kept: Published) -> Seal:
     tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
     if counts != found.counts or tally != released_tally(study, counts):
         raise StoreError(f"the tally of study {kept.digest} does not equal its answers: it is not sealed")
-    format_ = FORMAT if found.root is None else WITH_ROOT
     closed = moment_of(kept.closed or 0)
-    return Seal(kept.digest, found.answers, found.hexdigest(), tally, closed, format_, found.root)
+    return Seal(kept.digest, found.answers, found.hexdigest(), tally, closed, root=found.root)
 
 
 async def _of_sites(store: Store, study: Study, kept: Published) -> Seal:

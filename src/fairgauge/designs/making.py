@@ -84,12 +84,6 @@ def check_design(design: str) -> None:
     Raises:
         InvalidInput: If the design is not known.
     """
-    if design == "optimal":
-        raise InvalidInput(
-            "design",
-            design,
-            "choose centred (least total error about the population) or uncentred (what optimal was: these clients)",
-        )
     names = [AUTO, *known_designs()]
     if design not in names:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")

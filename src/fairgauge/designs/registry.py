@@ -24,8 +24,6 @@ from fairgauge.goals.goal import Goal
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"
-# Not names of designs: "optimal" is what `uncentred` was called, and documents of then still say it.
-_TAKEN = (AUTO, "optimal")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -73,7 +71,7 @@ def register(design: Design) -> None:
     """
     if not _NAME.fullmatch(design.name):
         raise InvalidInput("name", design.name, "must be small letters, digits and single hyphens")
-    if design.name in (*_TAKEN, *_FOUND):
+    if design.name in (AUTO, *_FOUND):
         raise InvalidInput("name", design.name, "is taken: a design has one maker")
     _FOUND[design.name] = design
 

@@ -1,13 +1,8 @@
-"""The interval of before 0.2.0, so that its seals can be checked: it was called ``finite`` and is offered no more.
-
-It is the smaller of Chernoff's width and a normal width that pays for Berry and Esseen's bound.  Its numbers never
-change.
-"""
+"""The smaller of Chernoff's width and a normal one that pays for Berry and Esseen's bound: the paper's tables use it."""
 
 import numpy as np
 from scipy.special import ndtri
 
-from fairgauge.estimation.by_width import WidthReader
 from fairgauge.estimation.intervals import Width, chernoff
 from fairgauge.estimation.spread import Spread
 
@@ -35,9 +30,3 @@ def berry_esseen(spread: Spread, answers: float, alpha: float) -> float:
     if distance >= alpha / 2:
         return float("inf")
     return -float(ndtri(alpha / 2 - distance)) * float(np.sqrt(spread.variance / answers))
-
-
-class FiniteReader(WidthReader):
-    """About the clients who answered, split exactly as the shares say, by the numbers of before."""
-
-    sides = staticmethod(finite)

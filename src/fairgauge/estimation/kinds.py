@@ -118,13 +118,6 @@ SITE_KINDS: dict[str, IntervalKind] = {
 SITE_DEFAULT = "people"
 # What a page uses that people look at whenever they like, and as often as they like.
 LIVE = "anytime"
-# What seals of before 0.2.0 name.  It is for checking them, and not offered.
-FINITE = IntervalKind(
-    "finite",
-    _THESE,
-    "holds for the clients who answered, however many, at one look",
-    "finite:FiniteReader",
-)
 
 
 def kind_of(name: str) -> IntervalKind:
@@ -133,24 +126,18 @@ def kind_of(name: str) -> IntervalKind:
     Raises:
         InvalidInput: If there is none.
     """
-    if name == FINITE.name:
-        raise InvalidInput(
-            "interval",
-            name,
-            "is now called fixed (these clients); population (whom they are drawn from) is the default",
-        )
     if name not in KINDS:
         raise InvalidInput("interval", name, f"must be one of {', '.join(KINDS)}")
     return KINDS[name]
 
 
 def sealed_kind(name: str) -> IntervalKind:
-    """Return the kind that a seal names: one of today's, or the one that seals of before name.
+    """Return the kind that an estimate or a seal names, of devices or of sites.
 
     Raises:
         InvalidInput: If there is none.
     """
-    return FINITE if name == FINITE.name else SITE_KINDS.get(name) or kind_of(name)
+    return SITE_KINDS.get(name) or kind_of(name)
 
 
 def check_confidence(confidence: float) -> float:

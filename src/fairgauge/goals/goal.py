@@ -19,8 +19,6 @@ from fairgauge.study import Question, Target
 CENTRED = "centred"
 # Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
 FEW = 6
-# What ``uncentred`` was called: documents of then are decoded as they were then.
-BEFORE = "optimal"
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -111,7 +109,7 @@ class Goal:
     @property
     def balanced(self) -> bool:
         """Whether several gaps are wanted, each as good as it can be beside the others."""
-        return self.target == "gap" and self.groups > 2 and self.design != BEFORE
+        return self.target == "gap" and self.groups > 2
 
     @property
     def answering(self) -> float:

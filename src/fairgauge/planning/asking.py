@@ -28,7 +28,7 @@ def make_questions(
 
 
 def _question(wish: Wish, epsilon: Decimal, table: Answering) -> Question:
-    # What is usual need not be said, and a study that says nothing new stays in format 1.
+    # What is usual need not be said.
     return Question(
         wish.metric,
         wish.attribute,

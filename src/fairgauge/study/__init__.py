@@ -1,16 +1,11 @@
 """The study: an immutable document that says what is asked of whom, and with which channels.
 
 Its name is the SHA-256 digest of its canonical bytes, so a device, a collector and a reader who hold the same
-digest hold the same study.  The meaning of a field never changes: a new meaning is a new format number, and
-unknown fields are refused.  Numbers are integers, or decimals written as strings ("0.25"), never floats; whoever
-makes a study in Python may give numbers of any kind.
-
-A study is written in format 1 unless it says something that format 1 cannot.  Both formats are frozen.
+digest hold the same study.  From the first release on the meaning of a field never changes: a new meaning is a new
+format number, and unknown fields are refused.  Numbers are integers, or decimals written as strings ("0.25"), never
+floats; whoever makes a study in Python may give numbers of any kind.
 """
 
-from typing import TYPE_CHECKING
-
-from fairgauge.lazy import lazily
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
 from fairgauge.study.document import Study, Table, parse
@@ -18,10 +13,8 @@ from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target
 from fairgauge.study.rules import MOST_QUESTIONS
-
-if TYPE_CHECKING:
-    from fairgauge.study.site import Site
-    from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.site import Site
+from fairgauge.study.terms import Issuer, Model, Release
 
 __all__ = [
     "ANY_VALUES",
@@ -44,6 +37,3 @@ __all__ = [
     "Target",
     "parse",
 ]
-
-# A device whose study is in format 1 does not load what is new in format 2.
-__getattr__, __dir__ = lazily(__name__, {"Issuer": "terms", "Model": "terms", "Release": "terms", "Site": "site"})

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from fairgauge.canonical import members
 from fairgauge.errors import BadStudy, InvalidInput
 
 LONGEST_TEXT = 200
@@ -29,13 +28,6 @@ def at(path: str) -> Iterator[None]:
     except InvalidInput as error:
         field = f"{path}.{error.field}" if error.field else path
         raise type(error)(field, error.value, error.rule) from None
-
-
-def read_object(document: object, *names: str) -> list[Any]:
-    """Return the members with these names, in this order, of an object that has these and no others."""
-    if not isinstance(document, dict):
-        raise BadStudy("", document, "must be an object")
-    return members(document, *names, error=BadStudy)
 
 
 def read_array(field: str, value: object) -> tuple[Any, ...]:

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from fairgauge.lazy import above
-from fairgauge.study import format1
+from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, decimal_text
 from fairgauge.study.question import Question, answered_together
-from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms, needs_format_2
+from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
+from fairgauge.study.site import Site, SiteMetric
+from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.wording import Texts, check_translations, spoken
 
-if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what is new in format 2
+if TYPE_CHECKING:
     from typing import TypedDict, Unpack
-
-    from fairgauge.study.site import Site, SiteMetric
-    from fairgauge.study.terms import Issuer, Model, Release
-    from fairgauge.study.wording import Texts
 
     class Fields(TypedDict, total=False):
         """What a study may say beside its title and its questions."""
@@ -52,7 +51,6 @@ if TYPE_CHECKING:  # a device whose study is in format 1 does not pay for what i
         translations: Mapping[str, Texts] | None
 
 
-FORMAT_2 = 2
 Table = tuple[Question, ...]
 
 
@@ -62,8 +60,6 @@ class Study:
 
     A table answers one question, or several at once; those stand next to each other and have the same channel.  Symbols
     are numbered through the study: those of table 0 first, then those of table 1, and so on.
-
-    What comes after ``contact`` needs study format 2.
 
     Args:
         title: What the study is about, for people.
@@ -99,18 +95,18 @@ class Study:
     purpose: str | None = None
     operator: str | None = None
     retention: int | None = None
-    model: "Model | None" = None
+    model: Model | None = None
     planned: int | None = None
     aim: str | None = None
     admission: str | None = None
-    issuer: "Issuer | None" = None
+    issuer: Issuer | None = None
     gateway: str | None = None
     epoch: int | None = None
     hourly: int | None = None
     order: str | None = None
-    release: "Release | None" = None
-    site: "Site | None" = None
-    translations: "Mapping[str, Texts] | None" = field(default=None, hash=False)
+    release: Release | None = None
+    site: Site | None = None
+    translations: Mapping[str, Texts] | None = field(default=None, hash=False)
 
     if TYPE_CHECKING:  # any list of questions will do; the field is a tuple
 
@@ -129,11 +125,8 @@ class Study:
             del self.__dict__["tables"]
         check_moments(self)
         check_terms(self)
-        if self.format == FORMAT_2:
-            from fairgauge.study.wording import check_translations
-
-            check_names(self)
-            check_translations(self)
+        check_names(self)
+        check_translations(self)
 
     _repr_html_ = above("fairgauge.reports.notebook", "study_html")
     plot = above("fairgauge.reports.plots", "plot_study")
@@ -159,20 +152,11 @@ class Study:
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
-        if self.format == format1.FORMAT:
-            return encode(format1.write(self))
-        from fairgauge.study import format2
-
-        return encode(format2.write(self))
+        return encode(document_format.write(self))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the canonical bytes to a file, whole or not at all."""
         write_file(path, self.to_bytes(), field="study")
-
-    @cached_property
-    def format(self) -> int:
-        """The number of the document's format: 1, unless the study says something that format 1 cannot."""
-        return FORMAT_2 if needs_format_2(self) else format1.FORMAT
 
     @cached_property
     def digest(self) -> str:
@@ -196,7 +180,7 @@ class Study:
         return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
 
     @property
-    def asked(self) -> "tuple[Question | SiteMetric, ...]":
+    def asked(self) -> tuple[Question | SiteMetric, ...]:
         """What the study tells, one metric of one attribute after the other."""
         return self.questions if self.site is None else self.site.asked
 
@@ -244,10 +228,8 @@ class Study:
         """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
         return tuple(accumulate((table[0].channel.symbols for table in self.tables), initial=0))
 
-    def spoken(self, languages: Iterable[str]) -> "tuple[str | None, Texts]":
+    def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
         """Return the first of these languages that the study speaks, or its own, and its texts by their place."""
-        from fairgauge.study.wording import spoken
-
         return spoken(self, languages)
 
     def check_privacy(self) -> None:
@@ -269,15 +251,8 @@ class Study:
 def parse(data: bytes) -> Study:
     """Read a study whose form is sound, whether or not its tables keep what it declares."""
     document = decode(data, error=BadStudy)
-    number = document.get("format", "nothing")
-    if type(number) is not int or number not in (format1.FORMAT, FORMAT_2):
-        raise BadStudy("format", number, f"must be {format1.FORMAT} or {FORMAT_2}")
-    if number == format1.FORMAT:
-        return Study(**format1.read(document))
-    from fairgauge.study import format2
-
-    study = Study(**format2.read(document))
-    format2.check(study, document)
+    study = Study(**document_format.read(document))
+    document_format.check(study, document)
     return study
 
 

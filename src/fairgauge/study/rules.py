@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import BadStudy
 from fairgauge.study.checks import check_integer, check_is, check_language, check_moment, check_prose, check_text
 from fairgauge.study.question import Question
+from fairgauge.study.site import Site
+from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, check_key
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -21,40 +23,11 @@ INTEGERS = {
 }
 
 
-# What a study, a question and an attribute may say in format 2 only.
-NEW = (
-    *("language", "purpose", "operator", *INTEGERS, "aim", "admission", "gateway", "order"),
-    *("model", "issuer", "release", "site", "translations"),
-)
-NEW_IN_QUESTIONS = ("expect", "spread", "weight")
-NEW_IN_ATTRIBUTES = ("help", "share_error", "share_source", "comparisons")
-
-
-def needs_format_2(study: "Study") -> bool:
-    """Tell whether a study says something that format 1 cannot."""
-    return (
-        _says(study, NEW)
-        or any(question.channel.further for question in study.questions)
-        or any(_says(question, NEW_IN_QUESTIONS) for question in study.questions)
-        or any(question.metric.help is not None for question in study.questions)
-        or any(question.attribute.cross for question in study.questions)
-        or any(_says(question.attribute, NEW_IN_ATTRIBUTES) for question in study.questions)
-        # Shares in format 1 are those of who answers.
-        or any(question.attribute.shares and not question.attribute.known_shares for question in study.questions)
-    )
-
-
-def _says(thing: object, names: tuple[str, ...]) -> bool:
-    return any(getattr(thing, name) is not None for name in names)
-
-
 def check_questions(study: "Study") -> None:
     """Refuse no questions, too many, the same twice, and those whose table answers others that are not there."""
     for index, question in enumerate(study.questions):
         check_is(f"questions[{index}]", question, Question)
     if study.site is not None:
-        from fairgauge.study.site import Site
-
         check_is("site", study.site, Site)
         if study.questions:
             raise BadStudy("questions", f"{len(study.questions)} questions", "must be none in a study for sites")
@@ -93,13 +66,6 @@ def check_terms(study: "Study") -> None:
     for field in ("contact", "operator"):
         if getattr(study, field) is not None:
             check_text(field, getattr(study, field))
-    if _says(study, NEW):
-        _check_new_terms(study)
-
-
-def _check_new_terms(study: "Study") -> None:
-    from fairgauge.study.terms import Issuer, Model, Release
-
     if study.language is not None:
         check_language("language", study.language)
     if study.purpose is not None:
@@ -118,8 +84,6 @@ def _check_new_terms(study: "Study") -> None:
 
 
 def _check_admission(study: "Study") -> None:
-    from fairgauge.study.terms import ADMISSIONS, check_key
-
     if study.admission is not None and study.admission not in ADMISSIONS:
         raise BadStudy("admission", study.admission, "must be open, tickets or blind")
     if study.admission == "blind" and study.issuer is None:
@@ -131,7 +95,7 @@ def _check_admission(study: "Study") -> None:
 
 
 def check_names(study: "Study") -> None:
-    """Refuse two metrics or two attributes of one name: format 2 lists each once, by its name."""
+    """Refuse two metrics or two attributes of one name: a document lists each once, by its name."""
     for index, question in enumerate(study.questions):
         if question.metric not in study.metrics:
             rule = "must be the same metric wherever it has this name"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairgauge.study import Study
-from tests.samples import draft_study, sample_study
+from tests.samples import full_study, sample_study
 from tests.unit.cli.conftest import Run, refused
 
 
@@ -31,7 +31,7 @@ def test_a_study_is_explained_and_translated(fairgauge: Run, elsewhere: Path):
 
 
 def test_crossed_attributes_are_explained_one_by_one(fairgauge: Run):
-    asked = replace(draft_study(), translations=None)
+    asked = replace(full_study(), translations=None)
     asked.save("s.json")
     name = next(attribute for attribute in asked.attributes if attribute.cross).cross[0].name
     done = fairgauge("texts", "s.json", "--explain", f"{name}=Here.", "-o", "t.json")
@@ -40,7 +40,7 @@ def test_crossed_attributes_are_explained_one_by_one(fairgauge: Run):
 
 
 def test_a_text_that_a_translation_lacks_is_named(fairgauge: Run):
-    asked = draft_study()
+    asked = full_study()
     asked.save("s.json")
     name = next(metric.name for metric in asked.metrics if metric.help is None)
     done = fairgauge("texts", "s.json", "--explain", f"{name}=Here.", "-o", "t.json")

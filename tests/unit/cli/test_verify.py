@@ -16,7 +16,7 @@ from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signing import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
-from tests.samples import draft_study, sample_study, site_study
+from tests.samples import full_study, sample_study, site_study
 from tests.surveys import ENDS, coin_question, study, tells_all
 from tests.unit.cli.conftest import Run, refused
 
@@ -66,7 +66,7 @@ def test_several_questions_do_not_add_up(fairgauge: Run, elsewhere: Path):
 
 
 def test_tables_that_answer_several_questions_are_named(fairgauge: Run, elsewhere: Path):
-    draft_study().save("s.json")
+    full_study().save("s.json")
     lines = fairgauge("verify", "s.json").out.splitlines()
     assert lines[2] == "understood by sex by age: private. Exact epsilon 1.09861, declared 1.1."
     assert lines[-2:] == [
@@ -130,7 +130,7 @@ def test_other_commands_refuse_a_study_that_lies(fairgauge: Run, elsewhere: Path
         (b"\xff", "s.json: document="),
         (b"[]", "s.json: "),
         (b"{}", "s.json: format="),
-        (b'{"format": 3}', "s.json: format=3: must be 1 or 2"),
+        (b'{"format": 3}', "s.json: format=3: must be 1"),
     ],
 )
 def test_what_is_no_study_is_refused(fairgauge: Run, elsewhere: Path, content: bytes, text: str):

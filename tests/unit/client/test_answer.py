@@ -18,7 +18,7 @@ from fairgauge.client.answer import group_index
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, Study, parse
 from tests.samples import (
-    draft_study,
+    full_study,
     joint_questions,
     sample_question,
     sample_study,
@@ -283,9 +283,9 @@ class TestOpen:
 
 
 class TestDrafts:
-    """Studies of format 2."""
+    """Studies that say more than their questions."""
 
-    draft = replace(draft_study(), opens=None, closes=None, admission=None)
+    draft = replace(full_study(), opens=None, closes=None, admission=None)
     person: ClassVar[dict[str, Any]] = {
         "group": {"sex": "male", "age": "18–29", "region": "west"},
         "values": {"understood": 1, "delay": 0},

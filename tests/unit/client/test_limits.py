@@ -6,10 +6,10 @@ from itertools import permutations
 import pytest
 
 from fairgauge.client import Limits
-from fairgauge.client.limits import UNLIMITED, UNNAMED, add_up, charges, read_limit
+from fairgauge.client.limits import UNLIMITED, add_up, charges, read_limit
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
-from tests.samples import RECALL, SEX, draft_study, sample_question, sample_study
+from tests.samples import RECALL, SEX, full_study, sample_question, sample_study
 
 
 class TestCharges:
@@ -32,7 +32,7 @@ class TestCharges:
 
 
 def test_crossed_attributes_are_charged_each() -> None:
-    study = draft_study()
+    study = full_study()
     cost = study.questions[0].channel.epsilon_bound
     assert charges(study) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
 
@@ -63,12 +63,6 @@ class TestLifetime:
         Limits(Decimal(1)).check_lifetime({"sex": Decimal("0.1")}, tenths)
         with pytest.raises(CannotAnswer):
             Limits(Decimal(1)).check_lifetime({"sex": Decimal("0.1") + Decimal("1e-20")}, tenths)
-
-    def test_what_was_once_spent_without_a_name_counts_against_every_attribute(self) -> None:
-        limits, one = Limits(Decimal(2)), Decimal(1)
-        limits.check_lifetime({"sex": one}, [(UNNAMED, one), ("age", one)])
-        with pytest.raises(CannotAnswer, match="sex has cost"):
-            limits.check_lifetime({"sex": one}, [(UNNAMED, one), (UNNAMED, one)])
 
     def test_attributes_have_a_budget_each(self) -> None:
         Limits(Decimal(2)).check_lifetime({"sex": Decimal(2)}, [("age", Decimal(2))])

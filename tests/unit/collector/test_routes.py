@@ -237,11 +237,11 @@ def test_media_types_and_parameters_are_checked(ask):
 def test_a_study_that_is_not_private_is_not_published(ask):
     async def scene(desk: Desk) -> None:
         document = json.loads(STUDY.to_bytes())
-        document["questions"][0]["epsilon"] = "0.5"
+        document["tables"][0]["epsilon"] = "0.5"
         found = await desk.post("/studies", encode(document))
         assert (found.status_code, found.json()["type"]) == (400, URN + "not-private")
-        document["questions"][0]["surprise"] = 1
-        assert (await desk.post("/studies", encode(document))).json()["field"] == "questions[0].surprise"
+        document["tables"][0]["surprise"] = 1
+        assert (await desk.post("/studies", encode(document))).json()["field"] == "tables[0].surprise"
         assert (await desk.get("/studies")).json() == {"studies": []}
 
     ask(scene)

@@ -1,18 +1,19 @@
-"""A seal is checked page by page: only an export that is out of order is sorted."""
+"""A seal has one format, and is checked page by page: only an export that is out of order is sorted."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from fairgauge.collector import seal
-from fairgauge.collector.seal import Export, Sealed, check_sealed, read_sealed
+from fairgauge.collector.seal import Export, Sealed, check_answers, check_sealed, read_sealed
 from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.stores.base import Published, Store
-from fairgauge.errors import SealBroken, StoreError
+from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -88,7 +89,6 @@ def test_two_answers_that_exchange_their_symbols_are_noticed(sealed: tuple[Seale
         ("answers", 999, "answers is 1000 by the export, and 999"),
         ("answers_sha256", "0" * 64, "answers_sha256 is "),
         ("tally", (249, 251, 250, 250), r"tally is \(250, 250, 250, 250\) by the export"),
-        ("root", "0" * 64, "root is "),
     ],
 )
 def test_everything_that_a_seal_says_is_compared(sealed: tuple[Sealed, Path], field: str, other: Any, said: str):
@@ -96,6 +96,11 @@ def test_everything_that_a_seal_says_is_compared(sealed: tuple[Sealed, Path], fi
     check_sealed(STUDY, document, export)
     with pytest.raises(SealBroken, match=said):
         check_sealed(STUDY, replace(document, seal=replace(document.seal, **{field: other})), export)
+
+
+def test_the_root_is_compared(sealed: tuple[Sealed, Path]):
+    with pytest.raises(SealBroken, match="root is "):
+        check_answers(STUDY, replace(sealed[0].seal, root="0" * 64), Export(sealed[1], STUDY.digest))
 
 
 def test_an_estimate_that_the_tally_does_not_give_is_noticed(sealed: tuple[Sealed, Path]):
@@ -144,3 +149,22 @@ def test_a_study_is_sealed_only_if_its_tallies_are_what_its_answers_give(
     else:
         with pytest.raises(StoreError, match="does not equal its answers: it is not sealed"):
             asyncio.run(seal_of(store, STUDY, kept))
+
+
+@pytest.mark.parametrize(("part", "value"), [("version", None), ("format", 2), ("format", 3)])
+def test_a_seal_of_before_is_refused(sealed: tuple[Sealed, Path], part: str, value: int | None):
+    found = sealed[0]
+    document = asdict(found) | {"seal": found.seal.to_dict()}
+    if part == "version":
+        del document["version"]
+    else:
+        document["seal"][part] = value
+    with pytest.raises(InvalidInput, match=OF_BEFORE):
+        read_sealed(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("changes", [{"root": "0" * 64}, {"sites": ()}])
+def test_a_seal_has_the_parts_of_its_study(sealed: tuple[Sealed, Path], changes: dict[str, Any]):
+    changed = replace(sealed[0], seal=replace(sealed[0].seal, **changes))
+    with pytest.raises(SealBroken, match="the seal has not the parts"):
+        check_sealed(STUDY, changed, None)

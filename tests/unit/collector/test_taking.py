@@ -1,4 +1,4 @@
-"""Studies of format 2: taken on the terms that they state, and only what the collector can keep to."""
+"""Studies are taken on the terms that they state, and only what the collector can keep to."""
 
 from dataclasses import replace
 

@@ -59,12 +59,3 @@ def test_the_ends_of_the_range_can_be_made(epsilon: str):
 
 def test_the_same_channel_is_not_made_twice():
     assert make_channel(GOAL, Decimal("0.7"))[1] is make_channel(GOAL, Decimal("0.7"))[1]
-
-
-def test_the_old_name_is_answered_with_the_two_that_there_are():
-    with pytest.raises(InvalidInput) as refused:
-        make_channel(GOAL, Decimal(1), design="optimal")
-    text = str(refused.value)
-    assert text.startswith("design=optimal: choose centred ")
-    assert "uncentred" in text
-    assert "\n" not in text

@@ -37,12 +37,3 @@ def test_the_largest_ratio_is_within_two_percent_and_no_gap_is_worse_than_random
     found = np.array(GOAL.privacy_variances(channel))
     assert (found / ROW["alone"]).max() <= 1.02 * ROW["max_ratio"]
     assert np.all(found <= GOAL.privacy_variances(randomized_response(GOAL, Decimal(1))))
-
-
-def test_documents_of_before_are_decoded_as_before():
-    """Their design is called optimal, and no gap was measured by anything then."""
-    channel = uncentred(GOAL, Decimal(1))
-    before = GOAL.by("optimal").decoder(channel)
-    wanted = [each.functional for each in GOAL.wanted(before.inputs)]
-    again = type(before).even(channel, GOAL.share_vector).least_favourable(wanted)
-    assert before.prior.tolist() == again.prior.tolist() != GOAL.decoder(channel).prior.tolist()

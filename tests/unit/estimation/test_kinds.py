@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, FINITE, KINDS, LIVE, check_confidence, kind_of, sealed_kind
+from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of, sealed_kind
 from fairgauge.estimation.reader import Reader
 
 
@@ -19,20 +19,17 @@ def test_the_kinds_that_are_offered():
     assert all(kind_of(name) is kind and kind.name == name for name, kind in KINDS.items())
 
 
-@pytest.mark.parametrize("kind", [*KINDS.values(), FINITE], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 def test_each_says_what_it_is_about_and_reads_by_itself(kind):
     assert issubclass(kind.reader, Reader)
     assert ("population" in kind.about) != ("clients who answered" in kind.about)
-    assert kind is FINITE or kind.about in kind.guarantee
+    assert kind.about in kind.guarantee
     assert not kind.guarantee.endswith(".")
 
 
-def test_the_old_name_names_both_new_ones_and_is_only_for_seals():
-    with pytest.raises(InvalidInput, match=r"^interval=finite: is now called fixed .*population .* is the default$"):
-        kind_of("finite")
-    assert sealed_kind("finite") is FINITE
+def test_an_estimate_names_a_kind_of_devices_or_of_sites():
     assert sealed_kind("normal") is KINDS["normal"]
-    assert FINITE.name not in KINDS
+    assert sealed_kind("people") is SITE_KINDS["people"]
 
 
 def test_unknown_names_and_impossible_confidences_are_refused():

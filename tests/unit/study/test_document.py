@@ -104,8 +104,8 @@ class TestPrivacy:
 
     def test_no_declared_epsilon_allows_a_symbol_that_excludes_an_input(self) -> None:
         document = json.loads(sample_study().to_bytes())
-        document["questions"][0]["epsilon"] = "1000000"
-        document["questions"][0]["table"][0] = [ROW_SUM // 2, ROW_SUM // 2, 0, 0]
+        document["tables"][0]["epsilon"] = "1000000"
+        document["tables"][0]["table"][0] = [ROW_SUM // 2, ROW_SUM // 2, 0, 0]
         with pytest.raises(NotPrivate, match="declares epsilon 1000000 but its table has no finite epsilon"):
             Study.from_bytes(json.dumps(document).encode())
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from fairgauge.errors import BadStudy
-from tests.samples import draft_study, sample_study
+from tests.samples import full_study, sample_study
 
 
 class TestLanguages:
     def test_the_first_that_is_spoken_is_found(self) -> None:
-        study = draft_study()
+        study = full_study()
         for wanted, found in [
             (["de-AT"], "de"),
             (["fr", "de"], "de"),
@@ -23,7 +23,7 @@ class TestLanguages:
         assert study.spoken([])[1]["metrics[1].name"] == "delay"
 
     def test_every_language_has_every_text(self) -> None:
-        study = draft_study()
+        study = full_study()
         assert set(study.spoken(["de"])[1]) == set(study.spoken(["en"])[1])
         assert study.translations is not None
         incomplete = {"de": {k: v for k, v in study.translations["de"].items() if k != "purpose"}}

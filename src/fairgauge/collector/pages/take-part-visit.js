@@ -17,7 +17,7 @@ export const unique = (items, key) => [...new Map(items.map((item) => [key(item)
 
 /** Return an error's English text as a sentence. */
 function sentence(text) {
-  const start = /^[a-z]+ /.test(text) ? text[0].toUpperCase() : text[0]; // "format=2" stays as it is
+  const start = /^[a-z]+ /.test(text) ? text[0].toUpperCase() : text[0]; // "format=3" stays as it is
   return `${start}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 

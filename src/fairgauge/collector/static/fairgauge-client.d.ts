@@ -35,7 +35,7 @@ export type State = "pending" | "delivered" | "refused";
 export interface Kept extends Answer {
   state: State;
   charges: [attribute: string, epsilon: Decimal][];
-  readers?: [attribute: string, epsilon: Decimal, delta: Decimal][];
+  readers: [attribute: string, epsilon: Decimal, delta: Decimal][];
   wanted?: boolean;
 }
 
@@ -69,9 +69,9 @@ export interface Question {
   channel: Channel;
 }
 
-/** A study that was checked; what a study of format 1 cannot say is missing or null. */
+/** A study that was checked; what it does not say is null. */
 export interface Study {
-  readonly format: 1 | 2;
+  readonly format: 1;
   readonly title: string;
   readonly digest: string;
   readonly bytes: Uint8Array;

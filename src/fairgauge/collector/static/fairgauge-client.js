@@ -462,6 +462,22 @@ const LONGEST_TEXT = 200;
 const LONGEST_PROSE = 2000;
 const LONGEST_DECIMAL = 32;
 const [MOST_GROUPS, MOST_QUESTIONS, MOST_SYMBOLS] = [64, 64, 4096];
+const [MOST_FACTORS, MOST_COMPARISONS, MOST_LANGUAGES, MOST_RECORDS, LONGEST_KEY] = [4, 2048, 64, 1000, 2000];
+const LARGEST_INTEGER = 2n ** 53n - 1n;
+const ANY_VALUES = "max";
+const INTEGERS = {
+  retention: [0n, 36525n], // days
+  planned: [1n, 10n ** 15n],
+  epoch: [60n, 31n * 86400n], // seconds
+  hourly: [1n, 10n ** 9n],
+};
+// What a study may say of its terms, in the document as it is or as an object of its own.
+const TERMS = [
+  ...["language", "purpose", "operator", "contact", "opens", "closes", ...Object.keys(INTEGERS), "aim", "admission"],
+  ...["gateway", "order", "model", "issuer", "release", "translations"],
+];
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
+const OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge is the last that can export it";
 const DECIMAL = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 // Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
 const NOT_TEXT = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -578,28 +594,45 @@ async function digestOf(bytes) {
 }
 
 function readStudy(document) {
-  const number = document.has("format") ? document.get("format") : "nothing";
-  if (number !== 1n && number !== 2n) throw new BadStudy("format", number, "must be 1 or 2");
-  const study = number === 1n ? readFormat1(document) : readFormat2(document);
-  /** The number of each table's first symbol in the study, and how many symbols there are. */
-  study.offsets = [0];
-  for (const [{ channel }] of study.tables) study.offsets.push(study.offsets.at(-1) + channel.symbols);
-  return study;
-}
-
-function readFormat1(document) {
-  const names = ["format", "title", "questions", "opens", "closes", "contact"];
-  const [, title, listed, opens, closes, contact] = members(document, names);
-  const questions = asArray("questions", listed).map((item, i) => at(`questions[${i}]`, () => readQuestion(item)));
-  const tables = questions.map((question) => [question]);
-  const study = { format: 1, title, questions, tables, opens, closes, contact };
-  checkText("title", title);
+  checkFormat(document);
+  const parts = read(document, ["format", "title", "metrics", "attributes"], [...TERMS, "tables", "site"]);
+  const metrics = readNamed(parts, "metrics", readMetric);
+  const attributes = readNamed(parts, "attributes", readAttribute);
+  const known = { metric: metrics, attribute: attributes };
+  if (parts.aim !== null) checkDecimal("aim", parts.aim);
+  for (const [name, reader] of [
+    ["model", readModel],
+    ["issuer", readIssuer],
+    ["release", readRelease],
+  ])
+    if (parts[name] !== null) parts[name] = at(name, () => reader(parts[name]));
+  if ((parts.tables === null) === (parts.site === null)) {
+    throw new BadStudy("tables", parts.site === null ? "nothing" : "tables", "must be given, or a site, not both");
+  }
+  const tables = asArray("tables", parts.tables ?? []).map((item, i) =>
+    at(`tables[${i}]`, () => readTable(item, known)),
+  );
+  const site = parts.site === null ? null : at("site", () => readSite(parts.site, known));
+  const questions = tables.flat();
+  const study = { ...parts, format: 1, questions, tables, site, metrics, attributes };
+  checkText("title", study.title);
   checkQuestions(study);
   checkMoments(study);
-  if (contact !== null) checkText("contact", contact);
-  const written = { format: 1n, title, questions: questions.map(asWritten), opens, closes, contact };
-  const [metrics, attributes] = ["metric", "attribute"].map((kind) => unique(questions.map((one) => one[kind])));
-  return { ...study, metrics, attributes, bytes: new TextEncoder().encode(canonical(written)) };
+  checkTerms(study);
+  checkListed("metrics", metrics, [...questions, ...(site?.metric ? [site] : [])].map(({ metric }) => metric));
+  checkListed("attributes", attributes, [...questions, ...(site ? [site] : [])].map(({ attribute }) => attribute));
+  checkTranslations(study);
+  /** The number of each table's first symbol in the study, and how many symbols there are. */
+  study.offsets = [0];
+  for (const [{ channel }] of tables) study.offsets.push(study.offsets.at(-1) + channel.symbols);
+  // What was read says everything, and says it in one way only: its canonical form is the study's.
+  return { ...study, bytes: new TextEncoder().encode(canonical(document)) };
+}
+
+function checkFormat(document) {
+  const number = document.has("format") ? document.get("format") : "nothing";
+  if (number === 2n || (number === 1n && document.has("questions"))) throw new BadStudy("format", number, OF_BEFORE);
+  if (number !== 1n) throw new BadStudy("format", number, "must be 1");
 }
 
 const unique = (things) => things.filter(({ name }, i) => things.findIndex((other) => other.name === name) === i);
@@ -623,23 +656,6 @@ function checkMoments({ opens, closes }) {
   }
 }
 
-const asWritten = ({ channel: { levels, abstain, table }, ...rest }) => ({ ...rest, levels, abstain, table });
-
-function readQuestion(document) {
-  const names = ["metric", "attribute", "target", "design", "epsilon", "levels", "abstain", "table"];
-  const [metric, attribute, target, design, epsilon, levels, abstain, table] = asObject(document, names);
-  const question = { metric: at("metric", () => readMetric(metric)), target, design, epsilon };
-  question.attribute = at("attribute", () => readAttribute(attribute));
-  const rows = asArray("table", table).map((row, i) => asArray(`table[${i}]`, row));
-  const groups = question.attribute.groups.length;
-  question.channel = new Channel(rows, asArray("levels", levels), groups, abstain);
-  checkTarget(target);
-  checkText("design", design);
-  checkPositive("epsilon", epsilon);
-  checkSymbols(question.channel);
-  return question;
-}
-
 function checkTarget(target) {
   if (target !== "gap" && target !== "means") throw new BadStudy("target", target, 'must be "gap" or "means"');
 }
@@ -653,8 +669,6 @@ function checkSymbols({ symbols }) {
   if (symbols > MOST_SYMBOLS) throw new BadStudy("table", `${symbols} symbols`, `must be at most ${MOST_SYMBOLS}`);
 }
 
-const readMetric = (document) => checkMetric(...asObject(document, ["name", "low", "high"]));
-
 function checkMetric(name, low, high) {
   checkText("name", name);
   checkDecimal("low", low);
@@ -663,16 +677,6 @@ function checkMetric(name, low, high) {
     throw new BadStudy("high", high, `must be above low, which is ${low}`);
   }
   return { name, low, high };
-}
-
-function readAttribute(document) {
-  const [name, listed, known] = asObject(document, ["name", "groups", "shares"]);
-  const shares = known === null ? null : asArray("shares", known);
-  const groups = asArray("groups", listed);
-  checkText("name", name);
-  checkGroups(groups);
-  if (shares !== null) checkShares("shares", shares, groups.length);
-  return { name, groups, shares };
 }
 
 function checkGroups(groups) {
@@ -709,20 +713,6 @@ function at(path, read) {
   }
 }
 
-/** Return the members with these names, in this order, from an object that has these and no others. */
-function members(document, names) {
-  for (const name of names) if (!document.has(name)) throw new BadStudy(name, "nothing", "must be given");
-  for (const [name, value] of document) {
-    if (!names.includes(name)) throw new BadStudy(name, value, "is not a field of this format");
-  }
-  return names.map((name) => document.get(name));
-}
-
-function asObject(document, names) {
-  if (!(document instanceof Map)) throw new BadStudy("", document, "must be an object");
-  return members(document, names);
-}
-
 function asArray(field, value) {
   if (!Array.isArray(value)) throw new BadStudy(field, value, "must be an array");
   return value;
@@ -750,57 +740,6 @@ function checkMoment(field, value) {
   if (!moment || Number.isNaN(moment.getTime()) || moment.toISOString() !== value.replace("Z", ".000Z")) {
     throw new BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z");
   }
-}
-
-// -------------------------------------------------------------------------------------- study format 2
-const [MOST_FACTORS, MOST_COMPARISONS, MOST_LANGUAGES, MOST_RECORDS, LONGEST_KEY] = [4, 2048, 64, 1000, 2000];
-const LARGEST_INTEGER = 2n ** 53n - 1n;
-const ANY_VALUES = "max";
-const INTEGERS = {
-  retention: [0n, 36525n], // days
-  planned: [1n, 10n ** 15n],
-  epoch: [60n, 31n * 86400n], // seconds
-  hourly: [1n, 10n ** 9n],
-};
-// What a study may say in this format only.
-const NEW = [
-  ...["language", "purpose", "operator", ...Object.keys(INTEGERS), "aim", "admission", "gateway", "order"],
-  ...["model", "issuer", "release", "site", "translations"],
-];
-const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
-
-function readFormat2(document) {
-  const optional = ["opens", "closes", "contact", "tables", ...NEW];
-  const parts = read(document, ["format", "title", "metrics", "attributes"], optional);
-  const metrics = readNamed(parts, "metrics", readMetric2);
-  const attributes = readNamed(parts, "attributes", readAttribute2);
-  const known = { metric: metrics, attribute: attributes };
-  if (parts.aim !== null) checkDecimal("aim", parts.aim);
-  for (const [name, reader] of [
-    ["model", readModel],
-    ["issuer", readIssuer],
-    ["release", readRelease],
-  ])
-    if (parts[name] !== null) parts[name] = at(name, () => reader(parts[name]));
-  if ((parts.tables === null) === (parts.site === null)) {
-    throw new BadStudy("tables", parts.site === null ? "nothing" : "tables", "must be given, or a site, not both");
-  }
-  const tables = asArray("tables", parts.tables ?? []).map((item, i) =>
-    at(`tables[${i}]`, () => readTable(item, known)),
-  );
-  const site = parts.site === null ? null : at("site", () => readSite(parts.site, known));
-  const questions = tables.flat();
-  const study = { ...parts, format: 2, questions, tables, site, metrics, attributes };
-  checkText("title", study.title);
-  checkQuestions(study);
-  checkMoments(study);
-  checkTerms(study);
-  checkListed("metrics", metrics, [...questions, ...(site?.metric ? [site] : [])].map(({ metric }) => metric));
-  checkListed("attributes", attributes, [...questions, ...(site ? [site] : [])].map(({ attribute }) => attribute));
-  checkTranslations(study);
-  checkNeeded(study);
-  // What was read says everything, and says it in one way only: its canonical form is the study's.
-  return { ...study, bytes: new TextEncoder().encode(canonical(document)) };
 }
 
 function checkListed(field, listed, used) {
@@ -836,14 +775,14 @@ function readNamed(parts, field, reader) {
   return found;
 }
 
-function readMetric2(document) {
+function readMetric(document) {
   const { name, low, high, help } = read(document, ["name", "low", "high"], ["help"]);
   const metric = checkMetric(name, low, high);
   if (help !== null) checkProse("help", help);
   return { ...metric, help };
 }
 
-function readAttribute2(document) {
+function readAttribute(document) {
   const optional = ["groups", "cross", "help", "shares", "answering", "share_error", "share_source", "comparisons"];
   const parts = read(document, ["name"], optional);
   if ((parts.groups === null) === (parts.cross === null)) {
@@ -1167,22 +1106,6 @@ export function spoken(study, wanted) {
   return [own, textsOf(study)];
 }
 
-function checkNeeded(study) {
-  const said = (thing, names) => names.some((name) => thing[name] !== null);
-  const needed =
-    said(study, NEW) ||
-    study.tables.some(({ length }) => length > 1) ||
-    study.questions.some((question) => said(question, ["expect", "spread", "weight"])) ||
-    study.metrics.some(({ help }) => help !== null) ||
-    study.attributes.some(
-      (one) =>
-        one.cross.length ||
-        one.answering === "any" || // shares in format 1 are those of who answers
-        said(one, ["help", "share_error", "share_source", "comparisons"]),
-    );
-  if (!needed) throw new BadStudy("format", 2, "must be 1, since format 1 can say all of this");
-}
-
 // ------------------------------------------------------------------------------------------------------ answer
 /** Return the bytes of an answer, which are exactly what is sent: canonical JSON of study, id and symbol. */
 export function answerBytes({ study, id, symbol }) {
@@ -1381,10 +1304,8 @@ export class Ledger {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
           const charges = past.flatMap((record) => record.charges);
-          const costs = ["", ...charges.map(([name]) => name)].map((account) =>
-            total(charges.filter(([name]) => name === "" || name === account)),
-          );
-          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a));
+          const costs = charges.map(([account]) => total(charges.filter(([name]) => name === account)));
+          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a), fraction(0n));
         });
     });
   }
@@ -1394,13 +1315,13 @@ export class Ledger {
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
-          // What was answered before crowds were known counts in full: a reader may have seen what the collector saw.
-          const all = past.flatMap(({ charges, readers = towardsReaders(charges, null) }) => readers);
-          const sums = ["", ...all.map(([name]) => name)].map((account) => {
-            const own = all.filter(([name]) => name === "" || name === account);
+          const all = past.flatMap(({ readers }) => readers);
+          const sums = all.map(([account]) => {
+            const own = all.filter(([name]) => name === account);
             return { epsilon: total(own), delta: total(own.map(([name, , delta]) => [name, delta])) };
           });
-          return sums.reduce((a, b) => (compare(a.epsilon, b.epsilon) < 0n ? b : a));
+          const nothing = { epsilon: fraction(0n), delta: fraction(0n) };
+          return sums.reduce((a, b) => (compare(a.epsilon, b.epsilon) < 0n ? b : a), nothing);
         });
     });
   }
@@ -1513,13 +1434,13 @@ export class Ledger {
 
   #open() {
     return new Promise((resolve, reject) => {
-      const request = indexedDB.open(this.#name, 2);
-      request.onupgradeneeded = ({ oldVersion }) => {
-        if (oldVersion < 1) request.result.createObjectStore("answers", { keyPath: "study" });
+      const request = indexedDB.open(this.#name, 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore("answers", { keyPath: "study" });
         request.result.createObjectStore("settings", { keyPath: "name" });
       };
       request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(forgetful());
+      request.onerror = () => reject(request.error?.name === "VersionError" ? ofBefore() : forgetful());
       request.onblocked = () => reject(forgetful());
     }).catch((error) => {
       throw error instanceof FairgaugeError ? error : forgetful();
@@ -1529,6 +1450,7 @@ export class Ledger {
 
 // A browser that cannot remember would answer again on the next visit.
 const forgetful = () => new CannotAnswer("this browser does not let the page remember its answer", ["forgetful", {}]);
+const ofBefore = () => new CannotAnswer(`what this browser remembers ${OF_BEFORE}`);
 const answerIn = ({ study, id, symbol }) => ({ study, id, symbol });
 
 /**
@@ -1602,13 +1524,11 @@ export function checkStudyLimit(study, limit = LIMITS.study) {
 
 /**
  * Refuse charges that would bring an attribute above its lifetime limit; both are lists of [name, epsilon].
- *
- * What versions up to 0.1 charged to no name, "", counts against every attribute.
  */
 export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
   if (limit === null) return;
   for (const [account, cost] of charges) {
-    const met = past.filter(([name]) => name === "" || name === account);
+    const met = past.filter(([name]) => name === account);
     const sum = add(total(met), decimal(cost));
     if (!atMost(sum, limit)) {
       const [before, after] = [total(met), sum].map((amount) => roundedUp(amount, 6));

@@ -1,4 +1,4 @@
-"""Study documents of format 2, which says more; frozen, as format 1 is: it may gain fields, and loses none.
+"""The format of study documents: what is read from one, and what is written.
 
 What is not said is left out: there is no null in it, so that nothing can be said in two ways.  Metrics and attributes
 are listed once, in the order in which the tables name them, and tables hold their questions.
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.channel import Channel, check_levels
-from fairgauge.errors import BadStudy
+from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import Attribute, Comparison, cells
 from fairgauge.study.checks import at, check_decimal, check_text, read_array
 from fairgauge.study.metric import Metric
@@ -19,7 +19,8 @@ from fairgauge.study.terms import Issuer, Model, Release
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
 
-FORMAT = 2
+FORMAT = 1
+_DRAFT = 2  # the number that this format had before the first release
 
 # Fields of a study that stand in the document as they are.
 PLAIN = (
@@ -34,6 +35,7 @@ Document = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- reading
 def read(document: Mapping[str, Any]) -> Document:
     """Return the parts of a study."""
+    _check_format(document)
     optional = (*PLAIN, "model", "issuer", "release", "translations", "tables", "site")
     parts = _members(document, ("format", "title", "metrics", "attributes"), optional)
     metrics = _named(parts, "metrics", _read_metric)
@@ -60,12 +62,18 @@ def read(document: Mapping[str, Any]) -> Document:
 
 def check(study: "Study", document: Mapping[str, Any]) -> None:
     """Refuse a document that says what it says in another way than :func:`write` does."""
-    if study.format != FORMAT:
-        raise BadStudy("format", FORMAT, "must be 1, since format 1 can say all of this")
     for field, used in (("metrics", study.metrics), ("attributes", study.attributes)):
         names = [item["name"] for item in document[field]]
         if names != [thing.name for thing in used]:
             raise BadStudy(field, ", ".join(names), "must be those that are asked for, in that order")
+
+
+def _check_format(document: Mapping[str, Any]) -> None:
+    number = document.get("format", "nothing")
+    if type(number) is int and (number == _DRAFT or (number == FORMAT and "questions" in document)):
+        raise BadStudy("format", number, OF_BEFORE)
+    if type(number) is not int or number != FORMAT:
+        raise BadStudy("format", number, f"must be {FORMAT}")
 
 
 def _members(document: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Document:

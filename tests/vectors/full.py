@@ -1,6 +1,4 @@
-"""Make vectors2.json: vectors of study format 2; they may become more, and none may change.
-
-``python -m tests.vectors.make_vectors2`` writes the file.  Its parts are those of vectors.json, but for
+"""Vectors of studies that say everything; their parts are those of :mod:`tests.vectors.simple`, but for
 
 studies     also the offsets of the tables' symbols, and the texts in each language that is asked for
 draws       a study's index, a table, a group's index, a value for each question of the table (all null to abstain), one
@@ -25,7 +23,7 @@ from fairgauge.errors import FairgaugeError
 from fairgauge.study import Metric, Model, Study
 from fairgauge.study import Table as Asked
 from tests.samples import (
-    draft_study,
+    full_study,
     joint_questions,
     sample_question,
     sample_study,
@@ -33,9 +31,9 @@ from tests.samples import (
     two_questions,
     unlinked_study,
 )
-from tests.vectors.make import SEED, Vector, random_channel, verdict, written
+from tests.vectors.simple import SEED, Vector, random_channel, verdict
 
-FILE = Path(__file__).parent / "vectors2.json"
+FILE = Path(__file__).parent / "full.json"
 LANGUAGES: tuple[list[str], ...] = (["de-AT", "fr"], ["fr", "en-GB"], ["fr"], [])
 
 
@@ -49,7 +47,7 @@ def good_studies() -> list[tuple[str, Study]]:
     ends = sample_question().channel.levels
     joint = replace(rough, groups=2, further=(ends, ends))
     studies = [
-        draft_study(),
+        full_study(),
         unlinked_study(),
         site_study(),
         site_study("levels"),
@@ -65,7 +63,7 @@ def good_studies() -> list[tuple[str, Study]]:
         Study("Übersetzt 🎯", [sample_question()], language="zh-Hant", model=Model("m")),
         replace(sample_study(), planned=1, epoch=None, retention=0),
         Study("Waves", [sample_question()], order="waves"),
-        Study("Crossed", draft_study().questions[:2]),
+        Study("Crossed", full_study().questions[:2]),
     ]
     texts = [study.to_bytes().decode() for study in studies]
     texts[0] = json.dumps(dict(reversed(json.loads(texts[0]).items())), indent=1)  # spaced, the other way round
@@ -204,11 +202,9 @@ def bad_changes() -> Iterator[tuple[str, str]]:
 
 
 def _other_documents() -> Iterator[tuple[str, str]]:
-    base, unlinked, levels = (s.to_bytes().decode() for s in (draft_study(), unlinked_study(), site_study("levels")))
-    plain = '{"attributes":[],"format":2,"metrics":[],"tables":[],"title":"Nothing"}'
-    tiny = json.loads(Study("Tiny", [sample_question()], planned=1).to_bytes())
-    del tiny["planned"]
-    yield from [(base, other) for other in (plain, '{"format":2}', json.dumps(tiny))]
+    base, unlinked, levels = (s.to_bytes().decode() for s in (full_study(), unlinked_study(), site_study("levels")))
+    plain = '{"attributes":[],"format":1,"metrics":[],"tables":[],"title":"Nothing"}'
+    yield from [(base, other) for other in (plain, '{"format":1}', base.replace('"format":1', '"format":2'))]
     document = json.loads(base)
     region = document["attributes"][1]
     for part, field, value in [
@@ -284,7 +280,7 @@ def _other_documents() -> Iterator[tuple[str, str]]:
 
 
 def _bad() -> Iterator[Vector]:
-    text = draft_study().to_bytes().decode()
+    text = full_study().to_bytes().decode()
     for old, new in bad_changes():
         if old not in text:
             raise AssertionError(f"the base study has no {old}")
@@ -393,7 +389,7 @@ def _refusals() -> Iterator[Vector]:
 def make() -> Vector:
     """Return all vectors."""
     return {
-        "base": draft_study().to_bytes().decode(),
+        "base": full_study().to_bytes().decode(),
         "studies": [
             {
                 "text": text,
@@ -410,7 +406,3 @@ def make() -> Vector:
         "profiles": [*_profiles(), *_unfit()],
         "refusals": list(_refusals()),
     }
-
-
-if __name__ == "__main__":
-    FILE.write_text(written(make()), encoding="utf-8")
