@@ -16,7 +16,7 @@ from rich.console import Console
 
 from bench.lines import Line
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
-from tests.collecting.lives import Lives, kill_backups, kill_lives, kill_migrations
+from tests.collecting.lives import Lives, kill_backups, kill_lives
 from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
@@ -79,7 +79,6 @@ WAYS: dict[str, Callable[[Path], Tally]] = {
     "clients, SQLite": _clients("sqlite"),
     "clients, PostgreSQL": _clients("postgresql"),
     "a backup": _backups,
-    "an upgrade": lambda at: _of_lives(kill_migrations(at, STUDY, kills=STEP)),
 }
 
 

@@ -1,23 +1,19 @@
 """Kill a collector at any moment of studies' lives: publishing, answering, closing, sealing, exporting; and programs
-that copy and upgrade its store."""
+that copy its store."""
 
 import asyncio
 import json
 import random
 import secrets
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from fairgauge.collector.keeping import addresses
-from fairgauge.collector.stores.base import migrations
-from fairgauge.collector.stores.file import APPLICATION_ID
 from fairgauge.study import Study
 from tests.collecting.servers import ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
@@ -130,59 +126,3 @@ def kill_backups(folder: Path, store: str, *, kills: int) -> Lives:
                 done.faults += asyncio.run(addresses.check(f"sqlite:///{target}")).faults
             target.unlink()
     return done
-
-
-_SLOW = """
-import sqlite3, sys, time
-from pathlib import Path
-from fairgauge.collector.stores import file
-def paused(sql):
-    if "TRIGGER" in sql:  # which holds semicolons of its own
-        return "SELECT pause(); " + sql + "; SELECT pause()"
-    return sql.replace(";\\n", "; SELECT pause();\\n")
-steps = [paused(sql) for sql in file.migrations("sqlite")]
-file.migrations = lambda kind: steps
-connection = file.connect(Path(sys.argv[1]))
-connection.create_function("pause", 0, lambda: time.sleep(0.02))
-print("begun", flush=True)
-file.migrate(connection)
-"""
-
-
-def kill_migrations(folder: Path, study: Study, *, kills: int) -> Lives:
-    """Kill an upgrade of a SQLite store at random moments, then upgrade it: nothing is lost on the way."""
-    chance, done, number = random.Random(11), Lives(0, 0, 0, 0, []), 0
-    while done.kills < kills:
-        number += 1
-        path = folder / f"old-{number}.db"
-        _older(path, study)
-        with subprocess.Popen([sys.executable, "-c", _SLOW, str(path)], stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(chance.uniform(0.0, 0.3))
-            process.kill()
-        done.kills += process.returncode == -signal.SIGKILL
-        asyncio.run(addresses.migrate(f"sqlite:///{path}"))
-        found = asyncio.run(addresses.check(f"sqlite:///{path}"))
-        done.studies += 1
-        done.acknowledged += 20
-        done.lost += 20 - found.answers
-        done.faults += found.faults
-        path.unlink()
-    return done
-
-
-def _older(path: Path, study: Study) -> None:
-    """Make a store as the first version left it, with a study and twenty answers."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(migrations("sqlite")[0])
-        connection.execute(
-            "INSERT INTO studies (number, digest, document, admission, signature, published) "
-            "VALUES (1, ?, ?, 'open', 's', 0)",
-            (study.digest, study.to_bytes()),
-        )
-        connection.executemany("INSERT INTO answers VALUES (1, ?, 0)", [(n.to_bytes(16),) for n in range(20)])
-        connection.execute("INSERT INTO tallies VALUES (1, 0, 20)")
-        connection.execute("INSERT INTO arrivals VALUES (1, 0, 20)")
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute("PRAGMA user_version=1")

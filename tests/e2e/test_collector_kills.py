@@ -11,7 +11,7 @@ import pytest
 from fairgauge.study import Release
 from tests.collecting.batches import Watched, kill_in_batches
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
-from tests.collecting.lives import kill_backups, kill_lives, kill_migrations
+from tests.collecting.lives import kill_backups, kill_lives
 from tests.collecting.servers import SERVE, kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 from tests.sites import levels_study
@@ -111,11 +111,6 @@ def test_a_killed_backup_leaves_a_whole_copy_or_none(tmp_path: Path):
     store = new_store("sqlite", tmp_path)
     kill_lives(tmp_path, store, sample_study(), kills=1)
     assert kill_backups(tmp_path, store, kills=3).faults == []
-
-
-def test_a_killed_upgrade_loses_nothing(tmp_path: Path):
-    found = kill_migrations(tmp_path, sample_study(), kills=4)
-    assert (found.lost, found.faults) == (0, [])
 
 
 SIZE = 40

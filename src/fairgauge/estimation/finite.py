@@ -1,4 +1,4 @@
-"""The smaller of Chernoff's width and a normal one that pays for Berry and Esseen's bound: the paper's tables use it."""
+"""The smaller of Chernoff's width and a normal one that pays for Berry and Esseen's bound, for the paper's tables."""
 
 import numpy as np
 from scipy.special import ndtri

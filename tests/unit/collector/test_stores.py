@@ -7,20 +7,18 @@ import asyncio
 import sqlite3
 import subprocess
 from contextlib import closing
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import asyncpg
 import pytest
 
+from fairgauge.collector.keeping import addresses
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store, migrations
-from fairgauge.collector.stores.file import APPLICATION_ID
+from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store
 from fairgauge.collector.stores.sqlite import SqliteStore
-from fairgauge.errors import StoreAway
+from fairgauge.errors import OF_BEFORE, StoreAway, StoreError
 from tests.collecting.servers import new_database, new_store, postgres
-from tests.samples import sample_study
 
 KINDS = ["sqlite", "postgresql"]
 
@@ -65,35 +63,22 @@ def test_a_mixed_group_is_told_apart_and_counted_once(kind: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_store_of_the_first_version_is_brought_up_to_date(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    address, study = new_store(kind, tmp_path), replace(sample_study(), title='Zwölf "Fragen" \\ ?')
-    module = "sqlite" if kind == "sqlite" else "postgres"
-    every = migrations(module)
-    insert = "INSERT INTO studies (digest, document, admission, signature, published) VALUES ({}, 'open', 'x', 0)"
+def test_a_store_of_before_the_first_release_is_refused(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
 
     async def as_it_was() -> None:
-        with monkeypatch.context() as patch:
-            home = "file" if kind == "sqlite" else "postgres_schema"
-            patch.setattr(f"fairgauge.collector.stores.{home}.migrations", lambda _: every[:1])
-            await (await open_store(address)).close()
         if kind == "sqlite":
             with closing(sqlite3.connect(tmp_path / "gauge.db")) as connection, connection:
-                connection.execute(insert.format("?, ?"), (study.digest, study.to_bytes()))
+                connection.executescript(f"CREATE TABLE studies (x); PRAGMA application_id={0x46474155}")
         else:
             postgres = await asyncpg.connect(address)
-            await postgres.execute(insert.format("$1, $2"), study.digest, study.to_bytes())
+            await postgres.execute("CREATE TABLE fairgauge_schema (version integer NOT NULL)")
             await postgres.close()
 
-    async def today() -> list[Published]:
-        store = await open_store(address)
-        found = await store.studies()
-        await store.close()
-        return found
-
     asyncio.run(as_it_was())
-    for _ in range(2):
-        (kept,) = asyncio.run(today())
-        assert (kept.digest, kept.title) == (study.digest, study.title)
+    for opened in (open_store, addresses.open_to_read, addresses.upgrade_steps):
+        with pytest.raises(StoreError, match=OF_BEFORE):
+            asyncio.run(opened(address))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -255,59 +240,5 @@ def test_who_may_see_results_and_the_aim_are_kept(kind: str, tmp_path: Path):
         assert one is not None
         assert (one.public, one.aim, one.sealed) == (True, "0.005", False)
         await store.close()
-
-    asyncio.run(play())
-
-
-def test_a_store_from_before_there_were_pages_is_brought_up_to_date(tmp_path: Path):
-    path = tmp_path / "gauge.db"
-    old = sqlite3.connect(path)
-    old.executescript(migrations("sqlite")[0] + f"; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version=1;")
-    old.execute(
-        "INSERT INTO studies (digest, document, admission, signature, published) VALUES (?, ?, 'open', 's', 0)",
-        ("a" * 64, sample_study().to_bytes()),
-    )
-    old.commit()
-    old.close()
-
-    async def play() -> None:
-        store = await SqliteStore.open(path)
-        kept = await store.study("a" * 64)
-        assert kept is not None
-        assert (kept.public, kept.aim) == (False, None)  # what was for readers stays for readers
-        await store.add([row(kept.number, n) for n in range(200)], 0)
-        assert await store.looks(kept.number) == [{0: 200}]
-        await store.close()
-
-    asyncio.run(play())
-
-
-def test_a_database_from_before_is_divided_and_keeps_every_answer():
-    """What the first version stored is there, is counted, and still keeps the same id from counting again."""
-    address = new_database()
-
-    async def play() -> None:
-        connection = await asyncpg.connect(address)
-        await connection.execute("CREATE TABLE fairgauge_schema (version integer NOT NULL)")
-        await connection.execute("INSERT INTO fairgauge_schema VALUES (1)")
-        await connection.execute(migrations("postgres")[0])
-        study = await connection.fetchval(
-            "INSERT INTO studies (digest, document, admission, signature, published) "
-            "VALUES (repeat('a', 64), '{\"title\": \"Old\"}', 'open', '', 0) RETURNING number"
-        )
-        old = [row(study, n, n % 5) for n in range(500)]
-        await connection.executemany("INSERT INTO answers VALUES ($1, $2, $3)", old)
-        await connection.execute("INSERT INTO tallies SELECT study, symbol, count(*) FROM answers GROUP BY 1, 2")
-        await connection.execute("INSERT INTO arrivals SELECT study, 0, count(*) FROM answers GROUP BY 1")
-        stores = await asyncio.gather(open_store(address), open_store(address))
-        assert await rows_of(stores[0], study) == [kept[1:] for kept in old]
-        assert await stores[1].add([row(study, 7, 4), row(study, 1000, 4)], 0) == [2, FRESH]
-        assert await stores[0].tally(study) == {0: 100, 1: 100, 2: 100, 3: 100, 4: 101}
-        assert await stores[0].arrivals(study) == {0: 501}
-        for store in stores:
-            await store.close()
-        sizes = await connection.fetch("SELECT tableoid::regclass::text AS part, count(*) FROM answers GROUP BY 1")
-        await connection.close()
-        assert {part for part, _ in sizes} == {f"answers_{n}" for n in range(8)}
 
     asyncio.run(play())

@@ -8,8 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
-from fairgauge.collector.stores.base import migration_names
-from fairgauge.collector.stores.file import lock, migrate, read_only, schema_version, tidy
+from fairgauge.collector.stores.file import lock, read_only, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -75,23 +74,11 @@ async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -
 
 
 async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
-    """Check a copy as it is, or, if it has the schema of an older version, a copy of it that has ours."""
-    with closing(read_only(copy)) as connection:
-        old = schema_version(connection) < len(migration_names("sqlite"))
-    upgraded = copy.with_name(f"{copy.name}-upgraded") if old else copy
+    store = await SqliteStore.open_to_read(copy)
     try:
-        if old:
-            _copy_file(copy, upgraded)
-            with closing(sqlite3.connect(upgraded, isolation_level=None)) as connection:
-                migrate(connection)
-        store = await SqliteStore.open_to_read(upgraded)
-        try:
-            return await check_store(store, progress=progress)
-        finally:
-            await store.close()
+        return await check_store(store, progress=progress)
     finally:
-        if old:
-            _remove(upgraded)
+        await store.close()
 
 
 def _copy_file(source: Path, target: Path) -> None:

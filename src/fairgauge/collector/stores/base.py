@@ -45,7 +45,7 @@ class Published:
     aim: str | None = None  # the error that it aims at, as a part of the metric's range
     opens: int | None = None
     hourly: int | None = None  # how many answers it takes in an hour; any number if None
-    key: str = ""  # the public key that signed it; empty for studies of before there was a second one
+    key: str = ""  # the public key that signed it
     dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
     batch: int | None = None  # how many answers a batch has, if readers see closed batches only
 

@@ -8,9 +8,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from fairgauge.collector.stores.base import check_version, migrations
-from fairgauge.errors import StoreAway, StoreDamaged, StoreError
+from fairgauge.errors import OF_BEFORE, StoreAway, StoreDamaged, StoreError
 
-APPLICATION_ID = 0x46474155  # "FGAU": tells our files from other programs'
+APPLICATION_ID = 0x46474753  # "FGGS": tells our files from other programs'
+_DRAFT = 0x46474155  # what stood there before the first release
 _WRITER_SETTINGS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -73,12 +74,14 @@ def schema_version(connection: sqlite3.Connection) -> int:
     """Return the schema version of a file of ours; 0 for an empty one.
 
     Raises:
-        StoreError: If it is a database of another program, or of a later version of this one.
+        StoreError: If it is a database of another program, of a later version of this one, or of before the first.
     """
     path = connection.execute("PRAGMA database_list").fetchone()[2]
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if application == _DRAFT:
+        raise StoreError(f"{path} {OF_BEFORE}")
     if tables and application != APPLICATION_ID:
         raise StoreError(f"{path} is a database of another program")
     check_version(found, len(migrations("sqlite")), str(path))

@@ -27,7 +27,7 @@ from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Event, Published, Store, migration_names, migrations
+from fairgauge.collector.stores.base import Event, Published, Store, migration_names
 from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
 from fairgauge.study import Release
 from tests.collecting.desk import open_desk
@@ -204,45 +204,11 @@ def test_an_upgrade_is_told_before_it_is_done(kind: str, tmp_path: Path):
     assert "nothing to do" in run("store", "migrate", "--store", address)
 
 
-def older(path: Path, version: int) -> None:
-    """Make a store as an earlier version of fairgauge left it."""
-    from fairgauge.collector.stores.file import APPLICATION_ID
-
-    with closing(sqlite3.connect(path)) as connection:
-        for sql in migrations("sqlite")[:version]:
-            connection.executescript(sql)
-        connection.execute(
-            "INSERT INTO studies (number, digest, document, admission, signature, published) "
-            "VALUES (1, ?, ?, 'open', 's', 0)",
-            (STUDY.digest, STUDY.to_bytes()),
-        )
-        connection.execute("INSERT INTO answers VALUES (1, ?, 2)", (bytes(16),))
-        connection.execute("INSERT INTO tallies VALUES (1, 2, 1)")
-        connection.execute("INSERT INTO arrivals VALUES (1, 0, 1)")
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={version}")
-        connection.commit()
-
-
-@pytest.mark.parametrize("version", range(1, len(migration_names("sqlite"))))
-def test_a_store_of_an_earlier_version_can_be_copied_before_it_is_upgraded(version: int, tmp_path: Path):
-    older(tmp_path / "old.db", version)
-    address, copy = f"sqlite:///{tmp_path / 'old.db'}", tmp_path / "copy.db"
-    assert asyncio.run(addresses.back_up(address, copy)).answers == 1
-    with closing(sqlite3.connect(copy)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
-    with pytest.raises(StoreError, match="fairgauge store migrate"):
-        asyncio.run(addresses.check(address))
-    run("store", "migrate", "--store", address)
-    assert asyncio.run(addresses.check(address)).answers == 1
-
-
 KILLED = """
 import os, sqlite3, sys
 from fairgauge.collector.stores import file
 steps = file.migrations("sqlite")
-at = int(sys.argv[2])
-steps[at] = steps[at] + "; SELECT die()"
+steps[0] += "; SELECT die()"
 file.migrations = lambda kind: steps
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.create_function("die", 0, lambda: os._exit(9))
@@ -250,40 +216,29 @@ file.migrate(connection)
 """
 
 
-@pytest.mark.parametrize("version", range(1, len(migration_names("sqlite"))))
-def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_store_as_it_was(version: int, tmp_path: Path):
-    path = tmp_path / "old.db"
-    for at in range(version, len(migration_names("sqlite"))):
-        path.unlink(missing_ok=True)
-        older(path, version)
-        done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(at)], check=False)
-        assert done.returncode == 9
-        with closing(sqlite3.connect(path)) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (at,)
-        run("store", "migrate", "--store", f"sqlite:///{path}")
-        assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
+def test_a_kill_while_a_store_is_made_leaves_it_empty(tmp_path: Path):
+    path = tmp_path / "new.db"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert done.returncode == 9
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+    run("store", "migrate", "--store", f"sqlite:///{path}")
+    assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
 
 
 FROZEN = """
 import asyncio, sys
 from fairgauge.collector.stores import postgres, postgres_schema
 steps = postgres_schema.migrations("postgres")
-at = int(sys.argv[2])
-steps[at] = steps[at] + "; SELECT pg_sleep(60)"
+steps[0] += "; SELECT pg_sleep(60)"
 postgres_schema.migrations = lambda kind: steps
 asyncio.run(postgres.PostgresStore.open(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("at", range(1, len(migration_names("postgres"))))
-def test_a_kill_in_the_middle_of_an_upgrade_of_postgresql_leaves_it_as_it_was(at: int, monkeypatch: pytest.MonkeyPatch):
+def test_a_kill_while_a_database_is_made_leaves_it_empty():
     address = new_database()
-    known = migrations("postgres")
-
-    async def first_version() -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr("fairgauge.collector.stores.postgres_schema.migrations", lambda _: known[:1])
-            await (await open_store(address)).close()
 
     async def asleep() -> int:
         connection = await asyncpg.connect(address)
@@ -299,13 +254,12 @@ def test_a_kill_in_the_middle_of_an_upgrade_of_postgresql_leaves_it_as_it_was(at
         await connection.fetch(f"{sql} AND datname = current_database()")
         await connection.close()
 
-    asyncio.run(first_version())
-    with subprocess.Popen([sys.executable, "-c", FROZEN, address, str(at)]) as process:
+    with subprocess.Popen([sys.executable, "-c", FROZEN, address]) as process:
         while not asyncio.run(asleep()) and process.poll() is None:
             time.sleep(0.02)
         process.kill()
     asyncio.run(noticed())
-    assert asyncio.run(addresses.upgrade_steps(address)) == migration_names("postgres")[1:]
+    assert asyncio.run(addresses.upgrade_steps(address)) == migration_names("postgres")
     asyncio.run(addresses.migrate(address))
     assert asyncio.run(addresses.check(address)).faults == ()
 

@@ -1,3 +1,4 @@
+-- What the columns are is said in the SQLite store's file of this name; below is what is different here.
 CREATE TABLE studies (
     number    integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     digest    text    NOT NULL UNIQUE CHECK (length(digest) = 64),
@@ -7,26 +8,104 @@ CREATE TABLE studies (
     published bigint  NOT NULL,
     closes    bigint,
     closed    bigint,
-    seal      bytea
+    seal      bytea,
+    title     text    NOT NULL DEFAULT '',
+    public    boolean NOT NULL DEFAULT false,
+    aim       text,
+    opens     bigint,
+    hourly    bigint,
+    key       text    NOT NULL DEFAULT '',
+    dropped   bigint,
+    batch     bigint  CHECK (batch > 0)
 );
 
+-- Answers in 8 parts by the hash of their id: smaller indexes, and vacuums that take one part at a time.
 CREATE TABLE answers (
     study  integer NOT NULL,
     id     bytea   NOT NULL CHECK (length(id) = 16),
     symbol integer NOT NULL CHECK (symbol >= 0),
     PRIMARY KEY (study, id)
+) PARTITION BY HASH (id);
+
+DO $$
+BEGIN
+    FOR part IN 0..7 LOOP
+        EXECUTE format(
+            'CREATE TABLE answers_%s PARTITION OF answers FOR VALUES WITH (MODULUS 8, REMAINDER %s)', part, part
+        );
+    END LOOP;
+END
+$$;
+
+-- Counts in slots: connections that counted in the same row would wait for each other's commits.
+CREATE TABLE tallies (
+    study  integer  NOT NULL,
+    symbol integer  NOT NULL,
+    count  bigint   NOT NULL CHECK (count > 0),
+    slot   smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (study, symbol, slot)
+);
+CREATE TABLE arrivals (
+    study  integer  NOT NULL,
+    bucket bigint   NOT NULL,
+    count  bigint   NOT NULL CHECK (count > 0),
+    slot   smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (study, bucket, slot)
 );
 
-CREATE TABLE tallies (
+CREATE TABLE looks (
     study  integer NOT NULL,
+    step   integer NOT NULL,
+    counts text    NOT NULL,
+    PRIMARY KEY (study, step)
+);
+
+CREATE TABLE keys (
+    purpose     text   NOT NULL,
+    fingerprint text   NOT NULL CHECK (length(fingerprint) = 64),
+    since       bigint NOT NULL,
+    PRIMARY KEY (purpose, fingerprint)
+);
+
+CREATE TABLE events (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bucket bigint NOT NULL,
+    who    text   NOT NULL,
+    did    text   NOT NULL,
+    about  text   NOT NULL DEFAULT ''
+);
+CREATE FUNCTION events_stay() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the audit log is append-only'; END
+$$;
+CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE ON events FOR EACH ROW EXECUTE FUNCTION events_stay();
+CREATE TRIGGER events_stay_whole BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION events_stay();
+
+CREATE TABLE signed_out (
+    session text   PRIMARY KEY,
+    until   bigint NOT NULL
+);
+
+CREATE TABLE pulse (one integer PRIMARY KEY CHECK (one = 1), beat bigint NOT NULL);
+INSERT INTO pulse VALUES (1, 0);
+
+CREATE TABLE fills (
+    study integer PRIMARY KEY,
+    taken bigint  NOT NULL CHECK (taken >= 0)
+);
+CREATE TABLE waiting (
+    study  integer NOT NULL,
+    batch  bigint  NOT NULL,
     symbol integer NOT NULL,
     count  bigint  NOT NULL CHECK (count > 0),
-    PRIMARY KEY (study, symbol)
+    PRIMARY KEY (study, batch, symbol)
 );
 
-CREATE TABLE arrivals (
+CREATE TABLE sites (
     study  integer NOT NULL,
-    bucket bigint  NOT NULL,
-    count  bigint  NOT NULL CHECK (count > 0),
-    PRIMARY KEY (study, bucket)
+    id     bytea   NOT NULL CHECK (length(id) = 16),
+    name   text    NOT NULL DEFAULT '',
+    state  text    NOT NULL CHECK (state IN ('expected', 'answered', 'late')),
+    other  boolean NOT NULL DEFAULT false,
+    counts text,
+    PRIMARY KEY (study, id)
 );
