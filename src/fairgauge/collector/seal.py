@@ -169,11 +169,11 @@ def read_sealed(data: bytes) -> Sealed:
         fields = dict(document["seal"])
         fields |= {name: tuple(fields[name]) for name in ("tally", "sites") if name in fields}
         seal = Seal(**fields)
-        texts = [document[name] for name in ("key", "signature")]
+        key, signature, estimate = (document[name] for name in ("key", "signature", "estimate"))
         if "version" not in document or seal.format in _DRAFTS:
             raise InvalidInput("sealed.format", seal.format, OF_BEFORE)
-        found = Sealed(seal, *texts, document["estimate"], document["version"])
-        if [*map(type, texts), type(found.estimate), type(found.version)] != [str, str, dict, str]:
+        found = Sealed(seal, key, signature, estimate, document["version"])
+        if [*map(type, (key, signature, estimate, found.version))] != [str, str, dict, str]:
             raise TypeError
     except KeyError as error:
         raise InvalidInput(

@@ -51,7 +51,7 @@ async def study(request: Request) -> Response:
         told=None if results is None else await asyncio.to_thread(results.told, voice),
         privacy=await asyncio.to_thread(_privacy, found, voice),
         crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
-        key=kept.key or collector.signer.public,
+        key=kept.key,
         address=address_of(request),
     )
 

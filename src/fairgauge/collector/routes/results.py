@@ -80,7 +80,7 @@ async def bundle(request: Request, query: ReportQuery) -> Response:
     if name := who(request):
         with contextlib.suppress(StoreError):
             await collector.record(name, "exported", entry.digest)
-    signed = {"study": entry.digest, "key": kept.key or collector.signer.public, "signature": kept.signature}
+    signed = {"study": entry.digest, "key": kept.key, "signature": kept.signature}
     files = {
         "README.txt": readme(entry.digest, why_not),
         "study.json": kept.document,

@@ -111,6 +111,6 @@ def _summary(collector: Collector, kept: Published) -> Summary:
         published=moment_of(kept.published),
         status=kept.state(collector.clock()),
         closed=None if kept.closed is None else moment_of(kept.closed),
-        key=kept.key or collector.signer.public,
+        key=kept.key,
         signature=kept.signature,
     )
