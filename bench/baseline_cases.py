@@ -302,14 +302,13 @@ def make_pairs() -> Plain:
 
 
 def _readings(kind: str, number: int, *, sites: bool) -> Iterator[Plain]:
-    """Yield how a pair is read: by the quick kinds always, by the slow ones in turn, by others now and then."""
+    """Yield how a pair is read: by the quick kinds always, and by the slow ones in turn."""
     many, few = kind.startswith(("5", "6", "7", "8", "20", "crossed")), kind.startswith("two groups, alike")
     if sites:
         kinds = ["people", "records", "sites"] if number % 4 == 0 else ["people", "records", "sites"][number % 3 :][:1]
     else:
         slow = number % (12 if many else 1 if few else 2) == 0 and not kind.startswith("20")
         kinds = [*(["population"] if slow else []), *(["anytime"] if number % 2 or not many else []), "normal"]
-        kinds += ["fixed", "chebyshev"] if number % 11 == 0 and not many else []
     confidence = CONFIDENCES[number % len(CONFIDENCES)]
     for name in kinds:
         given: Plain = {"confidence": confidence, "interval": name}

@@ -147,11 +147,6 @@ class Setting:
         return str(Decimal(first) + error), *others, str(Decimal(last) - error)
 
     @property
-    def splits_exactly(self) -> bool:
-        """Whether so many clients can split exactly as the population does."""
-        return all(cell.count * self.clients % self.population.clients == 0 for cell in self.population.cells)
-
-    @property
     def _plain(self) -> bool:
         return self.shares != "estimated" and self.groups == 2
 

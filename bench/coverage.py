@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from bench.conditions import CONDITIONS, Setting, settings
-from bench.held import ABOUT_THESE_CLIENTS, CONFIDENCE, QUANTITIES, READ, ROUGH, Held, measure, runs_of
+from bench.held import CONFIDENCE, QUANTITIES, READ, ROUGH, Held, measure, runs_of
 from bench.looks import LOOKS, WATCHED, Watched, watch
 from fairgauge.estimation.kinds import KINDS
 
@@ -56,19 +56,13 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
         ),
         _text(
             "Each entry is the part of studies, in per cent, whose interval held the truth: over all cells, and in the "
-            f"worst cell. `{'` and `'.join(ABOUT_THESE_CLIENTS)}` are about clients who split exactly as the shares "
-            f"say, so they are asked about such clients; `normal` promises something from {ROUGH:,} answers on, and is "
-            f"asked there. Sizes and ratios are read off one study in {READ}, too few to name a worst cell; they hold "
-            "wherever the gap or all means do. In the worst of so many cells chance alone moves an entry by about "
+            f"worst cell. `normal` promises something from {ROUGH:,} answers on, and is asked there. Sizes and ratios "
+            f"are read off one study in {READ}, too few to name a worst cell; they hold wherever the gap or all means "
+            "do. In the worst of so many cells chance alone moves an entry by about "
             f"{_chance(runs):.0f} (by {_chance(runs_of(SLOW[1], runs)):.0f} where there are fewest studies); a `!` "
             "marks what chance does not explain."
         ),
         *_by_quantity(found),
-        _text(
-            "Those two, read as if they were about the population that clients are drawn from, which they are not (the "
-            "gap, over all cells and in the worst):"
-        ),
-        *_read_wrongly(found),
         _text(
             f"A study that grows to {LOOKS[-1]:,} answers, looked at {len(LOOKS)} times (two equal groups, everyone at "
             "1): the part of studies whose interval held at *every* look. Only `anytime` promises that."
@@ -105,13 +99,6 @@ def _entry(rows: list[Held]) -> str:
     often = [held.part for held in rows if held.asked >= READ]
     worst = f", worst {100 * min(often):.0f}" if often else ""
     return f"{100 * everywhere:.1f}{worst}{' !' if any(held.broken for held in rows) else ''}"
-
-
-def _read_wrongly(found: list[Held]) -> Iterator[str]:
-    yield from _head(*ABOUT_THESE_CLIENTS)
-    yield _row(
-        *(_entry([h for h in found if h.kind == k and h.drawn and h.quantity == "gap"]) for k in ABOUT_THESE_CLIENTS)
-    )
 
 
 def _by_look(watched: list[Watched]) -> Iterator[str]:

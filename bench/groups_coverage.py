@@ -19,8 +19,8 @@ from scipy.stats import binomtest
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.together import TogetherProblem
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.reader import Reader, counts_of
+from fairgauge.estimation.readers import READERS
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import Reckoning
 from fairgauge.goals.sides import Pair, Side, margin_sides, pair_names
@@ -126,7 +126,7 @@ def misses(setting: Several, runs: int, *, split: bool = True) -> Found:
     study, population = asked(setting)
     truths = true_values(study, population)
     alpha = (1 - CONFIDENCE) / len(study.questions)
-    read, wrong = kind_of(setting.interval).reader, 0
+    read, wrong = READERS[setting.interval], 0
     for run in range(runs):
         tally = simulate(study, population, clients=setting.clients, seed=SEED + run)
         wrong += any(
@@ -145,7 +145,7 @@ def mean_misses(setting: Several, runs: int) -> dict[str, Found]:
     (question,), (truth,) = study.questions, true_values(study, population)
     sides = dict(zip(question.attribute.groups, range(len(question.attribute.groups)), strict=True))
     sides_of: dict[str, Side] = {**sides, **margin_sides(question)}
-    means, read = truth.means | truth.margins, kind_of(setting.interval).reader
+    means, read = truth.means | truth.margins, READERS[setting.interval]
     wrong = dict.fromkeys(sides_of, 0)
     for run in range(runs):
         tally = simulate(study, population, clients=setting.clients, seed=SEED + run)

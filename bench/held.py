@@ -17,19 +17,18 @@ from scipy.stats import binom
 from bench.conditions import Setting
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.estimands import read_from
-from fairgauge.estimation.kinds import KINDS, kind_of
+from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.reader import Reader, counts_of
+from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.values import Interval
-from fairgauge.simulation import simulate, simulate_exactly
+from fairgauge.simulation import simulate
 from fairgauge.tallies import Tally
 
 CONFIDENCE = 0.9
 # Chance breaks a promise once in a million cells.
 FALSE_POSITIVE_RATE = 1e-6
-# These are about clients who split exactly as the shares say, so they are asked about such clients.
-ABOUT_THESE_CLIENTS = ("fixed", "chebyshev")
 # The normal interval promises to be close to its confidence, from so many answers to its question on.
 ROUGH, SLACK = 10_000, 1.3
 # One study in so many is read in full.
@@ -51,7 +50,6 @@ class Held:
     asked: int
     given: int
     missed: int
-    drawn: bool = True
 
     @property
     def part(self) -> float:
@@ -61,8 +59,6 @@ class Held:
     @property
     def promised(self) -> bool:
         """Whether the interval promises anything here."""
-        if self.kind in ABOUT_THESE_CLIENTS:
-            return not self.drawn
         return self.kind != "normal" or self.setting.clients / self.setting.questions >= ROUGH
 
     @property
@@ -86,27 +82,20 @@ def runs_of(setting: Setting, runs: int) -> int:
 def measure(setting: Setting, runs: int, *, seed: int, kinds: Iterable[str] = tuple(KINDS)) -> Iterator[Held]:
     """Yield how often each kind of interval held, for everything that is shown."""
     for kind in kinds:
-        for simulated in _ways(setting, kind):
-            asked, given, missed = Counter[str](), Counter[str](), Counter[str]()
-            rng = np.random.default_rng(seed)
-            for turn in range(runs_of(setting, runs)):
-                tally = simulated(setting.study, setting.population, clients=setting.clients, seed=rng)
-                shown = dict(accepted(setting, tally, kind))
-                if turn % READ == 0:
-                    shown |= dict(read(setting, tally, kind, shown))
-                for quantity, holds in shown.items():
-                    asked[quantity] += 1
-                    given[quantity] += holds is not None
-                    missed[quantity] += holds is False
-            for quantity, often in asked.items():
-                if given[quantity]:
-                    drawn = simulated is simulate
-                    yield Held(setting, kind, quantity, often, given[quantity], missed[quantity], drawn)
-
-
-def _ways(setting: Setting, kind: str) -> list[Callable[..., Tally]]:
-    """Return how clients come: drawn, and where a kind is about exactly these clients, as they are."""
-    return [simulate, simulate_exactly] if kind in ABOUT_THESE_CLIENTS and setting.splits_exactly else [simulate]
+        asked, given, missed = Counter[str](), Counter[str](), Counter[str]()
+        rng = np.random.default_rng(seed)
+        for turn in range(runs_of(setting, runs)):
+            tally = simulate(setting.study, setting.population, clients=setting.clients, seed=rng)
+            shown = dict(accepted(setting, tally, kind))
+            if turn % READ == 0:
+                shown |= dict(read(setting, tally, kind, shown))
+            for quantity, holds in shown.items():
+                asked[quantity] += 1
+                given[quantity] += holds is not None
+                missed[quantity] += holds is False
+        for quantity, often in asked.items():
+            if given[quantity]:
+                yield Held(setting, kind, quantity, often, given[quantity], missed[quantity])
 
 
 def accepted(setting: Setting, tally: Tally, kind: str) -> Shown:
@@ -170,8 +159,7 @@ def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
 
 
 def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
-    estimands, counts = read_from(setting.study, tally, 0, kind_of(kind))
-    return kind_of(kind).reader(estimands, counts_of(counts))
+    return READERS[kind](estimands_of(setting.study.questions[0]), counts_of(tally.for_question(setting.study, 0)))
 
 
 def _ask(ask: Callable[..., bool], *about: object) -> bool | None:

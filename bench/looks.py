@@ -9,7 +9,7 @@ from bench.conditions import Setting
 from bench.held import is_broken
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.readers import READERS
 
 CONFIDENCE = 0.9
 LOOKS = tuple(np.unique(np.logspace(1, 4.5, 40).astype(int)).tolist())
@@ -36,7 +36,7 @@ def watch(epsilon: str, kind: str, runs: int, *, seed: int) -> Watched:
     setting = Setting("everyone at 1", LOOKS[-1], epsilon)
     question = setting.study.questions[0]
     laws = [[float(p) for p in question.channel.mixture(group, Fraction(LEVEL_UNIT))] for group in (0, 1)]
-    law, estimands, reader = np.mean(laws, axis=0), estimands_of(question), kind_of(kind).reader
+    law, estimands, reader = np.mean(laws, axis=0), estimands_of(question), READERS[kind]
     rng, missed = np.random.default_rng(seed), 0
     for _ in range(runs):
         counts, before = np.zeros(len(law)), 0

@@ -50,7 +50,7 @@ LIBRARIES = (
     "msgspec",
 )
 
-INTERVALS = ("spread", "intervals", "population", "anytime", "fixed", "betting", "prawitz", "edgeworth")
+INTERVALS = ("normal", "population", "anytime", "betting", "edgeworth")
 
 # Each name: the modules, and the tests that are to notice.
 TARGETS = {

@@ -6,13 +6,13 @@ The collector is a real one, on this machine only; `make run ARGS=--stay` keeps 
 
 import argparse
 import json
+import math
 import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -26,6 +26,7 @@ from service import Service, running_service
 from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.wish import Wish
+from fairgauge.paper.bounds import SOUND, clients_needed
 from fairgauge.planning.figure import draw_plan
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
@@ -173,22 +174,11 @@ def compare_with_the_paper(population: Population, error: float) -> None:
         "[bold]7. And with the mechanisms of the paper,[/] made private, planned as the paper plans "
         "(Chebyshev, IF all answer alike)?"
     )
-    with console.status("Planning ..."):
-        theirs = plan(
-            RECALL,
-            replace(SEX, answering="alike"),  # as the paper assumes
-            epsilon=EPSILON,
-            error=error,
-            confidence=CONFIDENCE,
-            interval="chebyshev",
-            designs=["randomized-response", "laplace"],
-        )
-    for row in theirs.rows:
-        if row.clients is not None:
-            times = row.clients / population.clients
-            console.print(
-                f"   {row.design:<20} {row.clients:>12,} devices for the same ±{error:.4f}: {times:.0f} times as many"
-            )
+    for name, allocation in SOUND.items():
+        # The paper's values are from -1 to 1, and a recall is from 0 to 1.
+        needed = math.ceil(clients_needed(allocation, float(EPSILON), 2 * error, confidence=CONFIDENCE))
+        times = needed / population.clients
+        console.print(f"   {name} {needed:>12,} devices for the same ±{error:.4f}: {times:.0f} times as many")
 
 
 def say_where_to_look(service: Service, study: Study, *, stay: bool) -> None:

@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
-from fairgauge.estimation.by_width import NormalReader
-from fairgauge.estimation.intervals import Width
+from fairgauge.estimation.normal import NormalReader
 from fairgauge.goals.inputs import Vector
 from fairgauge.simulation import simulate_exactly
 from tests.samples import RECALL
@@ -49,11 +48,10 @@ def test_they_miss_no_more_than_stated() -> None:
 
 def test_intervals_that_are_too_narrow_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant twin."""
+    wide = NormalReader.width
 
-    wide = NormalReader.around
+    def narrow(self: NormalReader, score: Vector, alpha: float) -> float:
+        return 0.3 * wide(self, score, alpha)
 
-    def narrow(self: NormalReader, score: Vector, alpha: float) -> Width:
-        return Width(*(0.3 * side for side in wide(self, score, alpha)))
-
-    monkeypatch.setattr(NormalReader, "around", narrow)
+    monkeypatch.setattr(NormalReader, "width", narrow)
     assert all(map(broken, misses().values()))

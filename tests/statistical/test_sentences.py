@@ -13,7 +13,9 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.cli import main
+from fairgauge.estimation.normal import NormalReader
 from tests.statistical.exact import FALSE_POSITIVE_RATE
+from tests.statistical.test_coverage import forgets_who_came
 
 RUNS = 25
 ASKED = (
@@ -74,9 +76,10 @@ def test_no_gap_is_found_where_there_is_none(wrong: Wrong, design: str):
     assert not broken(wrong("--design", design, women=1, men=1))
 
 
-def test_the_twin_that_forgets_who_came_is_caught(wrong: Wrong):
+def test_the_twin_that_forgets_who_came_is_caught(wrong: Wrong, monkeypatch: pytest.MonkeyPatch):
     """The interval about these clients, split exactly as the shares say: drawn clients do not."""
-    assert broken(wrong("--design", "uncentred", women=1, men=1, read=("--interval", "fixed")))
+    monkeypatch.setattr(NormalReader, "width", forgets_who_came)
+    assert broken(wrong("--design", "uncentred", women=1, men=1, read=("--interval", "normal")))
 
 
 def test_shares_that_may_be_wrong_are_paid_for(wrong: Wrong):

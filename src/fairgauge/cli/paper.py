@@ -13,6 +13,7 @@ class Part(StrEnum):
     ALL = "all"
     TABLE1 = "table1"
     TABLE2 = "table2"
+    COVERAGE = "coverage"
     FIGURES = "figures"
     DATASET = "dataset"
     ERRATA = "errata"

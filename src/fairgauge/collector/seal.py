@@ -26,7 +26,6 @@ from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
-from fairgauge.estimation.kinds import sealed_kind
 from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -374,8 +373,8 @@ def _are_answers(ids: Any, symbols: Any) -> bool:
 def _found(study: Study, sealed: Sealed) -> dict[str, Any]:
     """Return the estimate that the sealed tally gives, by the terms that the seal names."""
     tally, named = sealed.seal.counted, sealed.estimate
-    kind = sealed_kind(str(named.get("interval", "")))
-    return estimation.estimate(study, tally, confidence=named.get("confidence", 0.99), interval=kind).to_dict()
+    terms = {"confidence": named.get("confidence", 0.99), "interval": str(named.get("interval", ""))}
+    return estimation.estimate(study, tally, **terms).to_dict()
 
 
 def _short(value: object) -> str:

@@ -3,9 +3,9 @@
 A group's mean is its sum over its share.  Where shares are known the denominator is a constant (or the part of
 people who answered, times the share); where they are not, it is estimated from the same answers.
 
-Where a study has several tables, each device's coin picks one, so those who answer a question are some of all,
-and do not split exactly as all do.  Every average is then over all answers to the study: an answer through another
-table is one more symbol that counts nothing, and the part that answers this one is in the denominator.
+Where a study has several tables, each device's coin picks one.  The coin knows nothing of the client, so those who
+answer a table are drawn from the population as all are, and, given how many they are, so independently: a table's own
+counts are enough.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,12 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair, Side, compared, margin_sides, members
 from fairgauge.languages import Told
-from fairgauge.study import Question, Study
-from fairgauge.tallies import Tally
+from fairgauge.study import Question
 
 
 @dataclass(frozen=True)
@@ -54,19 +52,6 @@ class Ratio:
     def untold(self) -> CannotEstimate:
         """Return why it cannot be told: the denominator may be nothing."""
         return CannotEstimate(Told.of("caution.zero", part=self.part))
-
-
-@dataclass(frozen=True)
-class PickedDecoder(Decoder):
-    """The decoder of one of several tables, seen from all answers: the last symbol is an answer through another."""
-
-    tables: int = 1
-
-    @cached_property
-    def rows(self) -> Matrix:
-        """The probability of each symbol for each input."""
-        own = super().rows / self.tables
-        return np.column_stack([own, np.full(len(own), 1 - 1 / self.tables)])
 
 
 @dataclass(frozen=True)
@@ -138,28 +123,25 @@ def _side(groups: tuple[int, ...]) -> Side:
 
 
 @lru_cache(maxsize=64)
-def estimands_of(question: Question, *, tables: int = 1) -> Estimands:
-    """Return what a question identifies in a study of so many tables; scores are over the symbols of its decoder."""
+def estimands_of(question: Question) -> Estimands:
+    """Return what a question identifies; scores are over the symbols of its table."""
     attribute = question.attribute
     goal, margins = Goal.of(question), tuple(margin_sides(question).items())
     asked = Asked(compared(question), attribute.groups, margins, goal.share_error)
-    return estimands_for(goal, question.channel, asked, tables=tables)
+    return estimands_for(goal, question.channel, asked)
 
 
-def estimands_for(goal: Goal, channel: Channel, asked: Asked, *, tables: int = 1) -> Estimands:
+def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
     """Return what a channel identifies of a goal."""
     decoder = goal.decoder(channel)
     inputs, groups = decoder.inputs, range(goal.groups)
     one = np.ones(channel.symbols)
     answered = decoder.score(inputs.answered()) if goal.abstain else one
 
-    those: str = Told.of("caution.part-people" if goal.abstain else "caution.part-answers")
+    those: str = Told.of("caution.part-people")
 
     def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
-        if over is None or under is None:
-            return None
-        elsewhere = np.zeros(1 if tables > 1 else 0)
-        return Ratio(np.append(over, elsewhere), np.append(under, elsewhere), part)
+        return None if over is None or under is None else Ratio(over, under, part)
 
     shares = goal.share_vector if goal.shares_known else None
     sums = [decoder.score(inputs.sum_of(g)) for g in groups]
@@ -175,9 +157,7 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked, *, tables: int = 1
         gaps = None if found is None else dict(zip(asked.compared, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
-        decoder=decoder
-        if tables == 1
-        else PickedDecoder(decoder.channel, decoder.shares, decoder.prior, axis=decoder.axis, tables=tables),
+        decoder=decoder,
         shares=shares,
         means=_all([ratio(*parts_of) for parts_of in zip(sums, unders, parts, strict=True)]),
         gaps=gaps,
@@ -189,20 +169,6 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked, *, tables: int = 1
         share_error=asked.share_error,
         constant=goal.gap_constant(decoder),
     )
-
-
-def read_from(study: Study, tally: Tally, index: int, kind: IntervalKind) -> tuple[Estimands, tuple[int, ...]]:
-    """Return what a question identifies, and the counts that an interval reads it from.
-
-    Of several tables each device answers one, picked by its own coin.  The coin knows nothing of the client, so those
-    who answer a table are drawn from the population as all are, and, given how many they are, so independently: their
-    own counts are enough.  But if all clients split exactly as the shares say, those who answer one table do not: an
-    answer through another table is then one more symbol.
-    """
-    question, own, tables = study.questions[index], tally.for_question(study, index), len(study.tables)
-    if tables == 1 or kind.drawn:
-        return estimands_of(question), own
-    return estimands_of(question, tables=tables), (*own, tally.total - sum(own))
 
 
 def comparison_score(goal: Goal, decoder: Decoder, pair: Pair) -> Vector | None:

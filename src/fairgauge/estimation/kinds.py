@@ -1,18 +1,13 @@
-"""Kinds of intervals: what each is about, what it promises, and what reads counts by it.
+"""Kinds of intervals: what each is about, and what it promises.
 
-Everything that names, offers, explains or computes an interval asks here.  This module is light: what computes is
-loaded when it is needed.
+Everything that names, offers or explains an interval asks here.  This module is light: what computes is in
+:mod:`~fairgauge.estimation.readers`.
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 from numbers import Real
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from fairgauge.estimation.reader import Reader
 
 
 @dataclass(frozen=True)
@@ -23,7 +18,6 @@ class IntervalKind:
         name: What users call it.
         about: What the interval is about, to stand in a sentence after "is about".
         guarantee: What it promises, as a sentence without its first capital and its full stop.
-        loads: The module and the class, in this room, that read counts by it.
         rough_below: With fewer answers than this it is only roughly right; 0 if it holds for any number.
         random_order: Whether it holds only if clients answer in random order.
     """
@@ -31,25 +25,11 @@ class IntervalKind:
     name: str
     about: str
     guarantee: str
-    loads: str
     rough_below: int = 0
     random_order: bool = False
 
-    @property
-    def drawn(self) -> bool:
-        """Whether it is about the population that clients are drawn from, and not about those who came."""
-        return self.about == _DRAWN
-
-    @property
-    def reader(self) -> type["Reader"]:
-        """What reads counts by it."""
-        module, name = self.loads.split(":")
-        found: type[Reader] = getattr(import_module(f"fairgauge.estimation.{module}"), name)
-        return found
-
 
 _DRAWN = "the population that clients are drawn from"
-_THESE = "the clients who answered, split exactly as the shares say"
 
 KINDS: dict[str, IntervalKind] = {
     kind.name: kind
@@ -58,19 +38,11 @@ KINDS: dict[str, IntervalKind] = {
             "population",
             _DRAWN,
             f"holds for {_DRAWN}, however many answered, at one look",
-            "by_inversion:PopulationReader",
-        ),
-        IntervalKind(
-            "fixed",
-            _THESE,
-            f"holds for {_THESE}, however many, at one look",
-            "by_width:FixedReader",
         ),
         IntervalKind(
             "anytime",
             _DRAWN,
             f"holds for {_DRAWN}, at every look together",
-            "by_inversion:AnytimeReader",
             random_order=True,
         ),
         IntervalKind(
@@ -78,14 +50,7 @@ KINDS: dict[str, IntervalKind] = {
             _DRAWN,
             f"approximate: for {_DRAWN}, close to its confidence from about 10,000 answers on if no group is rare, at "
             "one look",
-            "by_width:NormalReader",
             rough_below=10_000,
-        ),
-        IntervalKind(
-            "chebyshev",
-            _THESE,
-            f"holds for {_THESE}, however many, at one look; wider than it needs to be",
-            "by_width:ChebyshevReader",
         ),
     )
 }
@@ -98,26 +63,25 @@ SITE_KINDS: dict[str, IntervalKind] = {
             "people",
             "the people that these sites see",
             "holds for the people that these sites see, who come to them independently of each other, at one look",
-            "sites.reading:Reader",
         ),
         IntervalKind(
             "records",
             "the records that these sites counted",
             "holds for the records that these sites counted, where only the noise is at random, at one look",
-            "sites.reading:Reader",
         ),
         IntervalKind(
             "sites",
             "the sites that these were drawn from",
             "approximate: for the sites that these were drawn from, close to its confidence from about 20 sites on, at "
             "one look",
-            "sites.reading:Reader",
         ),
     )
 }
 SITE_DEFAULT = "people"
 # What a page uses that people look at whenever they like, and as often as they like.
 LIVE = "anytime"
+# About exactly the clients who answered, as the source paper assumes: only what redoes it measures by these.
+_PAPERS = ("chebyshev", "finite", "fixed")
 
 
 def kind_of(name: str) -> IntervalKind:
@@ -126,18 +90,30 @@ def kind_of(name: str) -> IntervalKind:
     Raises:
         InvalidInput: If there is none.
     """
-    if name not in KINDS:
-        raise InvalidInput("interval", name, f"must be one of {', '.join(KINDS)}")
-    return KINDS[name]
+    return _named(name, KINDS, "")
 
 
-def sealed_kind(name: str) -> IntervalKind:
-    """Return the kind that an estimate or a seal names, of devices or of sites.
+def site_kind_of(name: str) -> IntervalKind:
+    """Return the kind of that name for studies of sites.
 
     Raises:
         InvalidInput: If there is none.
     """
-    return SITE_KINDS.get(name) or kind_of(name)
+    return _named(name, SITE_KINDS, " in a study for sites")
+
+
+def any_kind_of(name: str) -> IntervalKind:
+    """Return the kind of that name, whatever studies it is for."""
+    return (KINDS | SITE_KINDS)[name]
+
+
+def _named(name: str, kinds: dict[str, IntervalKind], where: str) -> IntervalKind:
+    if name in kinds:
+        return kinds[name]
+    rule = f"must be one of {', '.join(kinds)}{where}"
+    if name in _PAPERS:
+        rule += "; the source paper's kinds, about exactly the clients who answered, are under `fairgauge paper`"
+    raise InvalidInput("interval", name, rule)
 
 
 def check_confidence(confidence: float) -> float:

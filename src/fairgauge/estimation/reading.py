@@ -3,15 +3,24 @@
 import math
 
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimation.estimands import read_from
+from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, IntervalKind, check_confidence, is_number, kind_of
+from fairgauge.estimation.kinds import (
+    DEFAULT,
+    SITE_DEFAULT,
+    IntervalKind,
+    check_confidence,
+    is_number,
+    kind_of,
+    site_kind_of,
+)
 from fairgauge.estimation.p_values import p_values
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import Reader, counts_of
+from fairgauge.estimation.readers import reader_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
-from fairgauge.estimation.sites.reading import check_kind, estimate_sites
+from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
@@ -27,7 +36,7 @@ def estimate(
     tally: Tally | SiteTally,
     *,
     confidence: float = 0.99,
-    interval: str | IntervalKind = DEFAULT,
+    interval: str = DEFAULT,
     tolerance: float | None = None,
 ) -> Estimate:
     """Return what a tally says about a study.
@@ -36,7 +45,7 @@ def estimate(
         study: The study that was answered.
         tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often the interval is to hold the truth.
-        interval: The kind of interval or its name; see :mod:`fairgauge.estimation.kinds`.
+        interval: The kind of interval; see :mod:`fairgauge.estimation.kinds`.
         tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
 
     Raises:
@@ -75,13 +84,11 @@ def _check_within(study: Study, tolerance: float) -> None:
         raise InvalidInput("tolerance", tolerance, rule)
 
 
-def _kind(study: Study, interval: str | IntervalKind) -> IntervalKind:
+def _kind(study: Study, interval: str) -> IntervalKind:
     """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
-    if isinstance(interval, IntervalKind):
-        return interval
     if study.site is None:
         return kind_of(interval)
-    return check_kind(SITE_DEFAULT if interval == DEFAULT else interval)
+    return site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval)
 
 
 def _question(
@@ -95,10 +102,10 @@ def _question(
             (Told.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    estimands, counts = read_from(study, tally, index, kind)
+    estimands = estimands_of(question)
     # What was planned for the whole study is shared by its tables, before any answer.
     planned = None if study.planned is None else max(1, study.planned // len(study.tables))
-    reader = kind.reader(estimands, counts_of(counts), planned)
+    reader = reader_of(kind)(estimands, counts_of(own), planned)
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
     margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
@@ -106,7 +113,7 @@ def _question(
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
     told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
-    fit = fit_p_value(estimands.decoder.rows, counts, name=f"{study.digest} {index}")
+    fit = fit_p_value(estimands.decoder.rows, own, name=f"{study.digest} {index}")
     return QuestionEstimate(
         metric=metric.name,
         attribute=question.attribute.name,
@@ -119,7 +126,7 @@ def _question(
         answered=None if answered is None else answered.within(0, 1),
         p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
-        sensitivity=sensitivity_of(reader, question, gaps, part=sum(counts) / tally.total) if gaps else None,
+        sensitivity=sensitivity_of(reader, question, gaps, part=sum(own) / tally.total) if gaps else None,
         warnings=(
             *teller.warnings,
             *_cautions(question, sum(own), kind, fit, means | margins),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
-from fairgauge.estimation.kinds import sealed_kind
+from fairgauge.estimation.kinds import any_kind_of
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
 from fairgauge.study import Question
@@ -200,7 +200,7 @@ class Estimate:
     @property
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
-        said = [f"{self.confidence:.4g} confidence", sealed_kind(self.interval).guarantee]
+        said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
         attributes = {asked.attribute.name: asked.attribute for asked in self.asked if isinstance(asked, Question)}
         alike = [name for name, attribute in attributes.items() if attribute.known_shares is not None]
         if alike:
@@ -231,7 +231,7 @@ class Estimate:
             "study": self.study,
             "confidence": self.confidence,
             "interval": self.interval,
-            "about": sealed_kind(self.interval).about,
+            "about": any_kind_of(self.interval).about,
             "guarantee": self.guarantee,
             "tolerance": self.tolerance,
             "questions": [question.to_dict() for question in self.questions],

@@ -8,6 +8,8 @@ answer.  Two of its privacy theorems do not hold: :mod:`fairgauge.paper.errata` 
 mechanisms     M_R and M_L exactly as published, with their estimators and closed-form variances
 privacy        what the theorems claim, and what is exactly true
 tables         Tables 1 and 2, as printed, with sound privacy, and with the optimal design
+widths, fixed  intervals about exactly the clients who answered: Chebyshev's, and two that are narrower
+coverage       how often these hold the gap of such clients, and how often that of whom clients are drawn from
 runs           whole experiments in one draw, exact at any number of clients
 figures        the paper's figures, with the truth drawn in
 dataset        the model and the clients of the appendix, from the UCI archive

@@ -1,4 +1,4 @@
-"""The paper's arithmetic: from a variance to an error by Chebyshev's inequality, and back to the least epsilon."""
+"""The paper's planning, by Chebyshev's inequality: of clients, epsilon and error two give the third."""
 
 from collections.abc import Callable, Mapping
 
@@ -24,6 +24,11 @@ _LEAST, _MOST = 1e-4, 400.0
 def chebyshev_error(variance: float, clients: float, *, confidence: float = CONFIDENCE) -> float:
     """Return the error that is exceeded with probability 1 - confidence at most, from K times the variance."""
     return float(np.sqrt(variance / (clients * (1 - confidence))))
+
+
+def clients_needed(allocation: Allocation, epsilon: float, error: float, *, confidence: float = CONFIDENCE) -> float:
+    """Return for how many clients the Chebyshev error is as asked, for two equal groups and the worst values."""
+    return allocation(epsilon).gap_variance() / ((1 - confidence) * error**2)
 
 
 def least_epsilon(

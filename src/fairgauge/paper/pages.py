@@ -5,8 +5,10 @@ from html import escape
 from typing import Any
 
 from fairgauge.paper import dataset
+from fairgauge.paper.bounds import CONFIDENCE
+from fairgauge.paper.coverage import RUNS
 from fairgauge.paper.errata import INTRODUCTION, Erratum
-from fairgauge.paper.frontier import MOST
+from fairgauge.paper.frontier import MOST, WIDTHS
 from fairgauge.paper.tables import CLIENTS, EPSILONS, ERRORS, MANY_RUNS, printed
 
 Results = dict[str, Any]
@@ -118,6 +120,28 @@ def _error(columns: Results, i: int, runs: str = "") -> str:
 def _errors(columns: Results, i: int) -> list[str]:
     mean, sd = columns[f"mean_error_{MANY_RUNS}"][i], columns[f"sd_{MANY_RUNS}"][i]
     return [_error(columns, i), f"{mean:.3g} (± {sd:.2g})"]
+
+
+def coverage_page(results: Results) -> str:
+    """Return how often the kinds of intervals that the paper's assumption allows hold the gap."""
+    found = results["coverage"]["rows"]
+    rows = [
+        [
+            row["held"],
+            f"{row['clients']:,}",
+            f"{row['epsilon']:g}",
+            *(f"{100 * row[whom][kind]:.2f}" for whom in ("these", "drawn") for kind in WIDTHS),
+        ]
+        for row in found
+    ]
+    head = ["clients hold", "K", "ε", *WIDTHS, *(f"{kind}, drawn" for kind in WIDTHS)]
+    return _page(
+        f"In how many of {RUNS:,} runs, in per cent, an interval of confidence {CONFIDENCE} about the gap holds the "
+        "true one, which is 0; with the optimal design for two equal groups. First for clients of whom exactly half "
+        "are in each group, which is what these intervals are about. Then, *drawn*, for clients who are drawn from a "
+        "population of two equal groups, which they are not about.",
+        markdown_table(head, rows),
+    )
 
 
 def dataset_page(results: Results) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairgauge.paper import dataset, frontier, pages
 from fairgauge.paper.bounds import PUBLISHED, SOUND, crossovers
+from fairgauge.paper.coverage import COUNT, coverage
 from fairgauge.paper.errata import errata
 from fairgauge.paper.figures import FIGURES, draw
 from fairgauge.paper.mechanisms import drawn_laplace, published_response
@@ -35,6 +36,7 @@ MEASURED = ((10**5, "1"), (10**6, "1"), (10**7, "1"), (10**7, "0.1"))
 STEPS = {
     "table1": 2 * len(CLIENTS) * len(ERRORS) + 2 * len(CLIENTS),
     "table2": 2 + len(EPSILONS),
+    "coverage": COUNT,
     "figures": len(FIGURES),
     "dataset": 2 * dataset.SPLITS + len(MEASURED) + 2,
     "errata": 1,
@@ -59,6 +61,7 @@ def publish(part: str, folder: Path, *, data: Path | None = None, step: Step = l
     makers: dict[str, Callable[[Step], tuple[Results, dict[str, str]]]] = {
         "table1": _table1,
         "table2": _table2,
+        "coverage": _coverage,
         "figures": lambda _: (figure_results(), {}),
         "dataset": lambda step: _dataset(data, step),
         "errata": _errata,
@@ -102,6 +105,11 @@ def _table2(step: Step) -> tuple[Results, dict[str, str]]:
         "optimal": {"table2_error": optimal_table2(observed, rng, step=step)},
     }
     return results, {"table2.md": pages.table2_page(results)}
+
+
+def _coverage(step: Step) -> tuple[Results, dict[str, str]]:
+    results = {"coverage": coverage(np.random.default_rng(SEED), step=step)}
+    return results, {"coverage.md": pages.coverage_page(results)}
 
 
 def figure_results() -> Results:

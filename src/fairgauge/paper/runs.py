@@ -48,6 +48,16 @@ class Clients:
         drawn = [rng.multinomial(size, n / n.sum(), runs) for n in (often, seldom)]
         return cls((first, second), (drawn[0], drawn[1]))
 
+    @classmethod
+    def drawn(
+        cls, values: Sequence[Sequence[float] | Values], total: int, runs: int, rng: np.random.Generator
+    ) -> "Clients":
+        """Return clients drawn from a population of two equal groups that hold the given values, as many of each."""
+        first, second = (np.asarray(v, dtype=np.float64) for v in values)
+        law = np.concatenate([np.full(len(v), 0.5 / len(v)) for v in (first, second)])
+        counts = rng.multinomial(total, law, runs)
+        return cls((first, second), (counts[:, : len(first)], counts[:, len(first) :]))
+
     @property
     def runs(self) -> int:
         """How many runs there are."""

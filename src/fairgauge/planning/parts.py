@@ -14,6 +14,7 @@ from fairgauge.designs.making import SIMPLEST
 from fairgauge.designs.many import largest_mean_ratio, value_without_cap
 from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
+from fairgauge.estimation.readers import reader_of
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Vector
@@ -118,7 +119,7 @@ def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
 
     rounded = [float(f"{one.variance:.6g}") for one in found]
     different = sorted(set(rounded))
-    most, nodes = (_MOST_WIDTHS, _NODES) if kind.reader.quick else (_SLOW_NODES, _SLOW_NODES)
+    most, nodes = (_MOST_WIDTHS, _NODES) if reader_of(kind).quick else (_SLOW_NODES, _SLOW_NODES)
     if found and found[0].estimands.share_error:
         most, nodes = max(most, _OFF_NODES), max(nodes, _OFF_NODES)
     if len(different) <= most:

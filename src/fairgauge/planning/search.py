@@ -12,6 +12,7 @@ from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.readers import reader_of
 from fairgauge.goals.assumption import assumption, condition
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import Reading, planned_gaps, planned_means
@@ -187,7 +188,7 @@ def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | N
         found = lacking(about)
         low, high = (low, about) if found >= 0 else (about, high)
         about = min(max(about - 2 * found + math.copysign(_STRIDE / 3, -found), low + _STRIDE / 8), high - _STRIDE / 8)
-    enough = crossing(lacking, low, high, close=question.kind.reader.planned_to)[1]
+    enough = crossing(lacking, low, high, close=reader_of(question.kind).planned_to)[1]
     clients = math.ceil(math.exp(enough) - 1e-6)
     return clients if question.error(epsilon, clients) <= error else clients + 1
 

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from fairgauge.channel import Channel
 from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.readers import reader_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.expected import expected
 
@@ -30,7 +31,7 @@ def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKi
     different = {float(f"{each.variance:.6g}"): each for each in found}
     # The widest is one of those that vary most.
     order = sorted(different.values(), key=lambda each: -each.variance)
-    most = _MANY if kind.reader.quick else _FEW
+    most = _MANY if reader_of(kind).quick else _FEW
     return max(each.width(kind, answers, alpha) for each in (order if len(order) <= most else order[:_WIDEST]))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fairgauge.estimation import Estimate
-from fairgauge.estimation.kinds import sealed_kind
+from fairgauge.estimation.kinds import any_kind_of
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.sites import site_assumptions
 from fairgauge.study import Question, Study
@@ -67,7 +67,7 @@ def response_sentence(study: Study, answers: int, particulars: Particulars) -> s
 
 def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
     """Return what has to be true for the numbers to be, a sentence each; what is checked is said to be."""
-    kind = sealed_kind(estimate.interval)
+    kind = any_kind_of(estimate.interval)
     if study.site is not None:
         return site_assumptions(study.site, kind, particulars)
     found = [_about_clients(study, estimate, particulars)]

@@ -163,7 +163,7 @@ def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Pa
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--interval", "exact"], "interval=exact: must be one of population, fixed, anytime, normal, chebyshev"),
+        (["--interval", "exact"], "interval=exact: must be one of population, anytime, normal"),
         (["--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
         (["--confidence", "nan"], "confidence=nan: must be from 0.5 to below 1"),
         (["--tolerance", "-1"], "tolerance=-1.0: must be 0 or above"),

@@ -22,7 +22,7 @@ OTHER: dict[str, str] = {
     "group": "c", "answering": "alike", "cross": "size=small,large", "shares": "shares.csv", "compare": "b:a",
     "against": "a", "weigh": "a:b=3", "symbols": "64", "share_error": "0.01", "share_source": "a census",
     "metric": "other:0:2", "metric_weight": "recall=2", "epsilon": "0.7", "clients": "3e4", "error": "0.07",
-    "confidence": "0.9", "interval": "chebyshev", "target": "means", "abstain": "", "abstaining": "0.3",
+    "confidence": "0.9", "interval": "normal", "target": "means", "abstain": "", "abstaining": "0.3",
     "expect": "0.7", "spread": "0.05", "detect": "0.1", "plot": "plan.svg", "crowd_epsilon": "0.4", "delta": "1e-9",
     "observed": "0.1", "local_limit": "1", "outcome": "confusion", "sites": "30", "people": "700", "positives": "0.3",
     "output": "other.json", "title": "Another", "json": "", "csv": "", "markdown": "", "records": "2",

@@ -8,18 +8,18 @@ from fairgauge.estimation import estimate
 from fairgauge.estimation.by_inversion import TestReader
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.readers import READERS
 from tests.surveys import expected_tally, people, study, tells_all
-from tests.unit.estimation.test_by_width import CASES, UNKNOWN
 from tests.unit.estimation.test_estimands import law
+from tests.unit.estimation.test_normal import CASES, UNKNOWN
 
 TESTED = ("population", "anytime")
 
 
 def reader(name: str, interval: str, answers: int = 20_000) -> TestReader:
-    question, population, questions = CASES[name]
-    counts = np.random.default_rng(3).multinomial(answers, law(question, population, questions=questions))
-    found = KINDS[interval].reader(estimands_of(question, tables=questions), counts.astype(float))
+    question, population = CASES[name]
+    counts = np.random.default_rng(3).multinomial(answers, law(question, population))
+    found = READERS[interval](estimands_of(question), counts.astype(float))
     assert isinstance(found, TestReader)
     return found
 
@@ -53,13 +53,13 @@ def test_no_value_beyond_what_is_found_is_accepted(name: str, answers: int):
 @pytest.mark.parametrize("interval", TESTED)
 def test_a_share_that_is_not_clearly_above_zero_gives_no_number(interval: str):
     told = estimands_of(UNKNOWN)
-    read = KINDS[interval].reader(told, np.round(500 * law(UNKNOWN, {(0, 1): 0.01, (1, 0): 0.99})))
+    read = READERS[interval](told, np.round(500 * law(UNKNOWN, {(0, 1): 0.01, (1, 0): 0.99})))
     with pytest.raises(CannotEstimate, match=r"^the share of female is not clearly above zero$"):
         read.ratio((told.means or ())[0], 0.01)
     assert not read.beyond((told.means or ())[0], -100.0, 0.01)
 
 
-@pytest.mark.parametrize("interval", [*TESTED, "fixed", "normal"])
+@pytest.mark.parametrize("interval", [*TESTED, "normal"])
 @pytest.mark.parametrize("value", ["0.5", "-0.5"])
 def test_a_negative_gap_with_estimated_shares_has_the_p_value_of_a_positive_one(interval: str, value: str):
     asked = study(tells_all())
@@ -88,7 +88,7 @@ def test_the_extremes_of_means_enclose_those_of_all_intervals(name: str, interva
 def test_differences_of_means_at_every_look_share_alpha_among_all_groups(groups: int):
     question = tells_all(groups=groups)
     counts = np.linspace(50_000.0, 60_000.0, question.channel.symbols)
-    read = KINDS["anytime"].reader(estimands_of(question), counts)
+    read = READERS["anytime"](estimands_of(question), counts)
     assert read.estimands.gaps is None
     found, (first, second) = read.gap((0, 1), 0.06), (read.mean(group, 0.06 / groups) for group in (0, 1))
     assert (found.low, found.high) == pytest.approx((first.low - second.high, first.high - second.low))

@@ -17,12 +17,11 @@ ABSTAIN = tells_all("0.3", "0.7", abstain=True)
 THREE = tells_all("0.2", "0.3", "0.5")
 
 
-def law(question: Question, population: dict[tuple[int, int] | None, float], *, questions: int = 1) -> Vector:
+def law(question: Question, population: dict[tuple[int, int] | None, float]) -> Vector:
     """The law of symbols of clients of whom these parts are of a group and on a level; None abstains."""
     rows = np.array(question.channel.table) / ROW_SUM
     levels = len(question.channel.levels)
-    mixed = sum(part * rows[-1 if x is None else x[0] * levels + x[1]] for x, part in population.items())
-    return np.append(mixed / questions, [1 - 1 / questions] * (questions > 1))
+    return np.asarray(sum(part * rows[-1 if x is None else x[0] * levels + x[1]] for x, part in population.items()))
 
 
 # 30 % in the first group with a mean of 0.5; 70 % in the second with a mean of -0.2
@@ -30,14 +29,12 @@ PEOPLE: dict[tuple[int, int] | None, float] = {(0, 0): 0.075, (0, 1): 0.225, (1,
 SOME_ABSTAIN = {x: 0.8 * part for x, part in PEOPLE.items()} | {None: 0.2}
 
 
-@pytest.mark.parametrize("questions", [1, 3])
 @pytest.mark.parametrize(
     ("question", "population"),
     [(KNOWN, PEOPLE), (UNKNOWN, PEOPLE), (ABSTAIN, SOME_ABSTAIN), (tells_all(abstain=True), SOME_ABSTAIN)],
 )
-def test_every_ratio_is_the_truth_for_the_true_law(question: Question, population, questions: int):
-    told = estimands_of(question, tables=questions)
-    true = law(question, population, questions=questions)
+def test_every_ratio_is_the_truth_for_the_true_law(question: Question, population):
+    told, true = estimands_of(question), law(question, population)
     assert told.means is not None
     assert [ratio.value(true) for ratio in told.means] == pytest.approx([0.5, -0.2])
     assert told.overall is not None
@@ -61,19 +58,18 @@ def test_a_denominator_is_constant_only_where_nothing_is_estimated():
     means = estimands_of(KNOWN).means
     assert means is not None
     assert [ratio.constant for ratio in means] == pytest.approx([0.3, 0.7])
-    for question, questions in ((UNKNOWN, 1), (ABSTAIN, 1), (KNOWN, 2)):
-        means = estimands_of(question, tables=questions).means
+    for question in (UNKNOWN, ABSTAIN):
+        means = estimands_of(question).means
         assert means is not None
         assert [ratio.constant for ratio in means] == [None, None]
 
 
 def test_denominators_have_a_name():
-    def parts(question: Question, questions: int = 1) -> set[str]:
-        return {ratio.part for ratio in estimands_of(question, tables=questions).means or ()}
+    def parts(question: Question) -> set[str]:
+        return {ratio.part for ratio in estimands_of(question).means or ()}
 
     assert parts(UNKNOWN) == {"the share of female", "the share of male"}
     assert parts(ABSTAIN) == {"the part of people who answered"}
-    assert parts(KNOWN, 2) == {"the part of the answers that is to this question"}
 
 
 def test_every_pair_of_three_groups_has_a_gap():
@@ -96,17 +92,6 @@ def test_without_shares_such_a_channel_tells_nothing():
 
     told = estimands_of(replace(coin_question(), attribute=attribute()))
     assert (told.means, told.gaps, told.overall) == (None, None, None)
-
-
-def test_an_answer_to_another_question_is_a_symbol_that_counts_nothing():
-    told = estimands_of(KNOWN, tables=3)
-    rows = told.decoder.rows
-    assert rows.shape == (4, 5)
-    assert rows.sum(axis=1) == pytest.approx(np.ones(4))
-    assert rows[:, -1] == pytest.approx(np.full(4, 2 / 3))
-    assert rows[:, :-1] * 3 == pytest.approx(estimands_of(KNOWN).decoder.rows)
-    ratios = [*(told.means or ()), *(told.gaps or {}).values()]
-    assert all(ratio.over[-1] == ratio.under[-1] == 0 for ratio in ratios)
 
 
 def test_the_influence_is_the_slope_of_the_ratio():

@@ -15,9 +15,9 @@ from tests.surveys import coin_question, designed, tells_all
 
 GAP = estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder
 MEANS = estimands_of(designed(Goal((0.5, 0.5), shares_known=False, target="means"), "2", design="uncentred")).decoder
-PICKED = estimands_of(tells_all("0.3", "0.7"), tables=3).decoder
+ALL = estimands_of(tells_all("0.3", "0.7")).decoder
 COIN = estimands_of(coin_question()).decoder
-DECODERS = pytest.mark.parametrize("decoder", [GAP, MEANS, PICKED], ids=["gap", "means", "one of three questions"])
+DECODERS = pytest.mark.parametrize("decoder", [GAP, MEANS, ALL], ids=["gap", "means", "all"])
 
 
 def honest(decoder: Decoder, answers: int, seed: int) -> tuple[int, ...]:
@@ -57,14 +57,6 @@ def test_the_counts_of_another_table_are_caught():
     other = GAP.rows[:, ::-1] if not np.allclose(GAP.rows, GAP.rows[:, ::-1]) else np.roll(GAP.rows, 1, axis=1)
     counts = np.round(20_000 * other.mean(axis=0)).astype(int)
     assert p_value(GAP, tuple(np.roll(counts, 1).tolist())) < SUSPICIOUS
-
-
-def test_a_coin_that_prefers_a_question_is_caught():
-    counts = honest(PICKED, 30_000, 1)
-    fair = sum(counts[:-1])
-    assert fair == pytest.approx(10_000, rel=0.05)
-    often = (*(round(1.3 * n) for n in counts[:-1]), counts[-1])
-    assert p_value(PICKED, often) < SUSPICIOUS
 
 
 def test_the_split_follows_from_the_name_alone():

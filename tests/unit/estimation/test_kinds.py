@@ -1,6 +1,6 @@
 """Kinds of intervals: one value each, from which everything else reads.
 
-Covers: fairgauge.estimation.reader.
+Covers: fairgauge.estimation.reader, fairgauge.estimation.readers.
 """
 
 import subprocess
@@ -9,31 +9,43 @@ import sys
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of, sealed_kind
+from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of, site_kind_of
 from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.readers import READERS, reader_of
 
 
 def test_the_kinds_that_are_offered():
-    assert list(KINDS) == ["population", "fixed", "anytime", "normal", "chebyshev"]
+    assert list(KINDS) == ["population", "anytime", "normal"]
     assert (DEFAULT, LIVE) == ("population", "anytime")
     assert all(kind_of(name) is kind and kind.name == name for name, kind in KINDS.items())
+    assert all(site_kind_of(name) is kind and kind.name == name for name, kind in SITE_KINDS.items())
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_each_says_what_it_is_about_and_reads_by_itself(kind):
-    assert issubclass(kind.reader, Reader)
-    assert ("population" in kind.about) != ("clients who answered" in kind.about)
+@pytest.mark.parametrize("kind", [*KINDS.values(), *SITE_KINDS.values()], ids=lambda kind: kind.name)
+def test_each_says_what_it_is_about(kind):
     assert kind.about in kind.guarantee
     assert not kind.guarantee.endswith(".")
 
 
-def test_an_estimate_names_a_kind_of_devices_or_of_sites():
-    assert sealed_kind("normal") is KINDS["normal"]
-    assert sealed_kind("people") is SITE_KINDS["people"]
+def test_each_kind_has_a_reader_of_its_own():
+    assert list(READERS) == list(KINDS)
+    found = [reader_of(kind) for kind in KINDS.values()]
+    assert len({*found}) == len(KINDS)
+    assert all(issubclass(reader, Reader) for reader in found)
+
+
+@pytest.mark.parametrize("name", ["chebyshev", "finite", "fixed"])
+def test_the_papers_kinds_are_refused_with_where_they_are(name: str):
+    where = "; the source paper's kinds, about exactly the clients who answered, are under `fairgauge paper`$"
+    with pytest.raises(InvalidInput, match=f"^interval={name}: must be one of population, anytime, normal{where}"):
+        kind_of(name)
+    rule = f"must be one of people, records, sites in a study for sites{where}"
+    with pytest.raises(InvalidInput, match=f"^interval={name}: {rule}"):
+        site_kind_of(name)
 
 
 def test_unknown_names_and_impossible_confidences_are_refused():
-    with pytest.raises(InvalidInput, match="interval=wald: must be one of population, fixed, anytime, normal, cheb"):
+    with pytest.raises(InvalidInput, match=r"^interval=wald: must be one of population, anytime, normal$"):
         kind_of("wald")
     assert check_confidence(0.99) == pytest.approx(0.01)
     for confidence in (1.5, 1.0, 0.49, 0.0, -1.0, float("nan")):

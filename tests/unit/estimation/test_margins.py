@@ -12,6 +12,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.readers import READERS
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Attribute, Question, Study
@@ -78,7 +79,7 @@ def test_fewer_planned_comparisons_are_sharper_together():
         cells.gap("female", "male")
     assert len(cells.gaps) == 6
     told = estimands_of(few.questions[0])
-    reader = KINDS["population"].reader(told, np.array(expected_tally(few, people()).counts, float))
+    reader = READERS["population"](told, np.array(expected_tally(few, people()).counts, float))
     alone = reader.ratio(told.gaps[(0, 1), (2, 3)], 0.01) if told.gaps else None
     assert alone is not None
     assert (gap.low, gap.high) == pytest.approx((alone.low / 2, alone.high / 2))

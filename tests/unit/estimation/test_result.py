@@ -33,7 +33,7 @@ QUESTION = QuestionEstimate(
 EMPTY = QuestionEstimate(
     "recall", "sex", (FEMALE, MALE), 0, {}, {}, None, {}, None, {}, None, None, ("No answers.",)
 )  # fmt: skip
-ESTIMATE = Estimate("d" * 64, 0.99, "fixed", 0.05, (QUESTION,))
+ESTIMATE = Estimate("d" * 64, 0.99, "population", 0.05, (QUESTION,))
 
 
 def test_everything_is_an_interval():
@@ -136,7 +136,7 @@ def test_dict_has_numbers_as_they_are_and_beside_them_as_they_are_shown():
 
 
 def test_dict_of_nothing():
-    (question,) = Estimate("d" * 64, 0.99, "fixed", None, (EMPTY,)).to_dict()["questions"]
+    (question,) = Estimate("d" * 64, 0.99, "population", None, (EMPTY,)).to_dict()["questions"]
     names = ("means", "overall", "shares", "answered", "fit_p_value", "sensitivity")
     assert [question[name] for name in names] == [None] * 6
     assert (question["gaps"], question["headline"]) == ([], {"kind": "early"})
@@ -161,7 +161,7 @@ def test_frame_without_pandas_names_what_to_install(monkeypatch: pytest.MonkeyPa
 def test_text_shows_numbers_guarantee_and_warnings():
     text = str(ESTIMATE)
     first, second, *_, answered, last = text.splitlines()
-    assert first.startswith("recall by sex, 1,234 answers (0.99 confidence; holds for the clients who answered")
+    assert first.startswith("recall by sex, 1,234 answers (0.99 confidence; holds for the population")
     assert second.split() == ["female", "-", "male", "-0.0400", "[-0.0500,", "-0.0300]"]
     assert answered.split() == ["answered", "0.9900", "[", "0.9700,", "1.0000]"]
     assert last == "  ! Take care."

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from fairgauge.estimation import share_error
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
@@ -27,7 +27,7 @@ def held(error: float, runs: int = 150, *, tells: bool = False) -> int:
     law = np.concatenate([0.45 * at_08, 0.55 * at_08]) @ told.decoder.rows
     rng = np.random.default_rng(7)
     counts = rng.multinomial(20_000, law / law.sum(), size=runs).astype(float)
-    return sum(KINDS["normal"].reader(told, row).believes_gap((0, 1), 0.0, 0.01) for row in counts)
+    return sum(READERS["normal"](told, row).believes_gap((0, 1), 0.0, 0.01) for row in counts)
 
 
 @pytest.mark.parametrize("tells", [False, True])
@@ -42,12 +42,12 @@ def test_without_it_women_are_said_to_be_worse_off():
     assert binom.sf(missed - 1, 150, 0.01) < FALSE_POSITIVE_RATE
 
 
-@pytest.mark.parametrize("interval", KINDS)
+@pytest.mark.parametrize("interval", READERS)
 def test_more_error_is_wider_and_none_changes_nothing(interval: str):
     told = estimands_of(coin_question())
     counts = np.array([4800.0, 5200.0])
     found = [
-        KINDS[interval].reader(replace(told, share_error=error), counts).gap((0, 1), 0.05)
+        READERS[interval](replace(told, share_error=error), counts).gap((0, 1), 0.05)
         for error in (0.0, 0.001, 0.02, 0.5)
     ]
     widths = [gap.high - gap.low for gap in found]
@@ -65,8 +65,8 @@ def test_a_mean_moves_as_its_share_does():
 
 def test_three_groups_have_bands_of_their_own():
     told = replace(estimands_of(tells_all("0.2", "0.3", "0.5")), share_error=0.01)
-    reader = KINDS["normal"].reader(told, np.full(told.decoder.rows.shape[1], 5000.0))
-    exact = KINDS["normal"].reader(replace(told, share_error=0.0), reader.counts)
+    reader = READERS["normal"](told, np.full(told.decoder.rows.shape[1], 5000.0))
+    exact = READERS["normal"](replace(told, share_error=0.0), reader.counts)
     for pair in ((0, 1), (0, 2), (1, 2)):
         wide, narrow = reader.gap(pair, 0.05), exact.gap(pair, 0.05)
         assert wide.low < narrow.low < narrow.high < wide.high

@@ -28,7 +28,12 @@ def test_errata_are_current():
 
 @pytest.mark.parametrize(
     ("name", "page"),
-    [("table1.md", pages.table1_page), ("table2.md", pages.table2_page), ("dataset.md", pages.dataset_page)],
+    [
+        ("table1.md", pages.table1_page),
+        ("table2.md", pages.table2_page),
+        ("coverage.md", pages.coverage_page),
+        ("dataset.md", pages.dataset_page),
+    ],
 )
 def test_pages_show_the_results_beside_them(name: str, page: object):
     assert callable(page)

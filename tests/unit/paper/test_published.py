@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 from fairgauge.paper import tables
-from fairgauge.paper.bounds import PUBLISHED, SOUND, Allocation, chebyshev_error, crossovers, least_epsilon
+from fairgauge.paper.bounds import (
+    PUBLISHED,
+    SOUND,
+    Allocation,
+    chebyshev_error,
+    clients_needed,
+    crossovers,
+    least_epsilon,
+)
 from fairgauge.paper.counterexamples import printed_crossovers
 from fairgauge.paper.dataset import SEXES, bundled_trials, values_of
 from fairgauge.paper.mechanisms import notebook_laplace
@@ -131,3 +139,11 @@ def test_table_2_has_the_layout_of_the_printed_one(monkeypatch: pytest.MonkeyPat
         assert set(TABLE2[name]) <= set(found[name])
         assert all(len(found[name][column]) == 4 for column in TABLE2[name])
     assert found["epsilon"] == TABLE2["epsilon"]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_of_clients_epsilon_and_error_two_give_the_third(name: str):
+    clients = clients_needed(SOUND[name], 1.0, 0.02)
+    assert chebyshev_error(SOUND[name](1.0).gap_variance(), clients) == pytest.approx(0.02)
+    assert least_epsilon(SOUND[name], clients, 0.02) == pytest.approx(1.0)
+    assert clients == pytest.approx({"M_R": 11_074_964, "M_L": 21_254_057}[name], rel=1e-6)

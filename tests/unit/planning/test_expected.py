@@ -32,7 +32,7 @@ def as_counts(question: Question, law: np.ndarray, clients: int) -> Tally:
     return Tally(Study("Plan", [question]).digest, tuple(int(n) for n in np.diff(edges, prepend=0)))
 
 
-@pytest.mark.parametrize("interval", ["population", "anytime", "normal", "fixed"])
+@pytest.mark.parametrize("interval", ["population", "anytime", "normal"])
 @pytest.mark.parametrize(
     ("terms", "clients"),
     [

@@ -15,7 +15,7 @@ from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
 
-@pytest.mark.parametrize("interval", ["anytime", "fixed"])
+@pytest.mark.parametrize("interval", ["anytime", "normal"])
 @pytest.mark.parametrize(
     "question", [coin_question(RECALL), tells_all("0.5", "0.5", metric=RECALL)], ids=["gap", "all"]
 )

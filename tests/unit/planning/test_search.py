@@ -8,6 +8,7 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.readers import READERS
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import PlanRow
 from fairgauge.planning.search import plan_for
@@ -37,11 +38,12 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
     assert found.best == "randomized-response"
 
 
-def test_uncentred_is_best_for_fixed_clients_and_near_its_limit():
-    found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="fixed")
+def test_randomising_alone_adds_least_with_uncentred_which_is_near_its_limit():
+    found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="normal")
     assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred"]
-    assert found.best == "uncentred"
-    assert found.row("uncentred").privacy_variance == pytest.approx(16.0, rel=0.02)
+    added = {row.design: row.privacy_variance for row in found.rows if row.privacy_variance is not None}
+    assert min(added, key=added.__getitem__) == "uncentred"
+    assert added["uncentred"] == pytest.approx(16.0, rel=0.02)
 
 
 def test_of_designs_that_do_equally_well_the_best_is_what_a_study_would_have():
@@ -61,7 +63,7 @@ def test_clients_are_the_least_that_reach_the_error(interval: str):
     assert clients is not None
     channel = make_channel(MEANS, ONE, design="randomized-response")[1]
     enough = planned_width(MEANS, channel, clients, KINDS[interval], 0.01)
-    fewer = (1 - 10 * KINDS[interval].reader.planned_to) * clients - 1
+    fewer = (1 - 10 * READERS[interval].planned_to) * clients - 1
     too_few = planned_width(MEANS, channel, fewer, KINDS[interval], 0.01)
     assert enough <= 0.05 < too_few
     assert found.rows[0].error == 0.05

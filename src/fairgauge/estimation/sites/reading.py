@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import SITE_KINDS, IntervalKind
+from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.between import Between
@@ -217,14 +217,3 @@ def _square(tally: SiteTally) -> Matrix:
 
 def _within(value: float, interval: Interval) -> bool:
     return interval.low <= value <= interval.high
-
-
-def check_kind(name: str) -> IntervalKind:
-    """Return the kind of interval for a study of sites.
-
-    Raises:
-        InvalidInput: If it is for studies of devices.
-    """
-    if name not in SITE_KINDS:
-        raise InvalidInput("interval", name, f"must be one of {', '.join(SITE_KINDS)} in a study for sites")
-    return SITE_KINDS[name]

@@ -1,4 +1,4 @@
-"""Fixed clients: moments between levels by brute force, and fewer clients than before."""
+"""Fixed clients: moments between levels by brute force, and fewer clients than Berry and Esseen's bound."""
 
 import math
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairgauge.estimation.finite import finite
-from fairgauge.estimation.fixed import _fourth, _third, central_moments, fixed
-from fairgauge.estimation.prawitz import Moments, distances
-from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
+from fairgauge.paper.fixed import _fourth, _third, central_moments, fixed
+from fairgauge.paper.prawitz import Moments, distances
+from fairgauge.paper.spread import Spread
+from fairgauge.paper.widths import finite
 from tests.surveys import coin_channel, designed
 
 
@@ -43,7 +43,7 @@ def test_moments_bound_every_value_between_levels_and_not_by_far(share: float):
 
 
 @pytest.mark.parametrize(("epsilon", "answers", "most"), [("1", 1000, 0.85), ("2", 10_000, 0.75), ("4", 100_000, 0.7)])
-def test_it_needs_fewer_clients_than_before(epsilon: str, answers: int, most: float):
+def test_it_needs_fewer_clients_than_finite(epsilon: str, answers: int, most: float):
     """A width falls with the root of the number of clients, so its square is how many are needed."""
     spread = spread_of(epsilon, 0.5)
     assert (max(fixed(spread, answers, 0.01)) / max(finite(spread, answers, 0.01))) ** 2 < most
@@ -76,7 +76,7 @@ def test_the_fourth_moment_covers_the_normal_factor_of_a_client_too(monkeypatch:
         known.append(moments)
         return distances(answers, times, bound, moments)
 
-    monkeypatch.setattr("fairgauge.estimation.fixed.distances", kept)
+    monkeypatch.setattr("fairgauge.paper.fixed.distances", kept)
     fixed(spread, 1000, 0.05)
     fourth, variance = known[0].fourth[0], spread.variance
     for time in np.linspace(0.01, 0.3, 9):

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from fairgauge.estimation.finite import berry_esseen, finite
-from fairgauge.estimation.fixed import fixed
-from fairgauge.estimation.intervals import Width, chebyshev, chernoff
-from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
+from fairgauge.paper.fixed import fixed
+from fairgauge.paper.spread import Spread
+from fairgauge.paper.widths import Width, berry_esseen, chebyshev, chernoff, finite
 from tests.surveys import coin_channel
 
 SCORE = np.array([-4.0, 4.0])
@@ -77,7 +76,7 @@ def test_many_clients_are_close_to_normal(clients: int, alpha: float, method: Me
 
 def test_berry_esseen_is_what_makes_it_close(monkeypatch: pytest.MonkeyPatch):
     with_it = finite(COIN, 10**8, 0.01).above
-    monkeypatch.setattr("fairgauge.estimation.finite.berry_esseen", lambda *_: float("inf"))
+    monkeypatch.setattr("fairgauge.paper.widths.berry_esseen", lambda *_: float("inf"))
     assert finite(COIN, 10**8, 0.01).above > 1.2 * with_it
 
 
@@ -87,6 +86,14 @@ def test_berry_esseen_pays_for_its_distance():
     distance = 0.56 * 6 / np.sqrt(12 * 10**6)
     assert berry_esseen(COIN, 10**6, 0.01) == pytest.approx(-norm.ppf(0.005 - distance) * 4 / 1000)
     assert berry_esseen(COIN, 1000, 0.01) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("answers", "alpha", "width"),
+    [(100, 0.05, 1.0842691015), (10_000, 0.01, 0.1302060581), (1_000_000, 0.01, 0.0105981667)],
+)
+def test_the_numbers_of_finite_are_those_of_the_pages(answers: int, alpha: float, width: float):
+    assert max(finite(COIN, answers, alpha)) == pytest.approx(width, rel=1e-9)
 
 
 def test_chebyshev_is_the_variance_over_alpha():

@@ -15,11 +15,11 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from fairgauge.estimation.intervals import Width, chernoff
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Moments, distances, grid_of
-from fairgauge.estimation.spread import Spread
 from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.paper.prawitz import Moments, distances, grid_of
+from fairgauge.paper.spread import Spread
+from fairgauge.paper.widths import Width, chernoff
 
 _CELLS = 12
 _BETWEEN = 4

@@ -9,11 +9,11 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.estimation import prawitz
 from fairgauge.estimation.hypothesis import Hypothesis
 from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.prawitz import Moments, distances, grid_of, modulus
 from fairgauge.goals.decoder import Decoder
+from fairgauge.paper import prawitz
+from fairgauge.paper.prawitz import Moments, distances, grid_of, modulus
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

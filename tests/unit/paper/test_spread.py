@@ -1,12 +1,12 @@
-"""Bounds of the spread against brute force over values, and over populations."""
+"""Bounds of the spread against brute force over values."""
 
 import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.estimation.spread import Spread
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Vector
+from fairgauge.paper.spread import Spread
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, coin_channel
 
@@ -100,48 +100,6 @@ def test_cumulant_is_the_largest_over_all_values(name: str, shares: tuple[float,
         assert bound == pytest.approx(brute, rel=1e-5, abs=1e-12)
 
 
-def populations(channel: Channel, shares: tuple[float, ...] | None) -> Vector:
-    """Laws of a client drawn from a population, over a grid of populations with two levels."""
-    rows = np.array(channel.table, dtype=np.float64) / ROW_SUM
-    high = np.linspace(0, 1, 51)
-    groups = [np.outer(1 - high, rows[2 * g]) + np.outer(high, rows[2 * g + 1]) for g in range(2)]
-    if shares is not None:
-        return (shares[0] * groups[0][:, None] + shares[1] * groups[1][None, :]).reshape(-1, channel.symbols)
-    parts = np.linspace(0, 1, 21)
-    mixed = [p * groups[0][:, None] + (1 - p) * groups[1][None, :] for p in parts]
-    return np.array(mixed).reshape(-1, channel.symbols)
-
-
-TWO_LEVELS = [(name, shares) for name, shares in CASES if name in {"two levels", "coin"}]
-
-
-@pytest.mark.parametrize(("name", "shares"), TWO_LEVELS)
-def test_drawn_bounds_are_the_largest_over_all_populations(name: str, shares: tuple[float, ...] | None):
-    channel = CHANNELS[name]
-    score = score_of(channel)
-    spread = spread_of(channel, score, shares)
-    drawn = populations(channel, shares)
-    variance = (drawn @ score**2 - (drawn @ score) ** 2).max()
-    assert variance * (1 - 1e-9) <= spread.drawn_variance <= variance * 1.002
-
-
-@pytest.mark.parametrize("name", CHANNELS)
-def test_drawn_bounds_hold_for_random_populations(name: str):
-    channel = CHANNELS[name]
-    rng, score = np.random.default_rng(5), score_of(channel)
-    rows = np.array(channel.table, dtype=np.float64) / ROW_SUM
-    weights = rng.dirichlet(np.full(len(rows), 0.2), size=3000)
-    drawn = weights @ rows
-    spread = spread_of(channel, score, None)
-    assert spread.drawn_variance >= (drawn @ score**2 - (drawn @ score) ** 2).max() * (1 - 1e-12)
-
-
-@EVERY_CASE
-def test_who_comes_by_chance_spreads_more_than_who_is_there(name: str, shares: tuple[float, ...] | None):
-    spread = spread_of(CHANNELS[name], score_of(CHANNELS[name]), shares)
-    assert spread.drawn_variance >= spread.variance * (1 - 1e-9)
-
-
 def test_a_small_tilt_gives_half_the_variance():
     for name, shares in CASES:
         spread = spread_of(CHANNELS[name], score_of(CHANNELS[name]), shares)
@@ -159,5 +117,4 @@ def test_large_scores_do_not_overflow():
 def test_a_constant_score_does_not_spread():
     spread = spread_of(coin_channel(), np.array([2.0, 2.0]), (0.5, 0.5))
     assert spread.variance == pytest.approx(0, abs=1e-12)
-    assert spread.drawn_variance == pytest.approx(0, abs=1e-12)
     assert spread.cumulant(TILTS, 1) == pytest.approx(0, abs=1e-12)

@@ -4,8 +4,8 @@ Everything here bounds over all values that clients may hold, between levels too
 client depends on the client's group; :class:`Spread` joins the groups' bounds into one for all clients: by the
 shares where the study relies on them, else by the worst group.
 
-There are two ways for clients to be there.  Either these clients are all there are: what they hold is fixed, and only
-the channel is random.  Or they are drawn from a population, and who comes is random too: ``drawn_variance``.
+It is the paper's assumption that these clients are all there are: what they hold is fixed, and only the channel is
+random.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,6 @@ import numpy as np
 
 from fairgauge.goals.decoder import Decoder, least_variances, worst_variances
 from fairgauge.goals.inputs import Matrix, Vector
-
-# Turns of the golden section.
-_TURNS, _GOLDEN = 60, (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -50,23 +47,6 @@ class Spread:
         mean = self.decoder.rows @ self.score
         return float(max(self.score.max() - mean.min(), mean.max() - self.score.min()))
 
-    @cached_property
-    def drawn_variance(self) -> float:
-        r"""The largest variance of a score whose client is drawn from a population.
-
-        .. math:: \max_\pi E_\pi[Y^2] - (E_\pi Y)^2 = \min_c \max_\pi E_\pi[(Y - c)^2]
-        """
-        mean, second = self.decoder.rows @ self.score, self.decoder.rows @ self.score**2
-
-        def about(centre: float) -> float:
-            return self._joined(self._tops(second - 2 * centre * mean)) + centre**2
-
-        low, high = float(mean.min()), float(mean.max())
-        for _ in range(_TURNS):
-            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-            low, high = (low, right) if about(left) < about(right) else (left, high)
-        return about((low + high) / 2)
-
     def cumulant(self, tilt: Vector, sign: int) -> Vector:
         r"""Return the largest log moment generating function of the centred score, at each tilt.
 
@@ -88,10 +68,6 @@ class Spread:
         score = sign * self.score
         top = float(score.max())
         return self.decoder.rows @ score, self.decoder.rows @ np.exp(np.multiply.outer(score - top, tilt)), top
-
-    def _tops(self, of_inputs: Vector) -> Vector:
-        """Return the largest value in each block of inputs."""
-        return np.array([of_inputs[block].max() for block in self.decoder.inputs.blocks])
 
     def _joined(self, of_blocks: Vector) -> float:
         """Join upper bounds of each block of inputs into one for the average client."""
