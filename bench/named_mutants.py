@@ -854,6 +854,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "near = self.answers * _NEARBY",
         "test_anytime::test_widths_are_within_five_percent_of_the_reference",
     ),
+    # -------------------- normal
+    _mutant(
+        "normal: less variance than there could be is believed",
+        "math.sqrt(max(seen, self._least_variance(score)) / self.answers)",
+        "math.sqrt(seen / self.answers)",
+        "test_less_variance_than_there_could_be_is_chance",
+    ),
     # -------------------- fixed
     _mutant(
         "fixed: each side spends all of alpha",

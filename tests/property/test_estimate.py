@@ -48,7 +48,7 @@ def test_every_client_is_within_the_bounds(
     variance = rows @ score**2 - mean**2
     slack = 1e-9 * (1 + float(np.abs(score).max()) ** 2)
     assert spread.least_variance - slack <= variance.min()
-    assert variance.max() <= spread.variance + slack <= spread.drawn_variance + 2 * slack
+    assert variance.max() <= spread.variance + slack
     assert np.abs(score[None, :] - mean[:, None]).max() <= spread.reach + slack
     for sign in (1, -1):
         exact = np.log((rows * np.exp(sign * tilt * (score[None, :] - mean[:, None]))).sum(axis=1))

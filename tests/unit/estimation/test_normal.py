@@ -1,5 +1,6 @@
 """The normal interval of ratios against brute force: what is believable, and what is not."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def believable(read: NormalReader, over: Vector, under: Vector, value: float) ->
     score = over - value * under
     average = float(score @ read.law)
     seen = float(score**2 @ read.law) - average**2
-    return abs(average) <= -norm.ppf(ALPHA / 2) * np.sqrt(seen / read.answers)
+    return abs(average) <= -float(norm.ppf(ALPHA / 2)) * math.sqrt(seen / read.answers)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,6 +81,27 @@ def test_normal_uses_what_the_counts_show_if_it_is_less():
     # All at 0: the counts show 16, which is the largest there is.
     found = NormalReader(told, np.array([5000.0, 5000.0])).ratio(gap, ALPHA)
     assert found.high - found.estimate == pytest.approx(-norm.ppf(0.005) * np.sqrt(16 / 10_000))
+
+
+def test_less_variance_than_there_could_be_is_chance():
+    told = estimands_of(coin_question())
+    gap = (told.gaps or {})[0, 1]
+    found = NormalReader(told, np.array([0.0, 10_000.0])).ratio(gap, ALPHA)
+    assert found.high - found.estimate == pytest.approx(-norm.ppf(0.005) * np.sqrt(12 / 10_000))
+
+
+@pytest.mark.parametrize("question", [UNKNOWN, KNOWN, ABSTAIN])
+def test_the_least_variance_is_that_of_some_client_and_of_none_less(question: Question):
+    told = estimands_of(question)
+    rows = told.decoder.rows
+    score = np.array([-1.0, 2.0, 0.5, 1.0, 0.1])[: rows.shape[1]]
+    read = NormalReader(told, 1000.0 * np.eye(len(score))[1])
+    each = rows @ score**2 - (rows @ score) ** 2
+    blocks = [float(each[block].min()) for block in told.decoder.inputs.blocks]
+    average = 0.3 * blocks[0] + 0.7 * blocks[1]
+    least = {UNKNOWN: min(blocks), KNOWN: average, ABSTAIN: min(average, blocks[-1])}[question]
+    # Only in one symbol: the counts show nothing.
+    assert read.width(score, ALPHA) == pytest.approx(-norm.ppf(0.005) * np.sqrt(least / 1000))
 
 
 def test_a_share_that_is_not_clearly_above_zero_gives_no_number():
