@@ -121,7 +121,7 @@ class Today:
             # How answers are split for the fit follows from the study's digest.
             for index, (told, question) in enumerate(zip(found["questions"], study.questions, strict=True)):
                 if told["fit_p_value"] is not None:
-                    rows, own = np.array(question.channel.table) / ROW_SUM, tally.for_question(study, index)
+                    rows, own = np.array(question.mechanism.table) / ROW_SUM, tally.for_question(study, index)
                     told["fit_p_value"] = fit_p_value(rows, tuple(own), name=f"{digest} {index}")
         return found
 
@@ -143,7 +143,7 @@ class Today:
         kind, alpha = kind_of(reading["interval"]), 1 - reading["confidence"]
         found = []
         for questions in asked.tables:
-            channel, share = questions[0].channel, len(asked.tables)
+            channel, share = questions[0].mechanism, len(asked.tables)
             goals = [Goal.of(question) for question in questions]
             widths = [planned_width(goal, channel, reading["clients"] / share, kind, alpha) for goal in goals]
             scales = [question.metric.scale for question in questions]

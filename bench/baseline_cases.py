@@ -83,7 +83,7 @@ def studies() -> Iterator[tuple[str, Plain]]:
 
 def asked(metrics: list[Plain], groups: Plain, **options: Any) -> list[Question]:
     """Return the questions that ``design`` makes."""
-    return design([Today.metric(each) for each in metrics], Today.attribute(groups), **options)
+    return list(design([Today.metric(each) for each in metrics], Today.attribute(groups), **options))
 
 
 def _two_groups() -> Iterator[tuple[str, Plain]]:
@@ -214,7 +214,7 @@ def _table(questions: tuple[Question, ...]) -> Plain:
         "design": first.design,
         "epsilon": first.epsilon,
         "attribute": _attribute(first.attribute),
-        "abstain": first.channel.abstain,
+        "abstain": first.mechanism.abstain,
         "questions": [
             {
                 "metric": {"name": each.metric.name, "low": each.metric.low, "high": each.metric.high},
@@ -226,7 +226,7 @@ def _table(questions: tuple[Question, ...]) -> Plain:
             }
             for each in questions
         ],
-        "table": first.channel.table,
+        "table": first.mechanism.table,
     }
 
 
@@ -250,7 +250,7 @@ def tally(study: Study, chance: np.random.Generator, answers: int, *, honest: bo
     split = chance.multinomial(answers, [1 / len(study.tables)] * len(study.tables))
     counts: list[int] = []
     for table, number in zip(study.tables, split.tolist(), strict=True):
-        channel, shares = table[0].channel, table[0].attribute.reckoned_shares
+        channel, shares = table[0].mechanism, table[0].attribute.reckoned_shares
         size = math.prod(map(len, channel.axes))
         inputs = [share * part for share in shares for part in chance.dirichlet([0.7] * size)]
         inputs = [*(0.9 * part for part in inputs), 0.1] if channel.abstain else inputs

@@ -221,8 +221,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- ledger
     _mutant(
         "ledger: charges the cheapest question of an attribute",
-        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
-        "found[factor.name] = min(found.get(factor.name, Decimal(99)), question.channel.epsilon_bound)",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)",
+        "found[factor.name] = min(found.get(factor.name, Decimal(99)), question.mechanism.epsilon_bound)",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     _mutant(
@@ -347,14 +347,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "ledger: charges the last question of an attribute",
-        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
-        "found[factor.name] = question.channel.epsilon_bound",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)",
+        "found[factor.name] = question.mechanism.epsilon_bound",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     _mutant(
         "ledger: charges the first question of an attribute",
-        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)",
-        "found.setdefault(factor.name, question.channel.epsilon_bound)",
+        "found[factor.name] = max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)",
+        "found.setdefault(factor.name, question.mechanism.epsilon_bound)",
         "test_each_attribute_pays_the_most_that_a_question_about_it_spends",
     ),
     # -------------------- limits
@@ -372,8 +372,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "limits: only the first question of a study is checked",
-        "for index, question in enumerate(study.questions): if not question.channel.within(self.study):",
-        "for index, question in enumerate(study.questions[:1]): if not question.channel.within(self.study):",
+        "for index, question in enumerate(study.questions): if not question.mechanism.within(self.study):",
+        "for index, question in enumerate(study.questions[:1]): if not question.mechanism.within(self.study):",
         "test_every_question_of_a_study_is_within_the_limit_whichever_the_coin_picks",
     ),
     _mutant(
@@ -1523,8 +1523,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- study
     _mutant(
         "study: a table above the declared epsilon is private",
-        "return self.channel.within(Decimal(self.epsilon))",
-        "return self.channel.within(Decimal(self.epsilon) + 1)",
+        "return self.mechanism.within(Decimal(self.epsilon))",
+        "return self.mechanism.within(Decimal(self.epsilon) + 1)",
         "test_a_table_above_its_epsilon_is_parsed_but_not_accepted",
     ),
     _mutant(

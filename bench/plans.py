@@ -21,7 +21,6 @@ from fairgauge.designs import make_channel
 from fairgauge.goals.goal import Goal, largest_second_moments
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
-from fairgauge.goals.wish import Wish
 from fairgauge.planning.parts import PlanPart
 from fairgauge.planning.search import plan_for
 from fairgauge.study import Comparison, Question, Target
@@ -69,7 +68,7 @@ def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: la
         asked: The question.
         counted: What becomes of the law of symbols on the way; a mutant that changes it is caught.
     """
-    wish = Wish(RECALL, asked.attribute, expect=asked.expect)
+    wish = Question(RECALL, asked.attribute, expect=asked.expect)
     goal, epsilon = Goal.of(wish), Decimal(asked.epsilon)
     name, channel = make_channel(goal, epsilon)
     designs = list(dict.fromkeys([name, SIMPLE]))

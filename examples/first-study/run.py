@@ -25,11 +25,11 @@ from service import Service, running_service
 
 from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
 from fairgauge.paper.bounds import SOUND, clients_needed
 from fairgauge.planning.figure import draw_plan
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
+from fairgauge.study import Question
 
 HERE = Path(__file__).parent
 OUT = Path("build/first-study")
@@ -65,9 +65,9 @@ def make_plan(population: Population) -> float:
     """Find out what the answers will be able to tell before anyone is asked."""
     console.print("[bold]1. Plan.[/] What can so many devices tell?")
     with console.status("Designing channels ..."):
-        planned = plan(RECALL, SEX, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE)
+        (planned,) = plan(RECALL, SEX, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE)
         picture = OUT / "plan.svg"
-        goal = Goal.of(Wish(RECALL, SEX))
+        goal = Goal.of(Question(RECALL, SEX))
         draw_plan(picture, goal, population.clients, confidence=CONFIDENCE, interval=planned.interval, metric=RECALL)
     error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
@@ -77,8 +77,8 @@ def make_plan(population: Population) -> float:
 def make_study() -> Study:
     """Make the document that everyone can check."""
     console.print("[bold]2. Design.[/] A table of integers randomises every answer.")
-    question = design(RECALL, SEX, epsilon=EPSILON)
-    study, channel = Study("Does the model serve women and men alike?", [question]), question.channel
+    (question,) = design(RECALL, SEX, epsilon=EPSILON)
+    study, channel = Study("Does the model serve women and men alike?", [question]), question.mechanism
     study.save(OUT / "study.json")
     document = study.to_bytes()
     console.print(

@@ -80,7 +80,10 @@ def plan_comparison(clients: int) -> Plan:
     """Return what so many clients would tell, before anybody is asked."""
     change, sex = Metric(CHANGE, -1, 1), Attribute("sex", GROUPS)
     designs = [_about_change().design]
-    return plan(change, sex, clients=clients, epsilon=COMPARISON_EPSILON, target="means", abstain=True, designs=designs)
+    found = plan(
+        change, sex, clients=clients, epsilon=COMPARISON_EPSILON, target="means", abstain=True, designs=designs
+    )
+    return found[CHANGE]
 
 
 @cache

@@ -255,10 +255,10 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
         assert study.to_bytes().decode() == one["bytes"]
         assert study.digest == one["digest"]
         question = study.questions[0]
-        assert question.channel.epsilon_bound == Decimal(one["epsilon"])
+        assert question.mechanism.epsilon_bound == Decimal(one["epsilon"])
         for draw in one["draws"]:
             position = None if draw["value"] is None else question.metric.position(draw["value"])
-            assert question.channel.draw(draw["group"], position, bits=replayed(draw["bits"])) == draw["symbol"]
+            assert question.mechanism.draw(draw["group"], position, bits=replayed(draw["bits"])) == draw["symbol"]
         answer = Answer.from_bytes(one["sent"].encode())
         assert answer.to_bytes().decode() == one["sent"]
         assert answer.study == study.digest

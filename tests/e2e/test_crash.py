@@ -20,7 +20,7 @@ from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 
 STUDY = sample_study()
-COST = str(STUDY.questions[0].channel.epsilon_bound)
+COST = str(STUDY.questions[0].mechanism.epsilon_bound)
 ROOT = Path(__file__).parents[2]
 
 

@@ -12,7 +12,7 @@ import fairgauge as fg
 recall = fg.Metric("recall", 0, 1)
 sex = fg.Attribute("sex", {"female": 0.5, "male": 0.5})
 fg.plan(recall, sex, clients=200_000, epsilon=1)
-study = fg.Study("Falls found, by sex", [fg.design(recall, sex, epsilon=1)])
+study = fg.Study("Falls found, by sex", fg.design(recall, sex, epsilon=1))
 study.save("study.json"); study = fg.Study.load("study.json")
 tally = fg.simulate(study, population, seed=7)
 result = fg.estimate(study, tally)
@@ -53,7 +53,7 @@ def test_the_plan_is_in_the_metrics_units(names: dict[str, object]):
     assert isinstance(tally, fg.Tally)
     assert isinstance(result, fg.Estimate)
     question = study.questions[0]
-    planned = fg.plan(question.metric, question.attribute, clients=tally.total, epsilon=1, designs=[question.design])
+    (planned,) = fg.plan(question.metric, question.attribute, clients=tally.total, epsilon=1, designs=[question.design])
     gap = result["recall"].gap("female", "male")
     assert planned.rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=0.1)
 

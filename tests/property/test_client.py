@@ -108,7 +108,7 @@ def test_sums_are_never_low(costs: list[Decimal]) -> None:
 
 
 STUDIES = [replace(sample_study(), title=f"Study {number}") for number in range(5)]
-COST = STUDIES[0].questions[0].channel.epsilon_bound
+COST = STUDIES[0].questions[0].mechanism.epsilon_bound
 NAMED, BARE = ({"group": group, "values": {"recall": "0.5"}} for group in ({"sex": "female"}, "female"))
 
 

@@ -166,7 +166,7 @@ def test_symbols_are_numbered_through(study: Study, data: st.DataObject) -> None
     symbol = data.draw(st.integers(0, study.symbols - 1))
     index, local = study.question_of(symbol)
     assert study.offset(index) + local == symbol
-    assert 0 <= local < study.questions[index].channel.symbols
+    assert 0 <= local < study.questions[index].mechanism.symbols
 
 
 @given(metrics(), st.floats() | st.decimals() | st.integers() | st.fractions() | st.text() | st.booleans())

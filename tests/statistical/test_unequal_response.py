@@ -32,7 +32,7 @@ RECALL = fg.Metric("recall", 0, 1)
 @cache
 def study_of(share: str, epsilon: int, answering: str) -> fg.Study:
     sex = fg.Attribute("sex", {"female": share, "male": str(round(1 - float(share), 3))}, answering=answering)
-    return fg.Study("Unequal response", [fg.design(RECALL, sex, epsilon=epsilon, clients=CLIENTS)])
+    return fg.Study("Unequal response", fg.design(RECALL, sex, epsilon=epsilon, clients=CLIENTS))
 
 
 def misses(answering: str) -> int:

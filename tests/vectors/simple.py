@@ -291,7 +291,7 @@ def _draws(rng: random.Random) -> Iterator[Vector]:
 
 def _draw(rng: random.Random, question: Question) -> Vector:
     """One draw, half the time at the very edge of two outcomes."""
-    channel, metric = question.channel, question.metric
+    channel, metric = question.mechanism, question.metric
     group = rng.randrange(channel.groups)
     low, high = Decimal(metric.low), Decimal(metric.high)
     step = rng.choice([Decimal(0), Decimal(1), rng.randrange(10**6) / Decimal(10**6)])
@@ -312,7 +312,7 @@ def _without(rng: random.Random) -> Iterator[Vector]:
     """Draws of people who lack something; half the time where one row ends and the next begins."""
     for index, (_, study) in enumerate(good_studies()):
         for number, question in enumerate(study.questions):
-            rows = question.channel.rows
+            rows = question.mechanism.rows
             for group, value in ((None, None), (0, None), (None, question.metric.low), *[(None, None)] * 9):
                 bits = [rng.getrandbits(53), rng.getrandbits(53)]
                 if rng.random() < 0.5:
@@ -323,7 +323,7 @@ def _without(rng: random.Random) -> Iterator[Vector]:
 def _outside(rng: random.Random) -> Iterator[Vector]:
     for index, (_, study) in enumerate(good_studies()):
         for number, question in enumerate(study.questions):
-            group = rng.randrange(question.channel.groups)
+            group = rng.randrange(question.mechanism.groups)
             for value in (f"{Decimal(question.metric.low) - 1:f}", f"{Decimal(question.metric.high) + 1:f}", "-1e300"):
                 bits = [rng.getrandbits(53), rng.getrandbits(53)]
                 yield {"study": index, "question": number, **_drawn(question, group, value, bits)}
@@ -331,7 +331,7 @@ def _outside(rng: random.Random) -> Iterator[Vector]:
 
 def _drawn(question: Question, group: int | None, value: str | None, bits: list[int]) -> Vector:
     given = iter(bits)
-    symbol = question.channel.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
+    symbol = question.mechanism.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
     return {"group": group, "value": value, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
@@ -346,9 +346,9 @@ def make() -> Vector:
                 "text": text,
                 "canonical": study.to_bytes().decode(),
                 "digest": study.digest,
-                "epsilon": [f"{question.channel.epsilon_bound:f}" for question in study.questions],
+                "epsilon": [f"{question.mechanism.epsilon_bound:f}" for question in study.questions],
                 "loss": [
-                    [str(n) for n in q.channel.loss.as_integer_ratio()] for q in study.questions if q.channel.loss
+                    [str(n) for n in q.mechanism.loss.as_integer_ratio()] for q in study.questions if q.mechanism.loss
                 ],
             }
             for text, study in good_studies()

@@ -7,8 +7,8 @@ from typing import Any
 from fairgauge.blanket import closeness
 from fairgauge.crowd import Crowd, crowd_of, default_delta, factor_sentence, guess_sentence, usual_observed
 from fairgauge.crowd.words import is_loose, loose_sentence, shown_delta
-from fairgauge.planning.typed import as_count, read_decimal
 from fairgauge.study import Study
+from fairgauge.study.numbers import as_count, read_decimal
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.for_sites import Wish, design_for_sites
+from fairgauge.cli.for_sites import SiteInput, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
@@ -19,16 +19,17 @@ from fairgauge.designs import AUTO
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.crossing import Grouping, read_attribute
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.api import make_study
+from fairgauge.planning.attribute_input import Grouping, read_attribute
+from fairgauge.planning.choose_design import choice_sentence
+from fairgauge.planning.input import read_questions, read_terms
 from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
-from fairgauge.planning.serving import choice_sentence
-from fairgauge.planning.typed import as_count, read_model
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
+from fairgauge.study.numbers import as_epsilon
 
 _LARGE = 1_000_000
 
@@ -84,25 +85,25 @@ def design(
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
     check_design(context, outcome, crosses=bool(cross))
+    grouping = Grouping(
+        group or (), attribute, cross or (), shares, compare or (), against, weigh or (), answering, share_error,
+        share_source,
+    )  # fmt: skip
+    terms = read_terms(
+        opens=opens, closes=closes, contact=contact, aim=aim, operator=operator, purpose=purpose, model=model,
+        planned=planned, retention=retention,
+    )  # fmt: skip
     if outcome is not None:
-        grouping = Grouping(group or [], attribute, tuple(cross or ()), shares)
-        wish = Wish(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person)
-        site = wish.site()
-        found = Study(
-            title, (), opens=opens, closes=closes, contact=contact, site=site, operator=operator, purpose=purpose,
-            model=None if model is None else read_model(model), retention=retention,
-            planned=None if planned is None else as_count("planned", planned),
-        )  # fmt: skip
-        design_for_sites(found, site, output, form)
+        site = SiteInput(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person).site()
+        design_for_sites(Study(title, (), site=site, **terms), site, output, form)
         return
-    draft = Draft(
-        title, group or [], metric or [], epsilon, attribute, target, design, abstain, tuple(expect or ()),
-        tuple(spread or ()), opens, closes, contact, aim, share_error, share_source, tuple(cross or ()), shares,
-        tuple(compare or ()), tuple(metric_weight or ()), operator, purpose, model, planned, against,
-        tuple(weigh or ()), symbols, retention, abstaining, answering,
+    questions = read_questions(
+        metric or (), read_attribute(grouping), target=target, abstain=abstain, abstaining=abstaining, expect=expect,
+        spread=spread, metric_weight=metric_weight, symbols=symbols,
     )  # fmt: skip
     with designing() as waiting:
-        study = draft.study(progress=lambda name: waiting(f"Designing the channel for {name}"))
+        waiting(f"Designing the channel for {', '.join(question.metric.name for question in questions)}")
+        study = make_study(title, questions, as_epsilon(epsilon), design=design, **terms)
     write_bytes("output", output, study.to_bytes())
     if form != "people":
         told = [_described(question) for question in study.questions]
@@ -117,7 +118,7 @@ def design(
     for line in _tables(study):
         out.print(f"  {line}")
     for question in study.questions:
-        channel, tells = question.channel, _tells(question)
+        channel, tells = question.mechanism, _tells(question)
         out.print(
             f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
@@ -160,7 +161,7 @@ def _tells(question: Question) -> dict[str, bool]:
 
 def _show_gaps(question: Question) -> None:
     """Print what each of several comparisons, and each mean, will vary by, the worst first, beside the simplest."""
-    if not Goal.of(question).balanced or question.channel.further:
+    if not Goal.of(question).balanced or question.mechanism.further:
         return
     found, simple = gaps_of(question)
     if not found:
@@ -191,13 +192,13 @@ def _beside_simplest(ratios: Sequence[float]) -> str:
 
 def _rounded_evenly(question: Question) -> bool:
     """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
-    uncentred = question.design == "uncentred" and not question.channel.further
+    uncentred = question.design == "uncentred" and not question.mechanism.further
     return uncentred and Goal.of(question).relies_on_shares
 
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    return largest_rounding_cost(Goal.of(question), question.channel)
+    return largest_rounding_cost(Goal.of(question), question.mechanism)
 
 
 def _described(question: Question) -> dict[str, Any]:
@@ -205,13 +206,13 @@ def _described(question: Question) -> dict[str, Any]:
     return {
         "metric": question.metric.name,
         "design": question.design,
-        "epsilon_exact": question.channel.epsilon,
-        "symbols": question.channel.symbols,
+        "epsilon_exact": question.mechanism.epsilon,
+        "symbols": question.mechanism.symbols,
         "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
-        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
-        "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
+        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.mechanism.further else [],
+        "means": [part.to_dict() for part in means_of(question)[0]] if not question.mechanism.further else [],
     }
 
 

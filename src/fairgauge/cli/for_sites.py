@@ -15,14 +15,15 @@ from fairgauge.cli.read import naming, write_bytes
 from fairgauge.cli.show import out, show_table
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
+from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import Reckoning
-from fairgauge.goals.wish import Wish as DeviceWish
+from fairgauge.planning.input import read_by_metric, read_metric
 from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.planning.typed import as_count, as_epsilon, as_number, read_by_metric, read_metric
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
-from fairgauge.study import Attribute, Site, Study
+from fairgauge.study import Attribute, Question, Site, Study
+from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.tallies.site_files import from_site_files
 from fairgauge.tallies.sites import SiteTally
 
@@ -32,7 +33,7 @@ _UNIT = 2**30
 
 
 @dataclass(frozen=True)
-class Wish:
+class SiteInput:
     """What is asked for on the command line: a study for sites."""
 
     attribute: Attribute
@@ -83,9 +84,9 @@ def _described(site: Site) -> dict[str, Any]:
     }
 
 
-def plan_for_sites(wish: Wish, expected: Expected, *, confidence: float, form: Form) -> None:
+def plan_for_sites(typed: SiteInput, expected: Expected, *, confidence: float, form: Form) -> None:
     """Print how wide intervals will be, with noise and without."""
-    site = wish.site()
+    site = typed.site()
     with waiting("Working out widths"):
         rows = plan_sites(site, expected, confidence=confidence)
     if form != "people":
@@ -126,8 +127,8 @@ def read_expected(
         return replace(found, right=as_number("expect", expect[0])) if expect else found
     name, metrics = site.metric.name, [site.metric]
     mean, spreads = (read_by_metric(*of).get(name) for of in (("expect", metrics, expect), ("spread", metrics, spread)))
-    asked = DeviceWish(site.metric, site.attribute, expect=mean, spread=spreads)
-    return replace(found, values=Reckoning(asked.expect_in_v or 0.0, asked.spread_in_v))
+    asked = Goal.of(Question(site.metric, site.attribute, expect=mean, spread=spreads))
+    return replace(found, values=Reckoning(asked.expect or 0.0, asked.spread))
 
 
 @dataclass(frozen=True)

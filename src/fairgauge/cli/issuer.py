@@ -9,7 +9,7 @@ from fairgauge.cli import options
 from fairgauge.cli.read import read_study
 from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import MissingExtra
-from fairgauge.planning.typed import as_count
+from fairgauge.study.numbers import as_count
 
 issuer = typer.Typer(
     help="Give out blind tickets, which nobody can recognise when they are spent.",

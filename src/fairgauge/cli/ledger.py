@@ -16,7 +16,7 @@ from fairgauge.client.load import load_study
 from fairgauge.client.web import check_url, place, request
 from fairgauge.crowd.words import shown, shown_delta
 from fairgauge.errors import CannotSend, InvalidInput, MissingExtra, SealBroken
-from fairgauge.planning.typed import as_count
+from fairgauge.study.numbers import as_count
 
 ledger = typer.Typer(
     help="Show what a device has spent, and check that an answer was counted.",

@@ -1,7 +1,6 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,31 +10,27 @@ from rich.text import Text
 from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices, show_choices_of_several
 from fairgauge.cli.crowd_plan import promises
-from fairgauge.cli.for_sites import Wish as SiteWish
-from fairgauge.cli.for_sites import plan_for_sites, read_expected
+from fairgauge.cli.for_sites import SiteInput, plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan
-from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
 from fairgauge.planning import Plan
+from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.choosing_several import choices_of_several
-from fairgauge.planning.crossing import Grouping, read_attribute
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
-from fairgauge.planning.draft import Draft
 from fairgauge.planning.figure import check_kind, picture
+from fairgauge.planning.input import read_questions
 from fairgauge.planning.saving import expectation_saves
-from fairgauge.planning.search import plan_for
-from fairgauge.planning.several import plan_several
-from fairgauge.planning.typed import as_count, as_epsilon, as_number
-from fairgauge.study import Metric
+from fairgauge.planning.several import plan_questions
+from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ANY
+from fairgauge.study.numbers import as_count, as_epsilon, as_number
 
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
@@ -94,25 +89,28 @@ def plan(
     check_plan(context, outcome, metrics=len(metric or ()), clients_alone=alone)
     if outcome is not None:
         attribute = read_attribute(Grouping(group or (() if cross else ("a", "b")), "group", cross or (), shares))
-        asked_of = SiteWish(attribute, outcome, epsilon or "1", tuple(metric or ()))
+        asked_of = SiteInput(attribute, outcome, epsilon or "1", tuple(metric or ()))
         guesses = {"expect": expect or (), "spread": spread or ()}
         expected = read_expected(asked_of.site(), sites, people, positives, **guesses)
         plan_for_sites(asked_of, expected, confidence=confidence, form=form)
         return
     _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    typed = _typed(group, cross, form)
-    wishes = Draft(
-        "", typed, metric or ["metric:0:1"], "", target=target, abstain=abstain, expect=tuple(expect or ()),
-        spread=tuple(spread or ()), share_error=share_error, crosses=tuple(cross or ()), shares=shares,
-        compare=tuple(compare or ()), metric_weights=tuple(metric_weight or ()), against=against,
-        weigh=tuple(weigh or ()), symbols=symbols, abstaining=abstaining, answering=answering,
-    ).wishes()  # fmt: skip
-    wish, goal = wishes[0], Goal.of(wishes[0])
-    read, groups = wish.metric, wish.attribute
+    grouping = Grouping(
+        _typed(group, cross, form), "group", cross or (), shares, compare or (), against, weigh or (), answering,
+        share_error,
+    )  # fmt: skip
+    questions = read_questions(
+        metric or ["metric:0:1"], read_attribute(grouping), target=target, abstain=abstain, abstaining=abstaining,
+        expect=expect, spread=spread, metric_weight=metric_weight, symbols=symbols,
+    )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
-    if len(wishes) > 1:
-        asked = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
-        _plan_several(form, wishes, epsilon, error, **asked)
+    asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+    two = {
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "error": None if error is None else as_number("error", error),
+    }
+    if len(questions) > 1:
+        _plan_several(form, questions, **asked, **two)
         return
     _check_plot(plot, count)
     crowd = {"delta": delta, "observed": observed, "local_limit": local_limit}
@@ -120,39 +118,25 @@ def plan(
     _check_output(output, title, aim)
     if aim is not None and (epsilon is not None or error is not None):
         raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
+    (question,) = questions
+    goal, read = Goal.of(question), question.metric
     if count is not None and alone:
-        _choose(form, wish, count, confidence=confidence, interval=interval)
+        _choose(form, question, count, confidence=confidence, interval=interval)
         return
     with designing() as waiting:
-        plan_all = partial(
-            plan_for,
-            goal,
-            read,
-            clients=count,
-            confidence=confidence,
-            interval=interval,
-            detect=detect,
-            attribute=groups,
-        )
 
         def progress(design: str) -> None:
             waiting(f"Working out {design}")
 
         if aim is None:
-            found = plan_all(
-                epsilon=None if epsilon is None else as_epsilon(epsilon),
-                error=None if error is None else as_number("error", error),
-                progress=progress,
-            )
+            (found,) = plan_questions(questions, **asked, **two, progress=progress)
         else:
-            found = plan_in_crowd(
-                goal, aim, lambda design, local: plan_all(epsilon=local, designs=[design]), progress=progress
-            )
+            (found,) = plan_in_crowd(question, aim, asked, progress=progress)
         if plot is not None and count is not None:
             waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
-        made = None if output is None or title is None else planned_study(found, wish, title)
+        made = None if output is None or title is None else planned_study(found, question, title)
         if made is not None and output is not None:
             write_bytes("output", output, made.to_bytes())
     if form != "people":
@@ -181,14 +165,14 @@ def _check_plot(plot: Path | None, count: int | None) -> None:
     check_kind(plot)
 
 
-def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:
+def _choose(form: Form, question: Question, clients: int, **terms: Any) -> None:
     with designing() as waiting:
         found = choices(
-            Goal.of(wish),
-            wish.metric,
+            Goal.of(question),
+            question.metric,
             clients,
             **terms,
-            attribute=wish.attribute,
+            attribute=question.attribute,
             progress=lambda one: waiting(f"Working out epsilon {one}"),
         )
     if form == "people":
@@ -197,10 +181,10 @@ def _choose(form: Form, wish: Wish, clients: int, **terms: Any) -> None:
         show_as(form, found.to_dict(), _rows(found))
 
 
-def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: float, interval: str) -> None:
+def _choose_several(form: Form, questions: list[Question], clients: int, confidence: float, interval: str) -> None:
     with designing() as waiting:
         found = choices_of_several(
-            wishes,
+            questions,
             clients,
             confidence=confidence,
             interval=interval,
@@ -213,18 +197,12 @@ def _choose_several(form: Form, wishes: list[Wish], clients: int, confidence: fl
     show_as(form, found.to_dict(), rows)
 
 
-def _plan_several(form: Form, wishes: list[Wish], epsilon: str | None, error: str | None, **asked: Any) -> None:
-    if epsilon is None and error is None:
-        _choose_several(form, wishes, asked["clients"], asked["confidence"], asked["interval"])
+def _plan_several(form: Form, questions: list[Question], **asked: Any) -> None:
+    if asked["epsilon"] is None and asked["error"] is None:
+        _choose_several(form, questions, asked["clients"], asked["confidence"], asked["interval"])
         return
     with designing() as waiting:
-        plans = plan_several(
-            wishes,
-            epsilon=None if epsilon is None else as_epsilon(epsilon),
-            error=None if error is None else as_number("error", error),
-            **asked,
-            progress=lambda design: waiting(f"Working out {design}"),
-        )
+        plans = plan_questions(questions, **asked, progress=lambda design: waiting(f"Working out {design}"))
     if form != "people":
         named = zip(plans.metrics, plans, strict=True)
         rows = [{"metric": name} | row for name, found in named for row in _rows(found)]
@@ -266,10 +244,9 @@ def _show(found: Plan, goal: Goal, metric: Metric) -> None:
         if goal.share_error:
             out.print("Shares that may be off leave an error that no number of clients takes away.")
         return
-    if goal.share_error and (taken := make_channel(goal, Decimal(str(best.epsilon)))[0]) != best.design:
-        out.print(
-            f"Because shares may be off {best.design} is better here: design takes {taken} unless --design names it."
-        )
+    if goal.share_error and best.design not in found.as_good:
+        better = found.as_good[0]
+        out.print(f"Because shares may be off {better} is better here: design takes it with --design {better}.")
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
         parts = best.pairs if found.target == "gap" else best.means
         terms: dict[str, Any] = {"confidence": found.confidence, "interval": found.interval}

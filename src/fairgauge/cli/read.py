@@ -6,10 +6,10 @@ from pathlib import Path
 
 from fairgauge.canonical import write_file
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.simulation import Population
 from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
+from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.tallies import Tally
 from fairgauge.tallies.sites import SiteTally
 

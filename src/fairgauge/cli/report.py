@@ -15,11 +15,11 @@ from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.typed import as_count
 from fairgauge.reports.about import counted
 from fairgauge.reports.particulars import Particulars, SealNote, check_asked
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
+from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
 from fairgauge.tallies.sites import SiteTally
 

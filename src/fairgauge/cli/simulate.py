@@ -12,12 +12,12 @@ from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
 from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import as_count
 from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
 from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
+from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
 
 _MOST_ANSWERS = 10**10  # about 160 GB

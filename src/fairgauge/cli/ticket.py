@@ -10,7 +10,7 @@ from fairgauge.cli.show import show_json
 from fairgauge.collector.notes import leave_note, site_note
 from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import as_count
+from fairgauge.study.numbers import as_count
 
 ticket = typer.Typer(
     help="Make tickets, each of which lets one device answer a study once.",

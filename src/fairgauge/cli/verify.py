@@ -105,7 +105,7 @@ def _rows(found: Study, checked: Verification) -> list[dict[str, Any]]:
             "about": "privacy",
             "outcome": "holds" if q.private else "broken",
             "sentence": f"{q.metric.name} by {q.attribute.name} is {'private' if q.private else 'not private'}.",
-            "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
+            "epsilon_exact": None if math.isinf(q.mechanism.epsilon) else q.mechanism.epsilon,
             "epsilon_declared": float(q.epsilon),
         }
         for q in found.questions
@@ -147,8 +147,8 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
                 "metric": q.metric.name,
                 "attribute": q.attribute.name,
                 "epsilon_declared": float(q.epsilon),
-                "epsilon_exact": None if math.isinf(q.channel.epsilon) else q.channel.epsilon,
-                "symbols": q.channel.symbols,
+                "epsilon_exact": None if math.isinf(q.mechanism.epsilon) else q.mechanism.epsilon,
+                "symbols": q.mechanism.symbols,
                 "levels": len(q.levels),
             }
             for q in found.questions
@@ -178,7 +178,7 @@ def _show(found: Study) -> None:
         out.print(f"  In plain words: {protection_sentence(site).removeprefix('Privacy: ')}")
     for q in found.questions:
         verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
-        exact = f". Exact epsilon {q.channel.epsilon:.6g}, declared {q.epsilon}."
+        exact = f". Exact epsilon {q.mechanism.epsilon:.6g}, declared {q.epsilon}."
         out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
         out.print(f"  In plain words: {privacy_sentence(q)}.")
     if len(found.tables) < len(found.questions):
@@ -193,7 +193,7 @@ def _crowd(found: Study, batch: str | None, delta: str | None, observed: str | N
     terms = CrowdTerms.said(found) if batch is None else CrowdTerms.read(found, batch, delta, observed)
     if terms is None:
         return None
-    if any(question.channel.loss is None for question in found.questions):
+    if any(question.mechanism.loss is None for question in found.questions):
         if batch is None:
             return None  # which is said already: it is not private
         raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")

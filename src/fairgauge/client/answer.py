@@ -121,7 +121,7 @@ def answer(
     groups = groups_by_attribute(study, profile["group"])
     inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
-    symbol = study.tables[picked][0].channel.draw(*inputs[picked])
+    symbol = study.tables[picked][0].mechanism.draw(*inputs[picked])
     name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
     return Answer(study.digest, name, study.offsets[picked] + symbol)
 

@@ -22,7 +22,7 @@ def misfits(study: Study, profile: Mapping[str, Any]) -> list[str]:
     groups, values = groups_by_attribute(study, profile["group"]), profile["values"]
     found = []
     for table in study.tables:
-        abstain = table[0].channel.abstain
+        abstain = table[0].mechanism.abstain
         for factor in table[0].attribute.factors:
             given = entry_of(groups, factor.name)
             if group_index(factor, given) is None and not (abstain and given is None):

@@ -55,10 +55,10 @@ class Limits:
                 "study"
             )
         for index, question in enumerate(study.questions):
-            if not question.channel.within(self.study):
+            if not question.mechanism.within(self.study):
                 raise NotPrivate(
                     f"questions[{index}] ({question.metric.name} by {question.attribute.name}) "
-                    f"spends epsilon {question.channel.epsilon!r}, and this device allows {self.study} a study"
+                    f"spends epsilon {question.mechanism.epsilon!r}, and this device allows {self.study} a study"
                 )
 
     def check_lifetime(self, charges: Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
@@ -101,7 +101,7 @@ def charges(study: Study) -> Charges:
     found: dict[str, Decimal] = {}
     for question in study.questions:
         for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them
-            found[factor.name] = max(found.get(factor.name, Decimal(0)), question.channel.epsilon_bound)
+            found[factor.name] = max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)
     return found
 
 

@@ -177,7 +177,7 @@ def _ruled_out(
 
 def _of_those_who_answer(question: Question) -> list[str]:
     """Return a sentence where shares are stated and people may abstain: nobody knows who does, and how often."""
-    if question.attribute.known_shares is None or not question.channel.abstain:
+    if question.attribute.known_shares is None or not question.mechanism.abstain:
         return []
     return [Told.of("caution.abstaining")]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -13,12 +14,13 @@ from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages, worst_law
-from fairgauge.goals.wish import USUAL_SYMBOLS, Wish
-from fairgauge.study import Question, Target
+from fairgauge.study import ANY_VALUES, Question, Target
 
 CENTRED = "centred"
 # Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
 FEW = 6
+# How many symbols a table for more groups has unless somebody says.
+USUAL_SYMBOLS = 400
 # Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
 _CENTRES = (-1.0, 0.0, 1.0)
 # Where nothing is expected and shares are known, variances are told for the worst of these levels ...
@@ -64,23 +66,23 @@ class Goal:
     share_error: float = 0.0
 
     @classmethod
-    def of(cls, asked: Question | Wish) -> "Goal":
-        """Return what serves a question, or the wish for one: the one place where this is decided."""
-        wish = Wish.of(asked) if isinstance(asked, Question) else asked
+    def of(cls, question: Question) -> "Goal":
+        """Return what serves a question, designed or not: the one place where this is decided."""
+        attribute = question.attribute
         return cls(
-            shares=wish.attribute.reckoned_shares,
-            shares_known=wish.attribute.known_shares is not None,
-            target=wish.aim,
-            abstain=wish.abstain,
-            expect=wish.expect_in_v,
-            spread=wish.spread_in_v,
-            design=asked.design if isinstance(asked, Question) else "",
-            comparisons=contrasts_of(wish.attribute),
-            symbols=wish.symbols or USUAL_SYMBOLS,
-            axis=asked.axis if isinstance(asked, Question) else 0,
-            abstaining=ABSTAINING if wish.abstaining is None else wish.abstaining,
-            beside=tuple(cls.of(one).expected for one in asked.beside) if isinstance(asked, Question) else (),
-            share_error=wish.share_error,
+            shares=attribute.reckoned_shares,
+            shares_known=attribute.known_shares is not None,
+            target=question.target,
+            abstain=question.abstain,
+            expect=None if question.expect is None else question.metric.to_v(question.expect),
+            spread=_spread_of(question),
+            design=question.design or "",
+            comparisons=contrasts_of(attribute),
+            symbols=question.symbols or USUAL_SYMBOLS,
+            axis=question.axis,
+            abstaining=ABSTAINING if question.abstaining is None else question.abstaining,
+            beside=tuple(cls.of(one).expected for one in question.beside),
+            share_error=float(attribute.share_error or 0),
         )
 
     def alone(self, contrast: Contrast) -> "Goal":
@@ -375,6 +377,13 @@ class Goal:
             return [decoder.aims[0].score if decoder.aims else None for _ in wanted]
         gaps = self.target == "gap"
         return decoder.scores([self._less(decoder, each.functional) if gaps else each.functional for each in wanted])
+
+
+def _spread_of(question: Question) -> float | None:
+    """Return the standard deviation to reckon with, from 0 to 1; None for any values."""
+    if question.spread is None:
+        return USUAL_SPREAD
+    return None if question.spread == ANY_VALUES else float(Fraction(question.spread)) / question.metric.scale
 
 
 @lru_cache(maxsize=64)

@@ -1,11 +1,12 @@
-"""Plans and designs: what will it take, and which channel does it best.
+"""Plans and designs: what will it take, and which table does it best.
 
 >>> from fairgauge import Attribute, Metric, design, plan
 >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
->>> found = plan(recall, sex, clients=10**6, epsilon=1, interval="normal")
+>>> found = plan(recall, sex, clients=10**6, epsilon=1, interval="normal")["recall"]
 >>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 4)
 ('centred', 0.0086, 0.0056)
->>> design(recall, sex, epsilon=1, design="randomized-response").channel.symbols
+>>> (question,) = design(recall, sex, epsilon=1, design="randomized-response")
+>>> question.mechanism.symbols
 4
 """
 
@@ -14,24 +15,37 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.planning.draft import Draft
+    from fairgauge.planning.api import design, make_study, plan
+    from fairgauge.planning.attribute_input import Grouping, read_attribute
+    from fairgauge.planning.input import read_questions, read_terms
     from fairgauge.planning.result import Plan, PlanRow
     from fairgauge.planning.several import Plans
-    from fairgauge.planning.typed import as_count, as_number
-    from fairgauge.planning.verbs import design, plan
 
-__all__ = ["Draft", "Plan", "PlanRow", "Plans", "as_count", "as_number", "design", "plan"]
+__all__ = [
+    "Grouping",
+    "Plan",
+    "PlanRow",
+    "Plans",
+    "design",
+    "make_study",
+    "plan",
+    "read_attribute",
+    "read_questions",
+    "read_terms",
+]
 
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "Draft": "draft",
+        "Grouping": "attribute_input",
         "Plan": "result",
         "PlanRow": "result",
         "Plans": "several",
-        "as_count": "typed",
-        "as_number": "typed",
-        "design": "verbs",
-        "plan": "verbs",
+        "design": "api",
+        "make_study": "api",
+        "plan": "api",
+        "read_attribute": "attribute_input",
+        "read_questions": "input",
+        "read_terms": "input",
     },
 )

@@ -11,11 +11,11 @@ from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
-from fairgauge.planning.serving import Size, serve
-from fairgauge.planning.typed import MOST_CLIENTS
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
+from fairgauge.study.numbers import MOST_CLIENTS
 
 EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4"))
 # As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.
@@ -158,7 +158,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     rows, reading = list[Choice](), Reading(clients, kind_of(interval), check_confidence(confidence), metric)
     for epsilon in epsilons:
         progress(str(epsilon))
-        design, channel = serve(goal, epsilon, Size(clients, reading.kind, reading.alpha))
+        design, channel = choose_design(goal, epsilon, clients)
         rows.append(choice(epsilon, design, (goal.by(design), channel), attribute, reading))
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows), condition(goal))
 

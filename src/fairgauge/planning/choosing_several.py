@@ -8,7 +8,6 @@ from typing import Any
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
 from fairgauge.planning.choosing import (
     EPSILONS,
     LARGE,
@@ -23,7 +22,8 @@ from fairgauge.planning.choosing import (
 from fairgauge.planning.parts import Reading
 from fairgauge.planning.search import TOGETHER
 from fairgauge.planning.several import metric_names, share_sentence
-from fairgauge.planning.tables import answering, goal_on
+from fairgauge.planning.table_pairing import best_tables
+from fairgauge.study import Question
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class ChoicesOfSeveral:
 
 
 def choices_of_several(  # noqa: PLR0913 - the rest have defaults
-    wishes: Sequence[Wish],
+    questions: Sequence[Question],
     clients: int,
     *,
     confidence: float = 0.99,
@@ -125,7 +125,7 @@ def choices_of_several(  # noqa: PLR0913 - the rest have defaults
     """Return what so many clients tell of several questions at each epsilon, with the tables that a study would have.
 
     Args:
-        wishes: What is asked for, one for each metric.
+        questions: What is asked.
         clients: How many will answer.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
@@ -135,24 +135,23 @@ def choices_of_several(  # noqa: PLR0913 - the rest have defaults
     Raises:
         InvalidInput: If there is no question, or two are about one metric.
     """
-    metric_names(wishes)
+    metric_names(questions)
     kind, alpha = kind_of(interval), check_confidence(confidence)
-    rows: list[list[Choice]] = [[] for _ in wishes]
+    rows: list[list[Choice]] = [[] for _ in questions]
     shared = []
     for epsilon in epsilons:
         progress(str(epsilon))
-        tables = answering(wishes, epsilon, clients=clients)
-        if len(tables) < len(wishes):
+        tables = best_tables(questions, epsilon, clients=clients)
+        if len(tables) < len(questions):
             shared.append(float(epsilon))
         for table in tables:
-            for axis, place in enumerate(table.wishes):
-                wish = wishes[place]
-                goal = goal_on([Goal.of(wishes[n]) for n in table.wishes], table.design, axis)
-                name = TOGETHER if len(table.wishes) > 1 else table.design
-                reading = Reading(clients, kind, alpha, wish.metric, len(tables))
-                rows[place].append(choice(epsilon, name, (goal, table.channel), wish.attribute, reading))
+            name = TOGETHER if len(table.places) > 1 else table.design
+            for place, question in zip(table.places, table.questions, strict=True):
+                served = Goal.of(question), question.mechanism
+                reading = Reading(clients, kind, alpha, question.metric, len(tables))
+                rows[place].append(choice(epsilon, name, served, question.attribute, reading))
     found = [
-        Choices(clients, confidence, interval, goal.target, wish.metric, tuple(own), condition(goal))
-        for wish, goal, own in zip(wishes, map(Goal.of, wishes), rows, strict=True)
+        Choices(clients, confidence, interval, goal.target, question.metric, tuple(own), condition(goal))
+        for question, goal, own in zip(questions, map(Goal.of, questions), rows, strict=True)
     ]
     return ChoicesOfSeveral(tuple(found), tuple(shared))

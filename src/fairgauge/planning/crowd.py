@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 from fairgauge.client.limits import STUDY_LIMIT
 from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, default_delta, promised
@@ -11,11 +12,11 @@ from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question
 from fairgauge.planning.result import Plan, PlanRow
-from fairgauge.planning.typed import as_count, read_decimal
-from fairgauge.study import Number, Study
+from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.table_pairing import designed
+from fairgauge.study import Number, Question, Study
+from fairgauge.study.numbers import as_count, read_decimal
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
@@ -125,7 +126,7 @@ def largest_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crow
     return low, kept
 
 
-def planned_study(plan: Plan, wish: Wish, title: str) -> Study | None:
+def planned_study(plan: Plan, question: Question, title: str) -> Study | None:
     """Return the study of a plan's best design, which says how its counts are released; None if no design will do.
 
     Guarantee: what the study's release promises, certified for its very table, is within what was planned.
@@ -136,8 +137,8 @@ def planned_study(plan: Plan, wish: Wish, title: str) -> Study | None:
     if plan.best is None or plan.crowd is None:
         return None
     local = Decimal(repr(plan.row(plan.best).epsilon))
-    question = make_question(wish, local, design=plan.best)
-    study = Study(title, [question], planned=int(plan.crowd["batch"]), release=plan.release)
+    questions = designed([question], local, design=plan.best)
+    study = Study(title, questions, planned=int(plan.crowd["batch"]), release=plan.release)
     study.check_privacy()
     crowd = promised(study)
     if crowd is None or crowd.epsilon > Decimal(repr(plan.crowd["epsilon"])):
@@ -146,28 +147,28 @@ def planned_study(plan: Plan, wish: Wish, title: str) -> Study | None:
 
 
 def plan_in_crowd(
-    goal: Goal,
+    question: Question,
     aim: CrowdAim,
-    plan_at: Callable[[str, Decimal], Plan],
+    asked: Mapping[str, Any],
     *,
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
-) -> Plan:
+) -> Plans:
     """Return what each design reaches at the largest local epsilon that keeps the aim.
 
     Args:
-        goal: What is to be estimated.
+        question: What is asked.
         aim: What is to be kept.
-        plan_at: Gives the plan of one design at a local epsilon.
+        asked: What else a plan takes, such as ``clients`` and ``interval``.
         designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
     """
     rows: list[PlanRow] = []
-    plan, crowd = None, None
+    plan, crowd, goal = None, None, Goal.of(question)
     for design in designs or designs_for(goal):
         progress(design)
         local, crowd = largest_local(goal.by(design), design, aim)
-        plan = plan_at(design, local)
+        plan = plan_questions([question], **{**asked, "epsilon": local, "designs": [design]})[0]
         rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number))
     if plan is None or crowd is None:
         raise Impossible("no design serves this goal")
@@ -178,4 +179,4 @@ def plan_in_crowd(
         "delta": float(crowd.delta),
         "local_limit": float(aim.local_limit),
     }
-    return replace(plan, rows=tuple(rows), crowd=terms)
+    return Plans((question.metric.name,), (replace(plan, rows=tuple(rows), crowd=terms),))

@@ -17,7 +17,6 @@ from fairgauge.goals.assumption import assumption, condition
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
-from fairgauge.planning.serving import chosen_by_width
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Metric
 
@@ -47,7 +46,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Asked:
     """What stays the same while a plan is solved."""
 
     goal: Goal
@@ -121,23 +120,17 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     for design in designs or designs_for(goal):
         progress(design)
         tables = 1 if beside is None else beside.tables
-        question = _Question(goal.by(design), kind, alpha, design, metric, attribute, tables)
+        question = _Asked(goal.by(design), kind, alpha, design, metric, attribute, tables)
         rows.append(_row(question, epsilon, clients, error, detect))
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
-        shared = _Question(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
+        shared = _Asked(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, epsilon, clients, error, detect))
-    found = Plan(missing[0], confidence, interval, goal.target, tuple(rows), condition=condition(goal))
-    all_there = {*designs_for(goal)} <= {row.design for row in rows}
-    if epsilon is None or beside is not None or chosen_by_width(goal) or not all_there:
-        return found
-    taken = make_channel(goal, epsilon)[0]
-    # Of designs that do equally well the best is the one that a study would have: its means may be others.
-    return replace(found, chosen=taken) if goal.balanced or taken in found.as_good else found
+    return Plan(missing[0], confidence, interval, goal.target, tuple(rows), condition=condition(goal))
 
 
 def _row(
-    question: _Question, epsilon: Decimal | None, clients: int | None, error: float | None, detect: float | None
+    question: _Asked, epsilon: Decimal | None, clients: int | None, error: float | None, detect: float | None
 ) -> PlanRow:
     if epsilon is None and clients is not None and error is not None:
         epsilon = _epsilon_for(question, clients, error)
@@ -172,7 +165,7 @@ def _row(
     )
 
 
-def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | None:
+def _clients_for(question: _Asked, epsilon: Decimal, error: float) -> int | None:
     """Return the least number of clients whose interval is narrow enough; to three digits where intervals take long."""
     if question.error(epsilon, _MOST_CLIENTS) > error:
         return None
@@ -193,7 +186,7 @@ def _clients_for(question: _Question, epsilon: Decimal, error: float) -> int | N
     return clients if question.error(epsilon, clients) <= error else clients + 1
 
 
-def _epsilon_for(question: _Question, clients: int, error: float) -> Decimal | None:
+def _epsilon_for(question: _Asked, clients: int, error: float) -> Decimal | None:
     """Return the least epsilon, rounded up to three digits, whose interval is narrow enough."""
 
     def excess(log_epsilon: float) -> float:

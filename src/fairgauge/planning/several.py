@@ -1,6 +1,6 @@
-"""Plans of several questions: what each gets of the answers, with a table of its own or together with another."""
+"""Plans of a study's questions: what each gets of the answers, with a table of its own or together with another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -9,16 +9,24 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
 from fairgauge.lazy import above
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import TOGETHER, Beside, plan_for
-from fairgauge.planning.tables import Answering, answering, fewest_tables, goal_on, sharing
+from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
+from fairgauge.study import Question
+
+# A design is chosen for what a plan found, and what it found depends on the design: soon both stay as they are.
+_ROUNDS = 4
 
 
 @dataclass(frozen=True)
 class Plans:
-    """A plan for each question of one study, whose questions share its answers.
+    """A plan for each question of one study, whose questions share its answers; one has them all.
+
+    >>> from fairgauge import Attribute, Metric, plan
+    >>> found = plan(Metric("recall", 0, 1), Attribute("sex", ["female", "male"]), epsilon=1, clients=10**6)
+    >>> found["recall"].best == found[0].best
+    True
 
     Args:
         metrics: What the questions are about, in order.
@@ -31,12 +39,14 @@ class Plans:
     _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
     to_frame = above("fairgauge.reports.frames", "plans_frame")
 
-    def __getitem__(self, metric: str) -> Plan:
-        """Return the plan of a metric.
+    def __getitem__(self, metric: str | int) -> Plan:
+        """Return the plan of a metric, by its name or its place.
 
         Raises:
             InvalidInput: If none is about it.
         """
+        if isinstance(metric, int):
+            return self.plans[metric]
         if metric not in self.metrics:
             raise InvalidInput("metric", metric, f"must be one of {', '.join(self.metrics)}")
         return self.plans[self.metrics.index(metric)]
@@ -59,7 +69,9 @@ class Plans:
         return None if self.solved_for == "error" or len(needs) < len(self.plans) else max(needs)
 
     def sentences(self) -> list[str]:
-        """Return how the questions share the answers, and what is enough for all of them."""
+        """Return how several questions share the answers, and what is enough for all of them; nothing about one."""
+        if len(self.plans) == 1:
+            return []
         rows = [row for plan in self.plans for row in plan.rows]
         said = [share_sentence(len(self.plans), shared=any(row.design == TOGETHER for row in rows))]
         if self.enough is not None:
@@ -71,7 +83,7 @@ class Plans:
 
     def __str__(self) -> str:
         parts = [f"{name}\n{plan}" for name, plan in zip(self.metrics, self.plans, strict=True)]
-        return "\n\n".join(["\n".join(self.sentences()), *parts])
+        return "\n\n".join([*filter(None, ["\n".join(self.sentences())]), *parts])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -89,35 +101,38 @@ def _need(plan: Plan) -> int | float | None:
     return found
 
 
-def plan_several(wishes: Sequence[Wish], **asked: Any) -> Plans:
-    """Return a plan for each wish of one study, in which all share the answers.
+def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
+    """Return a plan for each question of one study, in which all share the answers.
 
-    The best of each is what a study of all of them would have: questions share a table where that serves them best as
-    a whole, by their weights.
+    Guarantee: the best of each is what :func:`fairgauge.design` makes of the same questions, for the same epsilon and
+    number of clients, unless designs are named: questions share a table where that serves them best as a whole.
 
     Args:
-        wishes: What is asked for.
+        questions: What is asked.
         asked: Two of ``epsilon``, ``clients`` and ``error``, and whatever else a plan takes.
 
     Raises:
         InvalidInput: If there is none, or two are about one metric; if not exactly two of the three are given, or one
             is out of range.
     """
-    names = metric_names(wishes)
+    names = metric_names(questions)
     plans = [
-        plan_for(Goal.of(wish), wish.metric, beside=_beside(wishes, n), attribute=wish.attribute, **asked)
-        for n, wish in enumerate(wishes)
+        plan_for(
+            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute, **asked
+        )
+        for n, question in enumerate(questions)
     ]
-    return Plans(names, tuple(_as_a_study(wishes, plans, asked)))
+    found = Plans(names, tuple(plans))
+    return found if asked.get("designs") else _as_designed(questions, found, asked)
 
 
-def metric_names(wishes: Sequence[Wish]) -> tuple[str, ...]:
+def metric_names(questions: Sequence[Question]) -> tuple[str, ...]:
     """Return what the questions of a study are about.
 
     Raises:
         InvalidInput: If there is none, or two are about one metric.
     """
-    names = tuple(wish.metric.name for wish in wishes)
+    names = tuple(question.metric.name for question in questions)
     if not names:
         raise InvalidInput("metric", "none", "give at least one")
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
@@ -137,45 +152,41 @@ def share_sentence(questions: int, *, shared: bool = False) -> str:
     return f"{said}; {TOGETHER} is one table for two of them." if shared else f"{said}."
 
 
-def _as_a_study(wishes: Sequence[Wish], plans: Sequence[Plan], asked: dict[str, Any]) -> list[Plan]:
-    """Return the plans, each with the design that a study of all questions would take."""
-    if asked.get("designs"):
-        return list(plans)
-    if asked.get("epsilon") is not None:
-        tables = answering(wishes, asked["epsilon"], clients=asked.get("clients"))
-        chosen = {place: table.design for table in tables for place in table.wishes}
-        if len(tables) < len(wishes):
+def _as_designed(questions: Sequence[Question], plans: Plans, asked: Mapping[str, Any]) -> Plans:
+    """Return the plans, each with the design that the questions get for what is given and for what the plan found."""
+    for _ in range(_ROUNDS):
+        epsilon, clients = (asked.get(name) or _enough(plans, name) for name in ("epsilon", "clients"))
+        if epsilon is None or clients is None:
+            return plans
+        tables = best_tables(questions, Decimal(str(epsilon)), clients=clients)
+        chosen = {place: table.design for table in tables for place in table.places}
+        if len(tables) < len(questions):
             chosen = dict.fromkeys(chosen, TOGETHER)
-        return [replace(plan, chosen=chosen[place]) for place, plan in enumerate(plans)]
-    # Which epsilon is enough: all questions together, or each alone, whichever takes less for the one that needs most.
-    alone = [replace(p, rows=tuple(row for row in p.rows if row.design != TOGETHER)) for p in plans]
-    shared = [replace(p, chosen=TOGETHER) for p in plans]
-    if all(p.best == TOGETHER for p in shared) and _most(shared) <= _most(alone):
-        return shared
-    return [replace(p, chosen=one.best) for p, one in zip(plans, alone, strict=True)]
+        found = replace(plans, plans=tuple(replace(plan, chosen=chosen[n]) for n, plan in enumerate(plans)))
+        if found == plans:
+            break
+        plans = found
+    return plans
 
 
-def _most(plans: Sequence[Plan]) -> float:
-    found = Plans(("",) * len(plans), tuple(plans)).enough
-    return float("inf") if found is None else found
+def _enough(plans: Plans, name: str) -> int | float | None:
+    return plans.enough if plans.solved_for == name else None
 
 
-def _beside(wishes: Sequence[Wish], place: int) -> Beside:
-    fewer = fewest_tables(wishes)
-    if fewer == len(wishes):
-        return Beside(len(wishes))
-    return Beside(len(wishes), partial(_where_tables_are_shared, tuple(wishes), place), fewer)
+def _beside(questions: Sequence[Question], place: int) -> Beside:
+    fewer = fewest_tables(questions)
+    if fewer == len(questions):
+        return Beside(len(questions))
+    return Beside(len(questions), partial(_where_tables_are_shared, tuple(questions), place), fewer)
 
 
-def _where_tables_are_shared(wishes: tuple[Wish, ...], place: int, epsilon: Decimal) -> tuple[Goal, Channel]:
-    """Return a wish's goal and table where all that can share a table do; what cannot has its own."""
-    table = next(table for table in _tables(wishes, epsilon) if place in table.wishes)
-    goals = [Goal.of(wishes[n]) for n in table.wishes]
-    if len(goals) == 1:
-        return goals[0].by(table.design), table.channel
-    return goal_on(goals, table.design, table.wishes.index(place)), table.channel
+def _where_tables_are_shared(questions: tuple[Question, ...], place: int, epsilon: Decimal) -> tuple[Goal, Channel]:
+    """Return a question's goal and table where all that can share a table do; what cannot has its own."""
+    table = next(table for table in _tables(questions, epsilon) if place in table.places)
+    question = table.questions[table.places.index(place)]
+    return Goal.of(question), question.mechanism
 
 
 @lru_cache(maxsize=64)
-def _tables(wishes: tuple[Wish, ...], epsilon: Decimal) -> tuple[Answering, ...]:
-    return tuple(sharing(wishes, epsilon))
+def _tables(questions: tuple[Question, ...], epsilon: Decimal) -> tuple[Table, ...]:
+    return tuple(shared_tables(questions, epsilon))

@@ -24,8 +24,8 @@ def study_frame(study: "Study") -> "pd.DataFrame":
                 "groups": ", ".join(question.attribute.groups),
                 "target": question.target,
                 "design": question.design,
-                "epsilon": question.channel.epsilon,
-                "symbols": question.channel.symbols,
+                "epsilon": question.mechanism.epsilon,
+                "symbols": question.mechanism.symbols,
             }
             for question in study.questions
         ]

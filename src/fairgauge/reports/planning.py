@@ -7,16 +7,13 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from fairgauge.goals.goal import Goal
 from fairgauge.languages import MINUS
 from fairgauge.planning.choosing import no_study_sentence
-from fairgauge.planning.draft import Draft
 from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.trade import Parts, errors_for, errors_together, parts_of_study, parts_together
-from fairgauge.planning.typed import as_epsilon
+from fairgauge.planning.trade import Parts, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
-from fairgauge.study import Attribute, Metric, Study
+from fairgauge.study import Attribute, Metric, Question, Study
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 
@@ -115,31 +112,23 @@ class _Told:
         return f"{means}{said[0]} at worst, {said[1]} at best"
 
 
-def plan_views(draft: Draft, clients: int) -> list[PlanView]:
-    """Return what so many answers would tell, for the chosen epsilon and for others.
-
-    Raises:
-        InvalidInput: If something in the draft is typed wrong.
-    """
-    chosen, wishes = as_epsilon(draft.epsilon), draft.wishes()
-    epsilons = sorted({*_EPSILONS, chosen})
-    parts = parts_together(wishes, chosen, clients=clients)
-    several = errors_together(wishes, epsilons, clients=clients) if len(wishes) > 1 else []
+def plan_views(questions: Sequence[Question], epsilon: Decimal, clients: int) -> list[PlanView]:
+    """Return what so many answers would tell, for the chosen epsilon and for others."""
+    parts = parts_for(questions, epsilon, clients=clients)
+    errors = errors_for(questions, sorted({*_EPSILONS, epsilon}), clients=clients)
     found = []
-    for number, wish in enumerate(wishes):
-        metric, goal = wish.metric, Goal.of(wish)
-        points = several[number] if several else errors_for(goal, metric, epsilons, clients=clients)
+    for question, part, points in zip(questions, parts, errors, strict=True):
         told = _Told(
-            metric,
-            wish.attribute,
-            goal.target,
-            chosen,
+            question.metric,
+            question.attribute,
+            question.target,
+            epsilon,
             clients,
-            len(wishes),
-            parts[number],
-            dict(points)[float(chosen)],
+            len(questions),
+            part,
+            dict(points)[float(epsilon)],
         )
-        figure = trade_figure(_drawn(points, told.unit), float(chosen), description=told.sentence())
+        figure = trade_figure(_drawn(points, told.unit), float(epsilon), description=told.sentence())
         found.append(told.view(figure))
     return found
 

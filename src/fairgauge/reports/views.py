@@ -144,7 +144,7 @@ def question_view(
         groups=tuple(map(tell, question.attribute.groups)),
         shares=own.attribute.shares if own is not None and own.attribute.known_shares is not None else None,
         design=None if own is None else own.design,
-        abstain=own is not None and own.channel.abstain,
+        abstain=own is not None and own.mechanism.abstain,
         answers=found.answers,
         verdict=Verdict(said.kind, tell(said.text)),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
@@ -170,14 +170,14 @@ def title_of(question: Asked) -> str:
 
 def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
     """Return what answering a question means for one person."""
-    epsilon = question.channel.epsilon
+    epsilon = question.mechanism.epsilon
     return PrivacyView(
         sentence=voice.tell(odds_sentence(question)),
         epsilon=voice.tell(_exact_epsilon(epsilon)),
         declared=voice.numeral(question.epsilon),
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=_odds(question.channel.loss, "odds.picture", voice),
-        symbols=question.channel.symbols,
+        odds=_odds(question.mechanism.loss, "odds.picture", voice),
+        symbols=question.mechanism.symbols,
     )
 
 

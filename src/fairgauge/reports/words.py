@@ -198,7 +198,7 @@ def fit_sentence(found: QuestionEstimate) -> str:
 
 def odds_sentence(question: Question) -> str:
     """Return what a question's privacy means to a person."""
-    epsilon = question.channel.epsilon
+    epsilon = question.mechanism.epsilon
     if math.isinf(epsilon):
         return Told.of("odds.no-privacy")
     factor = Numeral(f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}")

@@ -88,7 +88,7 @@ def table_input(table: Table, cell: Cell) -> Input:
 def _input(table: Table, cell: Cell) -> Input:
     group = group_index(table[0].attribute, cell)
     positions = tuple(_position(question, cell) for question in table)
-    if not table[0].channel.abstain and None in (group, *positions):
+    if not table[0].mechanism.abstain and None in (group, *positions):
         field = "group" if group is None else "value"
         raise InvalidInput(field, "nothing", "must be given: the study does not allow abstaining")
     return group, *positions

@@ -196,7 +196,7 @@ class Study:
         starts, index = [], 0
         while index < len(self.questions):
             starts.append(index)
-            index += len(self.questions[index].channel.axes)
+            index += len(self.questions[index].mechanism.axes)
         return tuple(starts)
 
     @property
@@ -204,7 +204,7 @@ class Study:
         """The exact privacy loss of an answer: the largest over the tables, since only one is answered."""
         if self.site is not None:
             return float(self.site.epsilon)
-        return max(question.channel.epsilon for question in self.questions)
+        return max(question.mechanism.epsilon for question in self.questions)
 
     @property
     def symbols(self) -> int:
@@ -226,7 +226,7 @@ class Study:
     @cached_property
     def offsets(self) -> tuple[int, ...]:
         """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
-        return tuple(accumulate((table[0].channel.symbols for table in self.tables), initial=0))
+        return tuple(accumulate((table[0].mechanism.symbols for table in self.tables), initial=0))
 
     def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
         """Return the first of these languages that the study speaks, or its own, and its texts by their place."""
@@ -240,7 +240,7 @@ class Study:
         """
         for index, question in enumerate(self.questions):
             if not question.private:
-                exact = question.channel.epsilon
+                exact = question.mechanism.epsilon
                 spent = f"epsilon {exact!r}" if math.isfinite(exact) else "no finite epsilon"
                 raise NotPrivate(
                     f"questions[{index}] ({question.metric.name} by {question.attribute.name}) "

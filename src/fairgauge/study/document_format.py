@@ -172,7 +172,7 @@ def _read_table(document: object, metrics: dict[str, Metric], attributes: dict[s
     found = []
     for index, one in enumerate(asked):
         with at(f"questions[{index}]"):
-            asked_for = {"attribute": attribute, "design": parts["design"], "epsilon": epsilon, "channel": channel}
+            asked_for = {"attribute": attribute, "design": parts["design"], "epsilon": epsilon, "mechanism": channel}
             found.append(Question(**one, **asked_for, axis=index))
     return found
 
@@ -267,15 +267,15 @@ def _write_table(questions: tuple[Question, ...]) -> Document:
             "metric": question.metric.name,
             "levels": levels,
         }
-        for question, levels in zip(questions, first.channel.axes, strict=True)
+        for question, levels in zip(questions, first.mechanism.axes, strict=True)
     ]
     return {
         "attribute": first.attribute.name,
         "questions": asked,
         "design": first.design,
         "epsilon": first.epsilon,
-        "abstain": first.channel.abstain,
-        "table": first.channel.table,
+        "abstain": first.mechanism.abstain,
+        "table": first.mechanism.table,
     }
 
 

@@ -2,16 +2,19 @@
 
 import operator
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, SupportsIndex
 
-from fairgauge.errors import BadStudy
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.checks import LONGEST_DECIMAL, check_decimal, named
 
 # Beyond these nothing is a number that somebody measured, and as a fraction it could fill the memory.
 LARGEST_EXPONENT = 400
 LONGEST_NUMBER = 400
+# Numbers that people type as decimals have at most so many places before or behind the point.
+MOST_DIGITS = 30
+MOST_CLIENTS = 10**15
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,18})?", re.ASCII)
 _LARGEST = Fraction(10**LARGEST_EXPONENT)
@@ -91,3 +94,61 @@ def _decimal(value: Number) -> Decimal | None:
         found = Decimal(operator.index(value) if isinstance(value, SupportsIndex) else str(value))
     # Larger or smaller it would not fit, and writing it out could fill the memory.
     return found if not found or abs(found.adjusted()) <= LONGEST_DECIMAL else None
+
+
+def read_decimal(field: str, typed: str) -> Decimal:
+    """Read a number exactly as typed."""
+    try:
+        number = Decimal(typed)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise InvalidInput(field, typed, "must be a number")
+    if number and abs(number.adjusted()) > MOST_DIGITS:
+        # Written out it would fill the memory.
+        raise InvalidInput(field, typed, f"must be 0, or from 1e-{MOST_DIGITS} to 1e{MOST_DIGITS} in size")
+    return number
+
+
+def as_epsilon(given: Number) -> Decimal:
+    """Return an epsilon exactly as it was given.
+
+    >>> as_epsilon(0.1), as_epsilon("1"), as_epsilon(2)
+    (Decimal('0.1'), Decimal('1'), Decimal('2'))
+    """
+    epsilon = _as_decimal("epsilon", given)
+    if epsilon <= 0:
+        raise InvalidInput("epsilon", given, "must be above 0")
+    return Decimal(plain(epsilon))
+
+
+def as_count(field: str, given: Number) -> int:
+    """Return a whole number, which may be given as 1e6 or 1_000_000.
+
+    >>> as_count("clients", "1e6"), as_count("clients", 2e5)
+    (1000000, 200000)
+    """
+    number = _as_decimal(field, given)
+    if number != number.to_integral_value() or not 1 <= number <= MOST_CLIENTS:
+        raise InvalidInput(field, given, "must be a whole number from 1 to 10^15")
+    return int(number)
+
+
+def as_number(field: str, given: Number) -> float:
+    """Return a size, such as an error in the metric's units."""
+    return float(_as_decimal(field, given))
+
+
+def _as_decimal(field: str, given: Number) -> Decimal:
+    if isinstance(given, str):
+        return read_decimal(field, given)
+    try:
+        return Decimal(decimal_text(field, given))
+    except InvalidInput:
+        raise InvalidInput(field, given, "must be a number") from None
+
+
+def plain(number: Decimal) -> str:
+    """Return the shortest decimal without an exponent, as study documents want it."""
+    text = format(number.normalize(), "f")
+    return "0" if text == "-0" else text

@@ -1,4 +1,4 @@
-"""The question: one metric of one attribute, asked through a channel."""
+"""The question: one metric of one attribute, what is expected of it, and the mechanism that asks it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,11 +9,11 @@ from typing import Literal
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import check_is, check_text
+from fairgauge.study.checks import check_is, check_text, named
 from fairgauge.study.metric import Metric
-from fairgauge.study.numbers import Number, decimal_text
+from fairgauge.study.numbers import Number, decimal_text, exact
 
-MOST_SYMBOLS = 4096
+LEAST_SYMBOLS, MOST_SYMBOLS = 128, 4096
 ANY_VALUES = "max"
 
 Target = Literal["gap", "means"]
@@ -21,31 +21,48 @@ Target = Literal["gap", "means"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class Question:
-    """One metric of one attribute, asked through a channel that spends at most the declared epsilon.
+    """One metric of one attribute: what is asked, and, once it is designed, the mechanism that asks it.
+
+    It is one value from what somebody types to the published study.  ``design``, ``epsilon`` and ``mechanism`` are None
+    until :func:`fairgauge.design` makes them; a study takes designed questions only.
+
+    >>> Question(Metric("recall", 0, 1), Attribute("sex", ["female", "male"])).designed
+    False
 
     Args:
         metric: What is measured.
         attribute: How people are grouped.
-        target: What the design was made for: ``"gap"``, the differences between groups, or ``"means"``.
-        design: How the channel was made.
+        target: What the design is made for: ``"gap"``, the differences between groups, or ``"means"``.
+        design: How the mechanism was made.
         epsilon: The declared epsilon.
-        channel: The table that randomises.  Questions that are answered together have the same one.
-        expect: The overall mean to reckon with, in the metric's units.
+        mechanism: What randomises.  Questions that are answered together have the same one.
+        expect: The overall mean to reckon with, in the metric's units; a wrong guess costs precision, never truth.
         spread: The standard deviation to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions; 1 unless given.
-        axis: Which of the channel's values is the metric's, where it takes several at once; a study sets it.
-        beside: The questions about the channel's other values; a study sets it.
+        abstain: Whether people may prefer not to say; a mechanism tells.
+        abstaining: The part of people who are expected to, for the design; a tenth unless given, where they may.
+        symbols: The most symbols that a table for seven and more groups is designed with; 400 unless given.
+        axis: Which of the mechanism's values is the metric's, where it takes several at once; a study sets it.
+        beside: The questions about the mechanism's other values; a study sets it.
+
+    Raises:
+        BadStudy: If something is of another type, or out of range.
     """
 
     metric: Metric
     attribute: Attribute
     target: Target
+    # These three are None before the question is designed.  They have the types that they have in every study, which
+    # refuses questions without them: nobody who reads a study asks again.
     design: str
     epsilon: str
-    channel: Channel
+    mechanism: Channel
     expect: str | None = None
     spread: str | None = None
     weight: str | None = None
+    abstain: bool = False
+    abstaining: float | None = None
+    symbols: int | None = None
     axis: int = 0
     beside: tuple["Question", ...] = ()
 
@@ -53,56 +70,93 @@ class Question:
         self,
         metric: Metric,
         attribute: Attribute,
-        target: Target,
-        design: str,
-        epsilon: Number,
-        channel: Channel,
+        target: Target = "gap",
+        design: str | None = None,
+        epsilon: Number | None = None,
+        mechanism: Channel | None = None,
         *,
         expect: Number | None = None,
         spread: Number | None = None,
         weight: Number | None = None,
+        abstain: bool = False,
+        abstaining: Number | None = None,
+        symbols: int | None = None,
         axis: int = 0,
         beside: tuple["Question", ...] = (),
     ) -> None:
+        _check_order(metric, attribute)
         check_is("metric", metric, Metric)
         check_is("attribute", attribute, Attribute)
-        check_is("channel", channel, Channel)
         if target not in ("gap", "means"):
             raise BadStudy("target", target, 'must be "gap" or "means"')
-        check_text("design", design)
+        if mechanism is not None:
+            check_is("mechanism", mechanism, Channel)
         put = object.__setattr__
         put(self, "metric", metric)
         put(self, "attribute", attribute)
         put(self, "target", target)
         put(self, "design", design)
-        put(self, "epsilon", positive("epsilon", epsilon))
-        put(self, "channel", channel)
+        put(self, "epsilon", None if epsilon is None else positive("epsilon", epsilon))
+        put(self, "mechanism", mechanism)
         put(self, "expect", None if expect is None else _expect(metric, expect))
         put(self, "spread", None if spread is None else _spread(metric, spread))
         put(self, "weight", None if weight is None else positive("weight", weight))
+        put(self, "abstain", abstain or (mechanism is not None and mechanism.abstain))
+        put(self, "abstaining", None if abstaining is None else self._part(abstaining))
+        put(self, "symbols", symbols)
         put(self, "axis", axis)
         put(self, "beside", beside)
+        if symbols is not None and not LEAST_SYMBOLS <= symbols <= MOST_SYMBOLS:
+            raise BadStudy("symbols", symbols, f"must be from {LEAST_SYMBOLS} to {MOST_SYMBOLS}")
+        if (design, epsilon, mechanism) != (None, None, None):
+            self._check_designed()
+
+    def _part(self, given: Number) -> float:
+        number = exact(given)
+        if not self.abstain:
+            raise BadStudy("abstaining", named(given), "must not be given where nobody may abstain")
+        if number is None or not 0 <= number < 1:
+            raise BadStudy("abstaining", named(given), "must be from 0 to below 1")
+        return float(number)
+
+    def _check_designed(self) -> None:
+        channel, axis, groups = self.mechanism, self.axis, len(self.attribute.groups)
+        check_is("mechanism", channel, Channel)
+        check_text("design", self.design)
+        check_is("epsilon", self.epsilon, str)
         if type(axis) is not int or not 0 <= axis < len(channel.axes):
             raise BadStudy("axis", axis, f"must be from 0 to {len(channel.axes) - 1}")
-        if channel.groups != len(attribute.groups):
-            raise BadStudy("channel.groups", channel.groups, f"must be {len(attribute.groups)}")
+        if channel.groups != groups:
+            raise BadStudy("mechanism.groups", channel.groups, f"must be {groups}")
+        if self.abstain and not channel.abstain:
+            raise BadStudy("abstain", self.abstain, "must be as the mechanism has it, by which nobody may")
         check_symbols(channel)
+
+    @property
+    def designed(self) -> bool:
+        """Whether it has a mechanism."""
+        return self.mechanism is not None
 
     @property
     def levels(self) -> tuple[int, ...]:
         """The levels that the metric's values are rounded to."""
-        return self.channel.axes[self.axis]
+        return self.mechanism.axes[self.axis]
 
     @property
     def private(self) -> bool:
         """Whether the table spends at most the declared epsilon; decided exactly."""
-        return self.channel.within(Decimal(self.epsilon))
+        return self.mechanism.within(Decimal(self.epsilon))
 
 
 def check_symbols(channel: Channel) -> None:
     """Refuse a table of more symbols than a study may have."""
     if channel.symbols > MOST_SYMBOLS:
         raise BadStudy("table", f"{channel.symbols} symbols", f"must be at most {MOST_SYMBOLS}")
+
+
+def _check_order(metric: object, attribute: object) -> None:
+    if isinstance(metric, Attribute) and isinstance(attribute, Metric):
+        raise BadStudy("metric", "an Attribute", "must be a Metric: the metric comes first, then the attribute")
 
 
 def positive(field: str, given: Number) -> str:
@@ -114,20 +168,19 @@ def positive(field: str, given: Number) -> str:
 
 
 def _expect(metric: Metric, given: Number) -> str:
-    text = decimal_text("expect", given)
-    if not Fraction(metric.low) <= Fraction(text) <= Fraction(metric.high):
-        raise BadStudy("expect", text, f"must be from {metric.low} to {metric.high}")
-    return text
+    number = exact(given)
+    if number is None or not Fraction(metric.low) <= number <= Fraction(metric.high):
+        raise BadStudy("expect", named(given), f"must be from {metric.low} to {metric.high}")
+    return decimal_text("expect", given)
 
 
 def _spread(metric: Metric, given: Number) -> str:
     if given == ANY_VALUES:
         return ANY_VALUES
-    text = decimal_text("spread", given)
-    most = (Fraction(metric.high) - Fraction(metric.low)) / 2
-    if not 0 < Fraction(text) <= most:
-        raise BadStudy("spread", text, f'must be above 0 and at most half of the range, or "{ANY_VALUES}"')
-    return text
+    number = exact(given)
+    if number is None or not 0 < number <= (Fraction(metric.high) - Fraction(metric.low)) / 2:
+        raise BadStudy("spread", named(given), f'must be above 0 and at most half of the range, or "{ANY_VALUES}"')
+    return decimal_text("spread", given)
 
 
 def answered_together(questions: Iterable[Question]) -> tuple[Question, ...]:

@@ -27,6 +27,9 @@ def check_questions(study: "Study") -> None:
     """Refuse no questions, too many, the same twice, and those whose table answers others that are not there."""
     for index, question in enumerate(study.questions):
         check_is(f"questions[{index}]", question, Question)
+        if not question.designed:
+            name = f"{question.metric.name} by {question.attribute.name}"
+            raise BadStudy(f"questions[{index}]", name, "must be designed: fairgauge.design gives it a mechanism")
     if study.site is not None:
         check_is("site", study.site, Site)
         if study.questions:
@@ -39,7 +42,7 @@ def check_questions(study: "Study") -> None:
             raise BadStudy(f"questions[{index}]", " by ".join(pair), "must be asked once")
     index = 0
     for table in study.tables:
-        together = len(table[0].channel.axes)
+        together = len(table[0].mechanism.axes)
         for question in table:
             if len(table) != together or _shared(question) != _shared(table[0]):
                 rule = f"must stand beside the others of the {together} that its channel answers at once"
@@ -49,7 +52,7 @@ def check_questions(study: "Study") -> None:
 
 def _shared(question: Question) -> tuple[object, ...]:
     """Return what questions that one table answers have in common."""
-    return question.attribute, question.design, question.epsilon, question.channel
+    return question.attribute, question.design, question.epsilon, question.mechanism
 
 
 def check_moments(study: "Study") -> None:

@@ -111,4 +111,4 @@ class Tally:
         """Return the counts of one question's symbols."""
         self.check(study)
         start = study.offset(question_index)
-        return self.counts[start : start + study.questions[question_index].channel.symbols]
+        return self.counts[start : start + study.questions[question_index].mechanism.symbols]

@@ -30,7 +30,7 @@ def test_it_writes_a_private_study(fairgauge: Run, elsewhere: Path):
     assert described == {
         "metric": "recall",
         "design": "randomized-response",
-        "epsilon_exact": question.channel.epsilon,
+        "epsilon_exact": question.mechanism.epsilon,
         "symbols": 4,
         "levels": 2,
         "answers": ["the gap", "each group's mean", "the overall mean"],
@@ -80,7 +80,7 @@ def test_dates_contact_and_abstaining_are_kept(fairgauge: Run, elsewhere: Path):
     assert fairgauge("design", *BASE, *KNOWN, *RECALL, *options, "--abstain", "-o", "s.json").status == 0
     study = Study.from_bytes((elsewhere / "s.json").read_bytes())
     assert (study.opens, study.closes, study.contact) == (options[1], options[3], options[5])
-    assert study.questions[0].channel.abstain
+    assert study.questions[0].mechanism.abstain
 
 
 def test_a_name_alone_is_a_metric_from_0_to_1(fairgauge: Run, elsewhere: Path):

@@ -111,7 +111,7 @@ def test_only_the_possible_is_printed(fairgauge: Run, elsewhere: Path):
 def test_an_estimate_that_the_answers_rule_out_is_not_shown_outside_its_interval(fairgauge: Run, elsewhere: Path):
     """A table that is made for gaps tells levels badly: how much scores vary then tells more than their average."""
     groups = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"}, answering="alike")
-    asked = study(design(RECALL, groups, epsilon=1))
+    asked = study(*design(RECALL, groups, epsilon=1))
     everyone = people(("women", "0.79", 98_000), ("men", "0.87", 98_000), ("nonbinary", "0.7", 4_000))
     counts = np.array(expected_tally(asked, everyone).counts, dtype=float)
     overall = estimands_of(asked.questions[0]).overall

@@ -86,7 +86,7 @@ def leaking() -> Study:
     """A study one of whose symbols is sent by one group only."""
     half = ROW_SUM // 2
     rows = ((half, half, 0), (half, 0, half), (half, half, 0), (half, half, 0))
-    return study(replace(coin_question(), channel=Channel(rows, ENDS, 2)))
+    return study(replace(coin_question(), mechanism=Channel(rows, ENDS, 2)))
 
 
 def test_a_study_that_lies_exits_with_1(fairgauge: Run, elsewhere: Path):

@@ -135,7 +135,7 @@ def test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged(
     (tmp_path / "profile.json").write_bytes(written)
     with caplog.at_level(logging.DEBUG):
         assert ask(held, STUDY).startswith("ok {")
-    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": STUDY.questions[0].channel.epsilon_bound}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": STUDY.questions[0].mechanism.epsilon_bound}
     assert "platypus" not in caplog.text
     assert len(caplog.records) == 1
 

@@ -29,7 +29,7 @@ from tests.silence import PEOPLE, Person, silent
 PROFILE = {"group": "female", "values": {"recall": 0.5}}
 NAMED = {"group": {"sex": "female", "age": "old"}, "values": {"recall": 0.5, "error": 1}}
 STUDY = sample_study()
-COST = STUDY.questions[0].channel.epsilon_bound
+COST = STUDY.questions[0].mechanism.epsilon_bound
 
 
 def numbered(number: int) -> Study:
@@ -152,8 +152,8 @@ class TestAnswer:
         study = two_questions()
         ledger.answer(study, NAMED, limit=Decimal("1.1"))
         assert ledger.spent() == {
-            "sex": study.questions[0].channel.epsilon_bound,
-            "age": study.questions[1].channel.epsilon_bound,
+            "sex": study.questions[0].mechanism.epsilon_bound,
+            "age": study.questions[1].mechanism.epsilon_bound,
         }
 
 

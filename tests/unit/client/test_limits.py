@@ -18,14 +18,14 @@ class TestCharges:
         losses = (3, 9, 5)
         asked = [sample_question(m, SEX, epsilon="4", loss=loss) for m, loss in zip(metrics, losses, strict=True)]
         age = sample_question(RECALL, Attribute("age", ("young", "old")))
-        dearest = asked[1].channel.epsilon_bound
-        assert all(question.channel.epsilon_bound < dearest for question in (asked[0], asked[2]))
+        dearest = asked[1].mechanism.epsilon_bound
+        assert all(question.mechanism.epsilon_bound < dearest for question in (asked[0], asked[2]))
         for order in permutations(asked):
-            assert charges(sample_study(*order, age)) == {"sex": dearest, "age": age.channel.epsilon_bound}
+            assert charges(sample_study(*order, age)) == {"sex": dearest, "age": age.mechanism.epsilon_bound}
 
     def test_they_are_not_below_the_exact_epsilon(self) -> None:
         study = sample_study()
-        loss = study.questions[0].channel.loss
+        loss = study.questions[0].mechanism.loss
         assert loss is not None
         exact = Context(prec=80).divide(Decimal(loss.numerator), Decimal(loss.denominator)).ln(Context(prec=80))
         assert exact < charges(study)["sex"] < exact + Decimal("1e-48")
@@ -33,14 +33,14 @@ class TestCharges:
 
 def test_crossed_attributes_are_charged_each() -> None:
     study = full_study()
-    cost = study.questions[0].channel.epsilon_bound
-    assert charges(study) == {"sex": cost, "age": cost, "region": study.questions[2].channel.epsilon_bound}
+    cost = study.questions[0].mechanism.epsilon_bound
+    assert charges(study) == {"sex": cost, "age": cost, "region": study.questions[2].mechanism.epsilon_bound}
 
 
 class TestStudyLimit:
     def test_decides_to_the_last_digit(self) -> None:
         study = sample_study()
-        exact = study.questions[0].channel.epsilon_bound
+        exact = study.questions[0].mechanism.epsilon_bound
         Limits(study=exact).check_study(study)
         UNLIMITED.check_study(study)
         with pytest.raises(NotPrivate, match=r"questions\[0\] \(recall by sex\) spends epsilon 1\.098"):

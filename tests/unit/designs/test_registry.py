@@ -17,8 +17,8 @@ from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 from fairgauge.planning import figure
+from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.search import plan_for
-from fairgauge.planning.serving import serve
 from tests.samples import RECALL
 
 GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
@@ -71,7 +71,7 @@ def test_auto_does_not_try_laplace_which_can_be_asked_for(goal: Goal):
     assert make_channel(goal, ONE, design="laplace")[0] == "laplace"
     _made.cache_clear()
     registry._FOUND["laplace"] = replace(registry._FOUND["laplace"], make=made)
-    assert serve(goal, ONE)[0] != "laplace"
+    assert choose_design(goal, ONE)[0] != "laplace"
     assert make_channel(goal, ONE)[0] != "laplace"
 
 

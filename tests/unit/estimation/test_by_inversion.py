@@ -87,7 +87,7 @@ def test_the_extremes_of_means_enclose_those_of_all_intervals(name: str, interva
 @pytest.mark.parametrize("groups", [2, 3])
 def test_differences_of_means_at_every_look_share_alpha_among_all_groups(groups: int):
     question = tells_all(groups=groups)
-    counts = np.linspace(50_000.0, 60_000.0, question.channel.symbols)
+    counts = np.linspace(50_000.0, 60_000.0, question.mechanism.symbols)
     read = READERS["anytime"](estimands_of(question), counts)
     assert read.estimands.gaps is None
     found, (first, second) = read.gap((0, 1), 0.06), (read.mean(group, 0.06 / groups) for group in (0, 1))

@@ -217,7 +217,7 @@ def test_whatever_the_evaluation_does_there_is_an_answer(
     assert sorted(reply.content["metrics"]) == ["id", "num-examples", "study", "symbol"]
     assert "0.75" not in caplog.text
     assert "75.75" not in caplog.text
-    assert Ledger("ledger").spent() == {"sex": study.questions[0].channel.epsilon_bound}
+    assert Ledger("ledger").spent() == {"sex": study.questions[0].mechanism.epsilon_bound}
 
 
 def test_a_group_that_is_missing_or_not_listed_is_answered_and_not_named(
@@ -233,7 +233,7 @@ def test_a_group_that_is_missing_or_not_listed_is_answered_and_not_named(
     ]
     for number, (settings, node) in enumerate(ways):
         assert App(ledger=here / str(number), **settings)(**node).has_content()
-        assert Ledger(here / str(number)).spent() == {"sex": STUDY.questions[0].channel.epsilon_bound}
+        assert Ledger(here / str(number)).spent() == {"sex": STUDY.questions[0].mechanism.epsilon_bound}
     assert "sex must be one of" not in caplog.text  # a log that can be fetched would tell who does not fit
     assert "KeyError at" in caplog.text
     assert "platypus" not in caplog.text

@@ -1,6 +1,6 @@
 """Devices that have nothing to say: a plan reckons with how many, and the estimate then has that width.
 
-Covers: fairgauge.goals.goal, fairgauge.goals.wish
+Covers: fairgauge.goals.goal
 """
 
 from decimal import Decimal
@@ -10,27 +10,26 @@ import pytest
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question
 from fairgauge.planning.search import plan_for
-from fairgauge.study import Attribute, Metric, Study
+from fairgauge.planning.table_pairing import designed
+from fairgauge.study import Attribute, Metric, Question, Study
 from tests.surveys import expected_tally, people
 
 RECALL, SEX = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 DESIGN, CLIENTS = "randomized-response", 10**6
 
 
-def wish(part: float) -> Wish:
-    return Wish(RECALL, SEX, "gap", abstain=True, expect="0.9", spread="max", abstaining=part)
+def asked(part: float) -> Question:
+    return Question(RECALL, SEX, "gap", abstain=True, expect="0.9", spread="max", abstaining=part)
 
 
 @pytest.mark.parametrize("part", [0.05, 0.4])
 def test_the_plan_has_the_width_that_the_estimate_has(part: float):
     """Recall is 0 or 1, and 0.9 on average, as is reckoned with; the part without positives abstains."""
     found = plan_for(
-        Goal.of(wish(part)), RECALL, epsilon=Decimal(2), clients=CLIENTS, interval="normal", designs=[DESIGN]
+        Goal.of(asked(part)), RECALL, epsilon=Decimal(2), clients=CLIENTS, interval="normal", designs=[DESIGN]
     )
-    study = Study("Recall", [make_question(wish(part), Decimal(2), design=DESIGN)])
+    study = Study("Recall", designed([asked(part)], Decimal(2), design=DESIGN))
     each = round(CLIENTS * (1 - part) / 2)
     tally = expected_tally(
         study,
@@ -46,7 +45,7 @@ def test_the_plan_has_the_width_that_the_estimate_has(part: float):
 
 def test_more_who_abstain_need_more_clients():
     few, many = (
-        plan_for(Goal.of(wish(part)), RECALL, epsilon=Decimal(2), error=0.01, interval="normal", designs=[DESIGN])
+        plan_for(Goal.of(asked(part)), RECALL, epsilon=Decimal(2), error=0.01, interval="normal", designs=[DESIGN])
         for part in (0.1, 0.5)
     )
     assert (many.rows[0].clients or 0) > 1.9 * (few.rows[0].clients or 0)
@@ -54,6 +53,6 @@ def test_more_who_abstain_need_more_clients():
 
 def test_nobody_is_reckoned_to_abstain_who_may_not():
     with pytest.raises(InvalidInput, match=r"abstaining=0\.3: must not be given where nobody may abstain"):
-        Wish(RECALL, SEX, abstaining=0.3)
+        Question(RECALL, SEX, abstaining=0.3)
     with pytest.raises(InvalidInput, match="abstaining=1: must be from 0 to below 1"):
-        Wish(RECALL, SEX, abstain=True, abstaining=1)
+        Question(RECALL, SEX, abstain=True, abstaining=1)

@@ -9,13 +9,12 @@ from functools import lru_cache
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.wish import Wish
 from fairgauge.planning.choosing_several import ChoicesOfSeveral, choices_of_several
-from fairgauge.planning.several import plan_several
-from fairgauge.study import Attribute, Metric
+from fairgauge.planning.several import plan_questions
+from fairgauge.study import Attribute, Metric, Question
 
 SEX = Attribute("sex", {"female": "0.5", "male": "0.5"}, answering="alike")
-BOTH = [Wish(Metric("recall", 0, 1), SEX, expect="0.9"), Wish(Metric("minutes", 0, 60), SEX, expect="54")]
+BOTH = [Question(Metric("recall", 0, 1), SEX, expect="0.9"), Question(Metric("minutes", 0, 60), SEX, expect="54")]
 TWO = [Decimal(1), Decimal(4)]
 
 
@@ -27,7 +26,7 @@ def chosen(clients: int) -> ChoicesOfSeveral:
 @pytest.mark.parametrize("epsilon", TWO)
 def test_errors_are_those_of_a_plan_of_the_same_study(epsilon: Decimal):
     row = next(row for row in chosen(200_000).rows if row[0].epsilon == float(epsilon))
-    plans = plan_several(BOTH, epsilon=epsilon, clients=200_000, interval="normal")
+    plans = plan_questions(BOTH, epsilon=epsilon, clients=200_000, interval="normal")
     for one, plan in zip(row, plans, strict=True):
         assert plan.best == one.design
         assert one.error == pytest.approx(plan.row(one.design).error)

@@ -10,8 +10,7 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.crowd import CrowdAim, largest_local, plan_in_crowd
-from fairgauge.planning.search import plan_for
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric, Question
 
 GOAL = Goal(target="gap", shares=(0.5, 0.5))
 SIMPLE = "randomized-response"
@@ -57,13 +56,9 @@ def test_numbers_out_of_range() -> None:
 
 
 def test_each_design_has_its_own_epsilon() -> None:
-    metric = Metric("recall", 0, 1)
-    found = plan_in_crowd(
-        GOAL,
-        AIM,
-        lambda design, local: plan_for(GOAL, metric, epsilon=local, clients=AIM.clients, designs=[design]),
-        designs=[SIMPLE, "laplace"],
-    )
+    sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
+    question = Question(Metric("recall", 0, 1), sex)
+    (found,) = plan_in_crowd(question, AIM, {"clients": AIM.clients}, designs=[SIMPLE, "laplace"])
     assert [row.design for row in found.rows] == [SIMPLE, "laplace"]
     assert found.rows[0].epsilon != found.rows[1].epsilon
     assert all(row.crowd_epsilon is not None and 0.49 < row.crowd_epsilon <= 0.5 for row in found.rows)

@@ -4,13 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
-from fairgauge.planning.asking import make_question
 from fairgauge.planning.means import means_of, means_sentence, plan_means_sentence
 from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.search import plan_for
-from fairgauge.study import Attribute
+from fairgauge.planning.several import plan_questions
+from fairgauge.planning.table_pairing import designed
+from fairgauge.study import Attribute, Question
 from tests.samples import RECALL
 
 GENDERS = Attribute("gender", {"women": "0.49", "men": "0.49", "nonbinary": "0.02"}, answering="alike")
@@ -43,12 +41,10 @@ def test_a_table_that_tells_no_mean_says_so():
 
 
 def test_the_study_and_its_plan_say_the_same():
-    question = make_question(Wish(RECALL, GENDERS), Decimal(1))
+    (question,) = designed([Question(RECALL, GENDERS)], Decimal(1))
     found, simple = means_of(question)
     said = means_sentence(found, simple, target="gap")
-    plan = plan_for(
-        Goal.of(Wish(RECALL, GENDERS)), RECALL, epsilon=Decimal(1), clients=10**6, attribute=GENDERS, interval="normal"
-    )
+    (plan,) = plan_questions([Question(RECALL, GENDERS)], epsilon=Decimal(1), clients=10**6, interval="normal")
     assert said is not None
     assert said == plan_means_sentence(plan)
     assert found[0].groups == ("nonbinary",)

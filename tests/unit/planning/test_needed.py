@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import verbs
+from fairgauge.planning import api
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.planning.search import plan_for
 from fairgauge.study import Attribute, Metric, Question, Study
@@ -63,10 +63,10 @@ def test_the_study_asks_for_as_many_as_its_plan_did(
     """What was known beforehand is published with the question, so that its page reckons as its plan did."""
     sex = Attribute("sex", ("female", "male"), shares=guess)
     terms: dict[str, Any] = {"target": "gap", "expect": expect}
-    planned = verbs.plan(
+    planned = api.plan(
         RECALL, sex, epsilon=2, error=0.05, interval=interval, designs=["randomized-response"], **terms
-    ).rows[0].clients  # fmt: skip
-    study_ = Study("Test", [verbs.design(RECALL, sex, epsilon=2, design="randomized-response", **terms)])
+    )[0].rows[0].clients  # fmt: skip
+    study_ = Study("Test", api.design(RECALL, sex, epsilon=2, design="randomized-response", **terms))
     published = Study.from_bytes(study_.to_bytes()).questions[0]
     assert answers_needed(published, 0.05, interval=interval) == pytest.approx(planned, rel=0.015)
 
@@ -74,8 +74,8 @@ def test_the_study_asks_for_as_many_as_its_plan_did(
 def test_an_expectation_saves_clients():
     """The test above can fail: without what was expected, the same channel asks for a quarter more."""
     sex = Attribute("sex", ("female", "male"))
-    told = verbs.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.9)
-    untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.channel)
+    (told,) = api.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.9)
+    untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.mechanism)
     needed, more = (answers_needed(question, 0.05, interval="anytime") for question in (told, untold))
     assert needed is not None
     assert more is not None

@@ -10,10 +10,11 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.readers import READERS
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.api import design, plan
 from fairgauge.planning.result import PlanRow
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Attribute, Metric
 from tests.surveys import VALUE
 
 GAP = Goal((0.5, 0.5))
@@ -47,10 +48,11 @@ def test_randomising_alone_adds_least_with_uncentred_which_is_near_its_limit():
 
 
 def test_of_designs_that_do_equally_well_the_best_is_what_a_study_would_have():
-    goal, half = Goal((0.231, 0.769)), Decimal("0.5")
-    found = plan_for(goal, VALUE, epsilon=half, clients=10**5)
+    """The errors of both are the same, and their means are not."""
+    sex = Attribute("sex", {"female": 0.231, "male": 0.769}, answering="alike")
+    (found,) = plan(VALUE, sex, epsilon=0.5, clients=10**5)
     assert found.as_good == ["uncentred", "centred"]
-    assert found.best == make_channel(goal, half)[0]
+    assert found.best == design(VALUE, sex, epsilon=0.5, clients=10**5)[0].design == "centred"
     # The gap is as good with either, and the means are not.
     assert [row.means[0].error for row in found.rows[2:]] == pytest.approx([0.1708, 0.2015], rel=0.05)
 

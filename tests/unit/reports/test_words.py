@@ -165,8 +165,8 @@ def test_the_fit_check_is_said():
 
 def test_odds_follow_from_the_exact_loss():
     # The sample's table has a largest ratio of 3, or a hair less.
-    assert words.odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
-    assert words.odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
+    assert words.odds_after(QUESTION.mechanism.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
+    assert words.odds_after(QUESTION.mechanism.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
     assert "by at most a factor 3.00" in words.privacy_sentence(QUESTION)
 
 
@@ -204,7 +204,7 @@ def test_a_gap_between_several_groups_rests_on_how_often_they_answered():
     """Women of all ages count as they answered: if young women answer more often the margin moves, and no cell does."""
     ages = Attribute("age", ("young", "old"))
     sexes = replace(QUESTION.attribute, shares=None, answering="any")
-    crossed = replace(QUESTION, attribute=Attribute.crossed(sexes, ages), channel=sample_channel(groups=4))
+    crossed = replace(QUESTION, attribute=Attribute.crossed(sexes, ages), mechanism=sample_channel(groups=4))
     margin = words.verdict(crossed, found(gap(0.031, 0.049)), confidence=0.99).text
     assert margin.startswith("IF all groups answered equally often: The model's recall is between")
     cells = words.verdict(crossed, found(gap(0.031, 0.049, "female, young", "male, young")), confidence=0.99).text

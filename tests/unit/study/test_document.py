@@ -82,7 +82,7 @@ class TestBytes:
 class TestPrivacy:
     def test_epsilon_is_the_largest_not_the_sum(self) -> None:
         study = two_questions()
-        assert study.epsilon == max(question.channel.epsilon for question in study.questions)
+        assert study.epsilon == max(question.mechanism.epsilon for question in study.questions)
         assert study.epsilon < 1.0987
 
     def test_a_table_above_its_epsilon_is_parsed_but_not_accepted(self) -> None:
@@ -122,7 +122,7 @@ def test_closes_is_after_opens() -> None:
 
 
 def test_the_channel_is_for_the_attribute() -> None:
-    with pytest.raises(BadStudy, match=r"channel\.groups=3: must be 2"):
+    with pytest.raises(BadStudy, match=r"mechanism\.groups=3: must be 2"):
         Question(RECALL, SEX, "gap", "sample", "1.1", sample_channel(groups=3))
 
 

@@ -87,7 +87,7 @@ class TestTables:
 
     def test_the_largest_epsilon_counts(self) -> None:
         study = Study("Mixed", [*joint_questions(), sample_question(Metric("f1", 0, 1))])
-        assert study.epsilon == max(question.channel.epsilon for question in study.questions)
+        assert study.epsilon == max(question.mechanism.epsilon for question in study.questions)
 
     def test_one_that_spends_too_much_is_refused(self) -> None:
         questions = [replace(question, epsilon="1.09") for question in joint_questions()]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairgauge.errors import BadStudy
-from fairgauge.study.numbers import decimal_text
+from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.study.numbers import MOST_CLIENTS, as_count, as_epsilon, as_number, decimal_text, read_decimal
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,24 @@ def test_anything_else_is_refused_with_what_it_was(value: Any, shown: str) -> No
 def test_text_must_be_a_plain_decimal_already(typed: str) -> None:
     with pytest.raises(BadStudy, match="must be a plain decimal in quotes"):
         decimal_text("low", typed)
+
+
+@pytest.mark.parametrize("typed", ["", "one", "nan", "inf", "1e999999999"])
+def test_what_is_no_number_is_refused(typed: str):
+    with pytest.raises(InvalidInput):
+        read_decimal("error", typed)
+    assert read_decimal("error", "0e99") == 0
+
+
+def test_numbers_are_taken_exactly_as_typed():
+    assert (as_epsilon("0.10"), as_epsilon(0.1)) == (Decimal("0.1"), Decimal("0.1"))
+    assert as_number("error", "0.01") == 0.01
+    with pytest.raises(InvalidInput, match="epsilon=0: must be above 0"):
+        as_epsilon(0)
+
+
+@pytest.mark.parametrize("given", ["0", "1.5", -1, MOST_CLIENTS + 1, "many"])
+def test_clients_are_a_whole_number_that_a_planet_can_hold(given: str | int):
+    with pytest.raises(InvalidInput):
+        as_count("clients", given)
+    assert (as_count("clients", "1e15"), as_count("clients", 1)) == (MOST_CLIENTS, 1)

@@ -93,13 +93,13 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: replace(SEX, share_source=""), "share_source='': must be text"),
     (lambda: question(metric=SEX), "metric=an Attribute: must be a Metric"),
     (lambda: question(attribute=RECALL), "attribute=a Metric: must be an Attribute"),
-    (lambda: question(channel="coin"), "channel=coin: must be a Channel"),
+    (lambda: question(mechanism="coin"), "mechanism=coin: must be a Channel"),
     (lambda: question(target="median"), 'target=median: must be "gap" or "means"'),
     (lambda: question(epsilon=0), "epsilon=0: must be above 0"),
     (lambda: question(expect=1.1), "expect=1.1: must be from 0 to 1"),
     (lambda: question(spread=0.51), 'spread=0.51: must be above 0 and at most half of the range, or "max"'),
     (lambda: question(spread=0), "spread=0: must be above 0"),
-    (lambda: question(spread="most"), "spread=most: must be a plain decimal"),
+    (lambda: question(spread="most"), "spread=most: must be above 0 and at most half of the range"),
     (lambda: Study("Sample", sample_question()), "questions=a Question: must be a list of questions"),  # type: ignore[arg-type]
     (lambda: Study("Sample", [RECALL, SEX]), "questions[0]=a Metric: must be a Question"),  # type: ignore[list-item]
     (lambda: Study([sample_question()], "Sample"), "title=[Question("),  # type: ignore[arg-type]

@@ -28,14 +28,16 @@ from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.study import Study
+from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
+from fairgauge.study.numbers import as_count, as_epsilon
 
 T = TypeVar("T")
+# What the study itself says, by its own names.
+TERMS = ("opens", "closes", "contact", "operator", "purpose", "model", "retention")
 FIELDS = (
-    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", "opens",
-    "closes", "contact", "operator", "purpose", "model", "retention", "answering", "share_source", "share_error",
-    *Terms.__struct_fields__, "document",
+    "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", *TERMS,
+    "answering", "share_source", "share_error", *Terms.__struct_fields__, "document",
 )  # fmt: skip
 BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
@@ -201,45 +203,41 @@ async def _design(request: Request, run: Callable[[], T]) -> T:
         return await asyncio.to_thread(run)
 
 
-def _draft(form: dict[str, str]) -> "planning.Draft":
+def _questions(form: dict[str, str]) -> list[Question]:
     groups, metrics = ([line.strip() for line in form[name].splitlines()] for name in ("groups", "metrics"))
     for name, typed, most in (("groups", groups, MOST_GROUPS), ("metrics", metrics, MOST_METRICS)):
         if len(typed) > most:
             raise InvalidInput(name, f"{len(typed)} lines", f"must be at most {most} here: fairgauge design takes more")
-    return planning.Draft(
-        title=form["title"],
-        groups=list(filter(None, groups)),
-        metrics=list(filter(None, metrics)),
-        epsilon=form["epsilon"],
-        attribute=form["attribute"],
+    grouping = planning.Grouping(
+        list(filter(None, groups)),
+        form["attribute"],
+        answering=form["answering"] or ANY,
+        share_error=form["share_error"] or None,
+        share_source=form["share_source"] or None,
+    )
+    return planning.read_questions(
+        list(filter(None, metrics)),
+        planning.read_attribute(grouping),
         target=form["target"] or None,
         abstain=form["abstain"] == "yes",
-        abstaining=planning.as_number("abstaining", form["abstaining"]) if form["abstaining"] else None,
-        opens=form["opens"] or None,
-        closes=form["closes"] or None,
-        contact=form["contact"] or None,
-        operator=form["operator"] or None,
-        purpose=form["purpose"] or None,
-        model=form["model"] or None,
-        retention=planning.as_count("retention", form["retention"]) if form["retention"] else None,
-        answering=form["answering"] or ANY,
-        share_source=form["share_source"] or None,
-        share_error=form["share_error"] or None,
+        abstaining=form["abstaining"] or None,
     )
 
 
 def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
-    clients = planning.as_count("clients", form["clients"])
+    clients = as_count("clients", form["clients"])
     if form["document"]:
         study = Study.from_bytes(form["document"].encode())
         if study.site is not None:
             raise InvalidInput("document", "a study for sites", "is planned with fairgauge plan --sites")
         return reports.study_views(study, clients)
-    return reports.plan_views(_draft(form), clients)
+    return reports.plan_views(_questions(form), as_epsilon(form["epsilon"]), clients)
 
 
 def _drafted(form: dict[str, str]) -> bytes:
-    return _draft(form).study().to_bytes()
+    terms = planning.read_terms(**{name: form[name] for name in TERMS})
+    epsilon = as_epsilon(form["epsilon"])
+    return planning.make_study(form["title"], _questions(form), epsilon, **terms).to_bytes()
 
 
 def _set_cookie(request: Request, response: Response, value: str, seconds: int) -> None:

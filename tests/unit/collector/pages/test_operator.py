@@ -1,6 +1,6 @@
 """The operator's page: a session and a proof for every change, and nothing for anyone else.
 
-Covers: fairgauge.collector.pages.forms, fairgauge.planning.draft, fairgauge.reports.planning.
+Covers: fairgauge.collector.pages.forms, fairgauge.planning.input, fairgauge.reports.planning.
 """
 
 import re
@@ -148,7 +148,7 @@ def test_a_draft_is_planned_then_published(ask):
 
 def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
     """Also for a study that is pasted, by its own tables, and for how many will abstain."""
-    question = design(
+    (question,) = design(
         Metric("recall", 0, 1),
         Attribute("sex", {"women": 0.4, "men": 0.4, "nonbinary": 0.2}, answering="alike"),
         epsilon=1,
@@ -220,7 +220,7 @@ def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verd
         kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
         known = kept.questions[0].attribute
         assert (known.share_source, known.share_error) == ("Census of 2021", "0.02")
-        symbols = kept.questions[0].channel.symbols
+        symbols = kept.questions[0].mechanism.symbols
         lines = [answer_bytes(kept.digest, n.to_bytes(16), n % symbols) for n in range(400)]
         assert (await desk.batch(kept, lines)).json()["accepted"] == 400
         text = (await desk.client.get(done.headers["location"], headers=HTML)).text

@@ -7,8 +7,8 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import serving
-from fairgauge.planning.serving import USUAL_CLIENTS, Size, choice_sentence, serve
+from fairgauge.planning import choose_design as chosen
+from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
 from fairgauge.planning.widths import planned_width
 
 GAP = Goal((0.5, 0.5), shares_known=False, expect=0.8)
@@ -17,7 +17,7 @@ ONE = Decimal(1)
 
 def test_the_planned_interval_decides_where_shares_are_estimated():
     """By variance it was centred, whose interval is a fifth wider for so few clients."""
-    name, channel = serve(GAP, ONE, Size(10_000, kind_of("population"), 0.05))
+    name, channel = choose_design(GAP, ONE, 10_000)
     assert name != make_channel(GAP, ONE)[0] == "centred"
     centred = make_channel(GAP, ONE, design="centred")[1]
     widths = [
@@ -38,12 +38,12 @@ def test_it_is_the_number_of_answers_that_is_asked_for(
         compared.append((goal.design, size))
         return {"randomized-response": 2.0, "uncentred": 1.0, "centred": 1.0005}[goal.design]
 
-    monkeypatch.setattr(serving, "planned_width", width)
-    assert serve(GAP, ONE, Size(answers))[0] == "uncentred"
+    monkeypatch.setattr(chosen, "planned_width", width)
+    assert choose_design(GAP, ONE, answers)[0] == "uncentred"
     assert compared == [(name, asked) for name in ("randomized-response", "uncentred", "centred")]
 
 
 def test_known_shares_go_by_their_variance():
     goal = Goal((0.5, 0.5), expect=0.8)
-    assert serve(goal, ONE, Size(100)) == make_channel(goal, ONE)
+    assert choose_design(goal, ONE, 100) == make_channel(goal, ONE)
     assert choice_sentence(goal, "centred", None) is None

@@ -7,10 +7,12 @@ import pytest
 
 from fairgauge import Attribute, Metric, design
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.crossing import Grouping, read_attribute
+from fairgauge.planning.attribute_input import Grouping, read_attribute, read_groups
+from fairgauge.planning.input import ask
 from fairgauge.study import Comparison
 from fairgauge.study.attribute import INDEPENDENT
 from fairgauge.study.sides import side_name
+from tests.samples import RECALL
 
 CROSSED = ["sex=female,male", "age=young,old"]
 ROWS = "sex,age,{}\nfemale,young,{}\nfemale,old,{}\nmale,young,{}\nmale,old,{}\n"
@@ -135,7 +137,7 @@ THREE = ("women=0.49", "men=0.49", "nonbinary=0.02")
 )
 def test_what_is_weighed_or_compared_wrongly_is_said(typed: dict[str, Any], said: str):
     with pytest.raises(InvalidInput) as caught:
-        read_attribute(Grouping(THREE, **typed))
+        ask(RECALL, read_attribute(Grouping(THREE, **typed)))
     assert str(caught.value).startswith(said)
 
 
@@ -153,3 +155,46 @@ def test_what_is_compared_in_python_is_checked_too():
     )
     with pytest.raises(InvalidInput, match="comparisons=b and a: must be there once, in one order"):
         design(Metric("recall", 0, 1), both, epsilon=1)
+
+
+def test_stated_shares_steer_the_design_and_divide_nothing():
+    found = read_groups(["female=0.30", "male=.7"], "sex")
+    assert (found.name, found.groups, found.shares) == ("sex", ("female", "male"), ("0.3", "0.7"))
+    assert found.reckoned_shares == pytest.approx((0.3, 0.7))
+    assert (found.answering, found.known_shares) == ("any", None)
+
+
+def test_where_all_answer_alike_the_shares_are_known():
+    assert read_groups(["female=0.3", "male=0.7"], "sex", "alike").known_shares == (0.3, 0.7)
+
+
+def test_what_divides_nothing_may_be_rounded():
+    assert read_groups(["female=0.3", "male=0.7005"], "sex").shares == ("0.3", "0.7")
+    assert read_groups(["a=0.333", "b=0.333", "c=0.333"], "age").shares == ("0.333", "0.333", "0.334")
+    with pytest.raises(InvalidInput, match="must sum to exactly 1"):
+        read_groups(["female=0.3", "male=0.7005"], "sex", "alike")
+
+
+def test_without_shares_the_guess_is_that_all_are_alike():
+    found = read_groups(["a", "b", "c"], "age")
+    assert found.reckoned_shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert found.shares is None  # which needs no new format
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [
+        (["female~0.5", "male~0.5"], "group=female~0.5: must have its share behind ="),
+        (["female=0.5", "male"], "give every group a share"),
+        (["female"], "give at least two"),
+        ([], "give at least two"),
+        (["female=0.3", "male=0.6"], "shares=0.3, 0.6: must sum to exactly 1"),
+        (["female=0", "male=1"], "group female=0: must have a share above 0 and below 1"),
+        (["female=1", "male=0.5"], "group female=1: must have a share above 0 and below 1"),
+        (["female=half", "male=0.5"], "group female=half: must be a number"),
+    ],
+)
+def test_groups_that_cannot_be_read_are_refused_with_a_hint(typed: list[str], rule: str):
+    with pytest.raises(InvalidInput) as refused:
+        read_groups(typed, "sex")
+    assert rule in str(refused.value)

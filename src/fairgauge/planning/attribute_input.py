@@ -1,6 +1,7 @@
-"""Attributes that cross, as people type them: groups of each, shares of cells from a file, and what to compare."""
+"""Attributes as people type them: groups, or attributes that cross, their shares, and what to compare."""
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -8,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.typed import check_comparisons, check_share_mark, read_decimal, read_groups
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.attribute import ANY
+from fairgauge.study.numbers import plain, read_decimal
 from fairgauge.study.sides import named_side, usual_comparisons
 
 # Shares that are given as counts are rounded to so many parts, which sum to all of them.
@@ -31,9 +32,11 @@ class Grouping:
     against: str | None = None
     weigh: Sequence[str] = ()
     answering: str = ANY
+    share_error: str | None = None
+    share_source: str | None = None
 
 
-def read_attribute(typed: Grouping, *, share_error: str | None = None, share_source: str | None = None) -> Attribute:
+def read_attribute(typed: Grouping) -> Attribute:
     """Return the attribute, with what is planned to be compared.
 
     Raises:
@@ -47,14 +50,12 @@ def read_attribute(typed: Grouping, *, share_error: str | None = None, share_sou
         found = read_crossed(typed.crosses, typed.shares, typed.answering)
     else:
         found = read_groups(list(typed.groups), typed.attribute, typed.answering)
-    attribute = replace(
+    return replace(
         found,
-        share_error=share_error,
-        share_source=share_source or found.share_source,
+        share_error=typed.share_error,
+        share_source=typed.share_source or found.share_source,
         comparisons=_weighed(found, _planned(found, typed), typed.weigh),
     )
-    check_comparisons(attribute)
-    return attribute
 
 
 def _planned(attribute: Attribute, typed: Grouping) -> tuple[Comparison, ...] | None:
@@ -95,6 +96,39 @@ def _weighed(
         kept = found[places[0]]
         found[places[0]] = Comparison(kept.of, kept.against, weight)
     return tuple(found)
+
+
+def read_groups(typed: list[str], attribute: str, answering: str = ANY) -> Attribute:
+    """Read ``female=0.5`` (with its share of the population) or ``female``."""
+    names, numbers = [], []
+    for text in typed:
+        _check_share_mark("group", text)
+        name, equals, share = text.partition("=")
+        names.append(name)
+        numbers += [_share(name, share)] if equals else []
+    if len(names) < 2:
+        raise InvalidInput("group", ", ".join(typed) or "none", "give at least two groups, such as female and male")
+    if not numbers:
+        return Attribute(attribute, names, answering=answering)
+    if len(numbers) < len(names):
+        raise InvalidInput("group", ", ".join(typed), "give every group a share (female=0.5), or none")
+    if answering == ANY and Decimal("0.999") <= sum(numbers) <= Decimal("1.001"):
+        # What nothing is divided by may be rounded, and the last group makes up for it.
+        numbers[-1] = 1 - sum(numbers[:-1], Decimal(0))
+    return Attribute(attribute, names, tuple(map(plain, numbers)), answering=answering)
+
+
+def _share(name: str, typed: str) -> Decimal:
+    share = read_decimal(f"group {name}", typed)
+    if not 0 < share < 1:
+        raise InvalidInput(f"group {name}", typed, "must have a share above 0 and below 1")
+    return share
+
+
+def _check_share_mark(field: str, typed: str) -> None:
+    """Refuse ``female~0.5``, which would be taken for a name."""
+    if re.search(r"~\s*[\d.]+\s*$", typed):
+        raise InvalidInput(field, typed, "must have its share behind =, which is a guess unless all answer alike")
 
 
 def read_crossed(typed: Sequence[str], shares: Path | None = None, answering: str = ANY) -> Attribute:
@@ -164,7 +198,7 @@ def _read_factor(text: str) -> Attribute:
         raise InvalidInput("cross", text, "must be an attribute and its groups, such as sex=female,male")
     groups, numbers = [], []
     for one in listed.split(","):
-        check_share_mark("cross", one)
+        _check_share_mark("cross", one)
         mark = next((m for m in ":=" if m in one), "")
         group, _, share = one.rpartition(mark) if mark else (one, "", "")
         groups.append(group.strip())

@@ -6,17 +6,16 @@ from itertools import product
 import pytest
 
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
-from fairgauge.planning import tables
-from fairgauge.planning.tables import answering, goal_on, served_together, sharing, together
-from fairgauge.study import Attribute, Metric
+from fairgauge.planning import table_pairing
+from fairgauge.planning.table_pairing import best_tables, can_share, joint_table, shared_tables
+from fairgauge.study import Attribute, Metric, Question
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
 
 
-def wishes(*metrics: Metric, **more: object) -> list[Wish]:
-    return [Wish(metric, SEX, **more) for metric in metrics or (RECALL, FPR)]  # type: ignore[arg-type]
+def asked(*metrics: Metric, **more: object) -> list[Question]:
+    return [Question(metric, SEX, **more) for metric in metrics or (RECALL, FPR)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -25,37 +24,37 @@ def wishes(*metrics: Metric, **more: object) -> list[Wish]:
     [("1", "max", 2), ("2", "max", 1), ("4", "max", 1), ("4", None, 1), ("4", "0.03", 2)],
 )
 def test_the_total_decides(epsilon: str, spread: str | None, count: int):
-    found = answering(wishes(expect="0.9", spread=spread), Decimal(epsilon))
+    found = best_tables(asked(expect="0.9", spread=spread), Decimal(epsilon))
     assert len(found) == count
-    assert [n for one in found for n in one.wishes] == [0, 1]
+    assert [n for one in found for n in one.places] == [0, 1]
 
 
 def test_one_table_never_makes_a_question_worse():
-    (found,) = answering(wishes(expect="0.9", spread="max"), Decimal(4))
-    alone = answering(wishes(RECALL, expect="0.9", spread="max"), Decimal(4))[0]
+    (found,) = best_tables(asked(expect="0.9", spread="max"), Decimal(4))
+    alone = best_tables(asked(RECALL, expect="0.9", spread="max"), Decimal(4))[0]
     assert max(found.variances) < 2 * alone.variances[0] / 1.5
 
 
 def test_three_questions_are_two_and_one():
-    found = answering(wishes(RECALL, FPR, Metric("f1", 0, 1)), Decimal(4))
-    assert [one.wishes for one in found] == [(0, 1), (2,)]
+    found = best_tables(asked(RECALL, FPR, Metric("f1", 0, 1)), Decimal(4))
+    assert [one.places for one in found] == [(0, 1), (2,)]
 
 
 # Which of these share a table matters.
 MIXED = {"a": ("0.9", "0.05"), "b": ("0.5", "max"), "c": ("0.9", "0.05"), "d": ("0.5", "max")}
 
 
-def mixed(names: str) -> list[Wish]:
-    return [Wish(Metric(name, 0, 1), SEX, expect=MIXED[name][0], spread=MIXED[name][1]) for name in names]
+def mixed(names: str) -> list[Question]:
+    return [Question(Metric(name, 0, 1), SEX, expect=MIXED[name][0], spread=MIXED[name][1]) for name in names]
 
 
 def by_metric(names: str) -> dict[str, tuple[float, tuple[str, ...]]]:
     """Each metric's variance times the tables, and those it shares one with."""
-    found = sharing(mixed(names), Decimal(4))
+    found = shared_tables(mixed(names), Decimal(4))
     return {
-        names[place]: (len(found) * variance, tuple(sorted(names[n] for n in table.wishes)))
+        names[place]: (len(found) * variance, tuple(sorted(names[n] for n in table.places)))
         for table in found
-        for place, variance in zip(table.wishes, table.variances, strict=True)
+        for place, variance in zip(table.places, table.variances, strict=True)
     }
 
 
@@ -66,8 +65,8 @@ def test_the_best_two_share_a_table_in_whatever_order_they_come():
     pairs = [("ab", "cd"), ("ac", "bd"), ("ad", "bc")]
     sums = []
     for both in pairs:
-        alone = [answering(mixed(name), Decimal(4))[0].variances[0] for pair in both for name in pair]
-        tables_of = [together(mixed(pair), Decimal(4)) for pair in both]
+        alone = [best_tables(mixed(name), Decimal(4))[0].variances[0] for pair in both for name in pair]
+        tables_of = [joint_table(mixed(pair), Decimal(4)) for pair in both]
         shared = [v for table in tables_of if table is not None for v in table.variances]
         sums.append(sum(v / own for v, own in zip(shared, alone, strict=True)))
     best = pairs[sums.index(min(sums))]
@@ -76,40 +75,41 @@ def test_the_best_two_share_a_table_in_whatever_order_they_come():
 
 
 def test_more_than_eight_are_paired_with_their_neighbours_in_an_order_of_their_own(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tables, "_TRIED", 3)
+    monkeypatch.setattr(table_pairing, "_TRIED", 3)
     assert by_metric("abcd") == by_metric("dbca")
 
 
 def test_a_table_for_values_in_the_other_order_is_the_same_table():
-    one, other = (together(mixed(names), Decimal(2)) for names in ("ab", "ba"))
+    one, other = (joint_table(mixed(names), Decimal(2)) for names in ("ab", "ba"))
     assert one is not None
     assert other is not None
     assert one.variances == other.variances[::-1]
-    assert one.channel.axes == other.channel.axes[::-1]
-    for a, b in product(range(len(one.channel.axes[0])), range(len(one.channel.axes[1]))):
-        assert one.channel.row(1, a, b) == other.channel.row(1, b, a)
-    goals = [Goal.of(wish) for wish in mixed("ba")]
-    assert goal_on(goals, "centred", 0).variance(other.channel) == pytest.approx(other.variances[0], rel=1e-6)
+    first, second = one.questions[0].mechanism, other.questions[0].mechanism
+    assert first.axes == second.axes[::-1]
+    for a, b in product(range(len(first.axes[0])), range(len(first.axes[1]))):
+        assert first.row(1, a, b) == second.row(1, b, a)
+    for question, variance in zip(other.questions, other.variances, strict=True):
+        assert Goal.of(question).variance(second) == pytest.approx(variance, rel=1e-6)
 
 
 def test_only_gaps_of_two_known_groups_share_a_table():
-    assert served_together(wishes())
+    assert can_share(asked())
     three = Attribute("age", {"a": "0.2", "b": "0.3", "c": "0.5"}, answering="alike")
     for attribute in (three, Attribute("sex", ["female", "male"])):
-        assert not served_together([Wish(RECALL, attribute), Wish(FPR, attribute)])
-    assert not served_together(wishes(abstain=True))
-    assert together([*wishes(RECALL), Wish(FPR, three)], Decimal(2)) is None
-    assert together(wishes(), Decimal(2), design="laplace") is None
+        assert not can_share([Question(RECALL, attribute), Question(FPR, attribute)])
+    assert not can_share(asked(abstain=True))
+    assert joint_table([*asked(RECALL), Question(FPR, three)], Decimal(2)) is None
+    assert joint_table(asked(), Decimal(2), design="laplace") is None
 
 
 def test_fixed_clients_have_their_own():
-    found = together(wishes(), Decimal(2), design="uncentred")
+    found = joint_table(asked(), Decimal(2), design="uncentred")
     assert found is not None
-    assert (found.design, found.channel.symbols) == ("uncentred", 4)
+    assert (found.design, found.questions[0].mechanism.symbols) == ("uncentred", 4)
 
 
 def test_where_no_table_serves_both_each_has_its_own():
     """The program for unequal shares and means on both sides of the middle had no solution, and the study failed."""
     unequal = Attribute("sex", {"female": 0.6, "male": 0.4}, answering="alike")
-    wishes = [Wish(Metric(name, 0, 1), unequal, expect=mean) for name, mean in (("recall", "0.8"), ("fpr", "0.3"))]
-    assert [table.wishes for table in answering(wishes, Decimal(1))] in ([(0,), (1,)], [(0, 1)])
+    both = [Question(Metric(name, 0, 1), unequal, expect=mean) for name, mean in (("recall", "0.8"), ("fpr", "0.3"))]
+    assert [table.places for table in best_tables(both, Decimal(1))] in ([(0,), (1,)], [(0, 1)])

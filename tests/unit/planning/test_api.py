@@ -1,7 +1,4 @@
-"""Plans and designs as a scientist types them: each number once, and in the metric's units.
-
-Covers: fairgauge.planning.asking.
-"""
+"""Plans and designs as a scientist types them: each number once, and in the metric's units."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -14,9 +11,8 @@ from fairgauge import Attribute, Metric, design, plan
 from fairgauge.crowd import promised
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.wish import Wish
 from fairgauge.planning.search import plan_for
-from fairgauge.study import Release, Study
+from fairgauge.study import Question, Release, Study
 
 RECALL = Metric("recall", 0, 1)
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
@@ -27,39 +23,39 @@ SIMPLE = ["randomized-response"]
 @pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
 def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
     found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
-    goal = Goal.of(Wish(RECALL, SEX))
-    assert found == plan_for(goal, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE, attribute=SEX)
+    goal = Goal.of(Question(RECALL, SEX))
+    assert found["recall"] == plan_for(goal, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE, attribute=SEX)
 
 
 def test_a_float_is_the_decimal_that_it_prints_as():
-    assert design(RECALL, SEX, epsilon=0.1, design="randomized-response").epsilon == "0.1"
+    assert design(RECALL, SEX, epsilon=0.1, design="randomized-response")[0].epsilon == "0.1"
 
 
 def test_errors_are_in_the_units_of_the_metric():
     delay = Metric("delay", -10, 30)
     one, forty = (
-        plan(metric, SEX, clients=10_000, epsilon=1, detect=detect, designs=SIMPLE).rows[0]
+        plan(metric, SEX, clients=10_000, epsilon=1, detect=detect, designs=SIMPLE)[0].rows[0]
         for metric, detect in ((RECALL, 0.05), (delay, 2))
     )
     assert forty.error == pytest.approx(40 * (one.error or 0))
     assert forty.power == pytest.approx(one.power)
     assert forty.variance == one.variance
-    back = plan(delay, SEX, error=forty.error, epsilon="1", designs=SIMPLE).rows[0]
+    back = plan(delay, SEX, error=forty.error, epsilon="1", designs=SIMPLE)[0].rows[0]
     assert back.clients == pytest.approx(10_000, rel=2e-3)
 
 
 def test_by_default_the_target_is_the_gap():
     three = Attribute("age", ("young", "middle", "old"), (0.25, 0.25, 0.5), answering="alike")
-    assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
-    assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE).target == "gap"
-    assert design(RECALL, three, epsilon=1, design=SIMPLE[0]).target == "gap"
-    assert design(RECALL, SEX, epsilon=1, design=SIMPLE[0], target="means").target == "means"
+    assert plan(RECALL, SEX, clients=1000, epsilon=1, designs=SIMPLE)[0].target == "gap"
+    assert plan(RECALL, Attribute("sex", ("a", "b")), clients=1000, epsilon=1, designs=SIMPLE)[0].target == "gap"
+    assert design(RECALL, three, epsilon=1, design=SIMPLE[0])[0].target == "gap"
+    assert design(RECALL, SEX, epsilon=1, design=SIMPLE[0], target="means")[0].target == "means"
 
 
 def test_several_metrics_make_several_questions():
     found = design([RECALL, Metric("delay", 0, 40)], SEX, epsilon=1, design=SIMPLE[0], abstain=True)
     assert [question.metric.name for question in found] == ["recall", "delay"]
-    assert all(question.channel.abstain for question in found)
+    assert all(question.mechanism.abstain for question in found)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +83,7 @@ def test_wrong_types_and_swapped_arguments_are_told_in_one_line(arguments: Any, 
         ({"clients": None, "error": "tiny"}, "error=tiny: must be a number"),
         ({"expect": 2}, "expect=2: must be from 0 to 1"),
         ({"expect": "high"}, "expect=high: must be from 0 to 1"),
-        ({"target": "both"}, "target=both: must be gap or means"),
+        ({"target": "both"}, 'target=both: must be "gap" or "means"'),
         ({"clients": None}, "given=epsilon: give exactly two of epsilon, clients and error: the plan finds the third"),
     ],
 )
@@ -99,19 +95,19 @@ def test_bad_numbers_are_told_in_one_line(more: dict[str, Any], said: str):
 
 
 def test_a_plan_in_the_crowd_gives_the_release_that_a_study_says():
-    found = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, observed=0, designs=SIMPLE)
+    (found,) = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, observed=0, designs=SIMPLE)
     (row,) = found.rows
     assert row.crowd_epsilon is not None
     assert 0.49 < row.crowd_epsilon <= 0.5
     assert (row.epsilon or 0) > 3
     assert found.release == Release(10_000, "0.00000001", "0")
-    study = Study("Planned", [design(RECALL, SEX, epsilon=row.epsilon or 0, design=row.design)], release=found.release)
+    study = Study("Planned", design(RECALL, SEX, epsilon=row.epsilon or 0, design=row.design), release=found.release)
     kept = promised(study)
     assert kept is not None
     assert kept.number == row.crowd_epsilon
-    limited = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, local_limit=1.5, delta=1e-6, designs=SIMPLE)
+    (limited,) = plan(RECALL, SEX, clients=1e4, crowd_epsilon=0.5, local_limit=1.5, delta=1e-6, designs=SIMPLE)
     assert (limited.rows[0].epsilon, limited.release) == (1.5, Release(10_000, "0.000001", "0.5"))
-    assert plan(RECALL, SEX, clients=1e4, epsilon=1, designs=SIMPLE).release is None
+    assert plan(RECALL, SEX, clients=1e4, epsilon=1, designs=SIMPLE)[0].release is None
 
 
 @pytest.mark.parametrize(

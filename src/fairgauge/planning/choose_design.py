@@ -3,39 +3,30 @@
 Where shares are estimated, the interval of a gap pays for what is not known of shares and means.  A table of the least
 variance may tell these badly, and with few clients another table's interval is narrower.  With ever more clients the
 variance decides, so which is best depends on how many there are.
+
+Plans and designs both ask here, and nothing but the question, epsilon and the number of answers decides: so they have
+the same table, whichever interval a plan is read with.
 """
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel, tried_by_auto
-from fairgauge.errors import Impossible
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
+from fairgauge.errors import Impossible, InvalidInput
+from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.planning.widths import planned_width
+from fairgauge.study import Attribute
+from fairgauge.study.sides import side_name
 
 # What is reckoned with where nobody says how many will answer.
 USUAL_CLIENTS = 10_000
-# Designs whose variance is more than so many times the least are not compared by their intervals, which take a while.
-_SCREEN = 1.6
+# How often the interval that designs are compared by may miss the truth.
+_ALPHA = check_confidence(0.99)
 # Where a simpler design is as good as the best, it is the better choice.
 _AS_GOOD = 1.001
-
-
-@dataclass(frozen=True)
-class Size:
-    """How many answers a design is chosen for, and the interval that will be read from them.
-
-    Args:
-        answers: How many answers there will be; None where nobody said.
-        kind: Which interval; the usual one unless given.
-        alpha: How often it may miss the truth.
-    """
-
-    answers: float | None = None
-    kind: IntervalKind | None = None
-    alpha: float = 0.01
+# Comparisons whose weights are farther apart than this leave nothing to weigh.
+_MOST_WEIGHT = 100
 
 
 def chosen_by_width(goal: Goal) -> bool:
@@ -43,11 +34,15 @@ def chosen_by_width(goal: Goal) -> bool:
     return goal.target == "gap" and goal.groups == 2 and not goal.shares_known
 
 
-def serve(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, Channel]:
+def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) -> tuple[str, Channel]:
     """Return the design that serves a goal best, and its channel.
 
-    Guarantee: where intervals decide, no design whose variance is near the least has a narrower planned interval, but
-    for one part in a thousand.
+    Guarantee: where intervals decide, no design has a narrower planned interval, but for one part in a thousand.
+
+    Args:
+        goal: What is to be estimated.
+        epsilon: The privacy loss of one answer.
+        answers: How many answers there will be; 10,000 where nobody said.
 
     Raises:
         InvalidInput: If epsilon is outside what a table can hold.
@@ -63,21 +58,40 @@ def serve(goal: Goal, epsilon: Decimal, size: Size | None = None) -> tuple[str, 
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    variances = {name: goal.by(name).variance(channel) for name, channel in channels.items()}
-    least = min(variances.values())
-    near = [name for name, variance in variances.items() if variance <= _SCREEN * least]
-    size = size or Size()
-    answers, kind = size.answers or USUAL_CLIENTS, size.kind or kind_of(DEFAULT)
     widths: dict[str, float] = {}
-    for name in near:
+    for name, channel in channels.items():
         # Two designs may end in one table, and reading it takes a while.
-        same = (other for other in widths if channels[other] == channels[name] and CENTRED not in (other, name))
+        same = (other for other in widths if channels[other] == channel and CENTRED not in (other, name))
         known = next(same, None)
-        widths[name] = (
-            widths[known] if known else planned_width(goal.by(name), channels[name], answers, kind, size.alpha)
-        )
+        widths[name] = widths[known] if known else _width(goal.by(name), channel, answers or USUAL_CLIENTS)
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
+
+
+def _width(goal: Goal, channel: Channel, answers: float) -> float:
+    return planned_width(goal, channel, answers, kind_of(DEFAULT), _ALPHA)
+
+
+def check_comparisons(attribute: Attribute) -> None:
+    """Refuse comparisons that no table can be made for: one that is there twice, or weights that are too far apart.
+
+    Raises:
+        InvalidInput: If there are such.
+    """
+    planned = attribute.comparisons or ()
+    seen = set[frozenset[tuple[str, ...]]]()
+    for one in planned:
+        sides = frozenset([tuple(one.of), tuple(one.against)])
+        if sides in seen:
+            name = " and ".join(side_name(attribute, side) for side in (one.of, one.against))
+            raise InvalidInput("comparisons", name, "must be there once, in one order")
+        seen.add(sides)
+    weights = [Decimal(1 if one.weight is None else one.weight) for one in planned]
+    if weights and max(weights) > _MOST_WEIGHT * min(weights):
+        rule = (
+            f"must be at most {_MOST_WEIGHT:,} times the smallest: of what matters less nothing would be left to weigh"
+        )
+        raise InvalidInput("weigh", max(weights), rule)
 
 
 def choice_sentence(goal: Goal, design: str, answers: float | None) -> str | None:

@@ -1,0 +1,172 @@
+"""The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from fairgauge.designs import AUTO
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.planning.crowd import plan_in_crowd, read_aim
+from fairgauge.planning.input import Metrics, ask
+from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.table_pairing import designed
+from fairgauge.study import Attribute, Number, Question, Study
+from fairgauge.study.numbers import as_count, as_epsilon, as_number
+
+
+def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
+    metric: Metrics,
+    attribute: Attribute,
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    target: str | None = None,
+    abstain: bool = False,
+    abstaining: Number | None = None,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    observed: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    weights: Mapping[str, Number] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Return what each design needs or reaches, given two of clients, epsilon and error: a plan for each metric.
+
+    Clients and a crowd epsilon will do, too.
+
+    Guarantee: the best design of each is what :func:`design` takes for the same epsilon and clients.
+
+    Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
+    (:class:`~fairgauge.planning.result.PlanRow`).
+
+    Args:
+        metric: What is measured; several metrics are planned as the questions of one study, which share its answers.
+        attribute: How people are grouped, with their shares of the population, and how often they answer.
+        clients: How many will answer.
+        epsilon: The privacy loss of one answer.
+        error: The half-width of the interval.
+        confidence: How often the interval is to hold the truth.
+        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        target: ``"gap"``, which is the default, or ``"means"``.
+        abstain: Whether people may prefer not to say.
+        abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
+        detect: A gap whose chance of being noticed shall be given too.
+        crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
+            see only its counts.  The largest local epsilon that keeps it is found; see ``Plan.release``.
+        delta: The crowd's delta; the smaller of 1e-8 and a tenth of one in the number of clients unless given.
+        observed: The part of the answers that a reader may know or have made up; a half unless given.
+        local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
+        designs: Which designs to compare; all that serve unless given.
+        weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        progress: Called with the name of each design before it is worked out.
+
+    Raises:
+        InvalidInput: If not exactly two of the three are given, or something is of another type or out of range.
+
+    >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+    >>> found = plan(recall, sex, clients=200_000, epsilon=1, designs=["randomized-response"])
+    >>> round(found["recall"].rows[0].error, 4)
+    0.0222
+    >>> both = plan([recall, Metric("fpr", 0, 1)], sex, clients=400_000, epsilon=1, designs=["randomized-response"])
+    >>> round(both["fpr"].rows[0].error, 4)
+    0.0222
+    """
+    questions = ask(
+        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
+        weights=weights,
+    )  # fmt: skip
+    asked: dict[str, Any] = {
+        "clients": None if clients is None else as_count("clients", clients),
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "error": None if error is None else as_number("error", error),
+        "confidence": confidence,
+        "interval": interval,
+        "detect": None if detect is None else as_number("detect", detect),
+    }
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "observed": observed, "local_limit": local_limit})
+    if aim is None:
+        return plan_questions(questions, **asked, designs=designs, progress=progress)
+    if len(questions) > 1:
+        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
+    if epsilon is not None or error is not None:
+        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes the place of epsilon and error: leave them out")
+    return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)
+
+
+def design(  # noqa: PLR0913 - what is known beforehand, each by its name
+    metric: Metrics,
+    attribute: Attribute,
+    *,
+    epsilon: Number,
+    target: str | None = None,
+    design: str = AUTO,
+    expect: Number | Mapping[str, Number] | None = None,
+    spread: Number | Mapping[str, Number] | None = None,
+    abstain: bool = False,
+    abstaining: Number | None = None,
+    clients: Number | None = None,
+    weights: Mapping[str, Number] | None = None,
+) -> tuple[Question, ...]:
+    """Return the questions that ask for a metric, or for several, by an attribute: what a study is made of.
+
+    Each has the mechanism that serves it best; one answers two questions at once where that is the least error in all.
+
+    Guarantee: the mechanism's exact epsilon, computed from its integers, is at most the epsilon asked for.
+
+    Args:
+        metric: What is measured: a metric, or several.
+        attribute: How people are grouped, with their shares of the population, and how often they answer.
+        epsilon: The privacy loss of one answer.
+        target: ``"gap"``, which is the default, or ``"means"``.
+        design: The design's name; ``"auto"`` takes the best.
+        expect: The overall mean to reckon with; a wrong guess costs precision, never truth.  Of several, by name.
+        spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
+        abstain: Whether people may prefer not to say.
+        abstaining: The part of people who will have nothing to say, whom the channel is made for; a tenth where they
+            may abstain, unless given.
+        clients: How many will answer.  For a gap whose shares are estimated it decides which design has the narrowest
+            interval; 10,000 unless given.
+        weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+
+    Raises:
+        InvalidInput: If something is of another type or out of range.
+        Impossible: If no design reaches it.
+
+    >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
+    >>> (question,) = design(recall, sex, epsilon=0.5, design="randomized-response")
+    >>> question.epsilon, question.target
+    ('0.5', 'gap')
+    >>> Study("Recall by sex", design(recall, sex, epsilon=0.5, design="randomized-response")).questions == (question,)
+    True
+    """
+    questions = ask(
+        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
+        weights=weights,
+    )  # fmt: skip
+    count = None if clients is None else as_count("clients", clients)
+    return designed(questions, as_epsilon(epsilon), design=design, clients=count)
+
+
+def make_study(
+    title: str, questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, **terms: Any
+) -> Study:
+    """Design questions, and return the study of them with these terms; its ``planned`` answers decide on the design.
+
+    Raises:
+        InvalidInput: If something is out of range.
+        Impossible: If no design reaches it.
+    """
+    made = designed(questions, epsilon, design=design, clients=terms.get("planned"))
+    study = Study(title, made, **terms)
+    study.check_privacy()
+    return study
