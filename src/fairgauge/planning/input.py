@@ -49,6 +49,12 @@ def ask(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Q
     Raises:
         InvalidInput: If something is of another type or out of range, or would change nothing.
     """
+    found = _asked(metric, attribute, **known)
+    _check_weights("weights", list(known.get("weights") or ()), found)
+    return found
+
+
+def _asked(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Question]:
     metrics = list(metric) if isinstance(metric, list | tuple) else [metric]
     if not metrics:
         raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
@@ -73,10 +79,14 @@ def ask(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Q
     check_comparisons(attribute)
     if symbols is not None and len(attribute.groups) <= FEW:
         raise InvalidInput("symbols", symbols, f"is for {FEW + 1} and more groups: others have the best table")
-    if any(weight is not None for weight in weights) and not any(map(can_share, combinations(found, 2))):
-        rule = "is for several metrics that can share a table: the gaps of two groups that answer alike"
-        raise InvalidInput("weights", ", ".join(known.get("weights") or ()), rule)
     return found
+
+
+def _check_weights(field: str, given: Sequence[str], questions: Sequence[Question]) -> None:
+    """Refuse weights that would change nothing."""
+    if given and not any(map(can_share, combinations(questions, 2))):
+        rule = "is for several metrics that can share a table: the gaps of two groups that answer alike"
+        raise InvalidInput(field, ", ".join(given), rule)
 
 
 def _by_metric(field: str, given: Any, metrics: Sequence[Metric]) -> list[Any]:
@@ -100,7 +110,8 @@ def read_questions(metrics: Sequence[str], attribute: Attribute, **typed: Unpack
     if len({metric.name for metric in read}) < len(read):
         names = [metric.name for metric in read]
         raise InvalidInput("metric", next(name for name in names if names.count(name) > 1), "must be given once")
-    return ask(
+    weights = typed.get("metric_weight") or ()
+    found = _asked(
         read,
         attribute,
         target=typed.get("target"),
@@ -108,9 +119,11 @@ def read_questions(metrics: Sequence[str], attribute: Attribute, **typed: Unpack
         abstaining=typed.get("abstaining"),
         expect=read_by_metric("expect", read, typed.get("expect") or ()),
         spread=read_by_metric("spread", read, typed.get("spread") or ()),
-        weights=read_weights(read, typed.get("metric_weight") or ()),
+        weights=read_weights(read, weights),
         symbols=typed.get("symbols"),
     )
+    _check_weights("metric-weight", weights, found)
+    return found
 
 
 def read_terms(**typed: Any) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def test_a_device_is_written_to_and_stays_a_device(fairgauge: Run):
         ([*BASE, *KNOWN, *RECALL, "--design", "best"], "design=best: must be one of auto, randomized-response"),
         ([*BASE, *KNOWN, *RECALL, "--epsilon", "-1"], "epsilon=-1: must be above 0"),
         ([*BASE, *KNOWN, *RECALL, "--title", ""], "title='': must be text of 1 to 200 characters"),
-        ([*BASE, *KNOWN, *RECALL, *RECALL], "questions[1]=recall by sex: must be asked once"),
+        ([*BASE, *KNOWN, *RECALL, *RECALL], "metric=recall: must be given once"),
         ([*BASE, *KNOWN, *RECALL, "--opens", "tomorrow"], "opens=tomorrow: must be a moment in UTC"),
         ([*BASE, "--group", "a=0.5", *RECALL], "group=a=0.5: give at least two"),
         ([*BASE, *KNOWN], "metric=none: give at least one, such as recall:0:1"),

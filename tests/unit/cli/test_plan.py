@@ -115,7 +115,7 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
     [
         ([*TERMS, "--interval", "wald"], "interval=wald: must be one of population, anytime, normal"),
         ([*TERMS, "--confidence", "1.5"], "confidence=1.5: must be from 0.5 to below 1"),
-        ([*TERMS, "--target", "both"], "target=both: must be gap or means"),
+        ([*TERMS, "--target", "both"], 'target=both: must be "gap" or "means"'),
         ([*TERMS, "--error", "0.01"], "given=epsilon, clients, error: give exactly two of"),
         ([*TERMS, "--detect", "nan"], "detect=nan: must be 0 or above"),
         ([*TERMS, "--plot", "plan.gif"], "plot=plan.gif: must end in .svg, .png, .pdf"),
