@@ -17,6 +17,7 @@ from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.reports.about import counted
 from fairgauge.reports.particulars import Particulars, SealNote, check_asked
+from fairgauge.reports.response import any_sentence
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count
@@ -79,6 +80,9 @@ def report(
     out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} {counted(document)}"))
     for question, told in zip(document.asked, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
+    holds = any_sentence(zip(document.asked, found.questions, strict=True))
+    if holds is not None:
+        out.print(holds)
 
 
 def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
-from fairgauge.reports.panels import left_out_sentence, shown_gaps
+from fairgauge.reports.panels import left_out_sentence, shown_gaps, shown_response
+from fairgauge.reports.response import any_sentence
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
 from fairgauge.reports.words import sentences
 from fairgauge.study import Study
@@ -138,8 +139,9 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
         about = f" by {question.attribute}: {question.answers:,} {counted}"
         out.print(Text.assemble((question.metric, "bold"), about))
         gaps = [(f"{a} - {b}", gap) for (a, b), gap in shown_gaps(question)]
-        others = list(question.rows())[len(question.gaps) :]
-        rows = [[name, *_shown(interval)] for name, interval in (*gaps, *others)]
+        others = list(question.rows())[len(question.gaps) : -len(question.response) or None]
+        answered = [(f"response of {a} / {b}", ratio) for (a, b), ratio in shown_response(question)]
+        rows = [[name, *_shown(interval)] for name, interval in (*gaps, *others, *answered)]
         if rows:
             show_table("", "estimate", "low", "high", rows=rows)
         if any(interval.cut for _, interval in question.rows()):
@@ -151,6 +153,9 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))
+    holds = any_sentence(zip(study.asked, estimate.questions, strict=True))
+    if holds is not None:
+        out.print(holds)
     out.print(f"Intervals: {estimate.guarantee}.")
 
 

@@ -35,6 +35,8 @@ from fairgauge.goals.inputs import Matrix, Vector
 
 # Honest answers fall below this less often than this.
 SUSPICIOUS = 1e-3
+# Below this nothing is estimated: once in a million honest studies.
+IMPOSSIBLE = 1e-6
 LEAST = 1e-12
 
 # How much of the answers each part gets, and how many ways to split are averaged.

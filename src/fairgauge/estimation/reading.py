@@ -4,7 +4,7 @@ import math
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
+from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import (
     DEFAULT,
     SITE_DEFAULT,
@@ -18,6 +18,7 @@ from fairgauge.estimation.p_values import p_values
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.readers import reader_of
+from fairgauge.estimation.response import response_ratios
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.sites.reading import estimate_sites
@@ -103,39 +104,65 @@ def _question(
         )  # fmt: skip
     alpha, kind, tolerance = asked
     estimands = estimands_of(question)
+    fit = fit_p_value(estimands.decoder.rows, own, name=f"{study.digest} {index}")
+    pairs = pair_names(question)
+    if fit < IMPOSSIBLE:
+        return QuestionEstimate(
+            metric.name, question.attribute.name, names, sum(own), {}, {}, None, {}, None, {}, fit, None,
+            (Told.of("caution.impossible", p=Numeral(f"{fit:.2g}")),), untold_gaps=tuple(pairs.values()),
+        )  # fmt: skip
     # What was planned for the whole study is shared by its tables, before any answer.
     planned = None if study.planned is None else max(1, study.planned // len(study.tables))
     reader = reader_of(kind)(estimands, counts_of(own), planned)
     teller = Teller(reader, names, alpha)
-    means = {group: _level(metric, mean) for group, mean in teller.means().items()}
+    read = teller.means()
+    means = {group: _level(metric, mean) for group, mean in read.items()}
     margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
-    pairs = pair_names(question)
     gaps = teller.gaps(pairs)
+    named = {pairs[pair]: gap.scaled(metric.scale).within(*_gap_bounds(metric)) for pair, gap in gaps.items()}
+    said: list[str] = []
+    if _contradict(named, means | margins):
+        read, means, margins = {}, {}, {}
+        said.append(Told.of("caution.contradict"))
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
     told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
-    fit = fit_p_value(estimands.decoder.rows, own, name=f"{study.digest} {index}")
+    response = {pairs[pair]: ratio for pair, ratio in response_ratios(reader, question.attribute, alpha).items()}
+    if question.attribute.known_shares is not None and any(
+        not ratio.low <= 1 <= ratio.high for ratio in response.values()
+    ):
+        said.append(Told.of("caution.not-alike"))
     return QuestionEstimate(
         metric=metric.name,
         attribute=question.attribute.name,
         groups=names,
         answers=sum(own),
-        gaps={pairs[pair]: gap.scaled(metric.scale).within(*_gap_bounds(metric)) for pair, gap in gaps.items()},
+        gaps=named,
         means=means,
         overall=None if overall is None else _level(metric, overall),
         shares={group: share.within(0, 1) for group, share in shares.items()},
         answered=None if answered is None else answered.within(0, 1),
         p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
-        sensitivity=sensitivity_of(reader, question, gaps, part=sum(own) / tally.total) if gaps else None,
+        sensitivity=sensitivity_of(
+            reader,
+            question,
+            gaps,
+            {names.index(group): mean for group, mean in read.items()},
+            part=sum(own) / tally.total,
+        )
+        if gaps
+        else None,
         warnings=(
             *teller.warnings,
+            *said,
             *_cautions(question, sum(own), kind, fit, means | margins),
             *(_of_those_who_answer(question) if gaps or means else ()),
-            *_ruled_out(metric, {pairs[pair]: gap for pair, gap in gaps.items()}, means | margins, overall),
+            *_ruled_out(metric, named, means | margins, overall),
         ),
         margins=margins,
         untold_gaps=tuple(name for pair, name in pairs.items() if pair not in gaps),
         impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
+        response=response,
     )
 
 
@@ -158,14 +185,17 @@ def _gap_bounds(metric: Metric) -> tuple[float, float]:
     return -reach, reach
 
 
+def _contradict(gaps: dict[tuple[str, str], Interval], means: dict[str, Interval]) -> bool:
+    """Tell whether a gap has nothing in its interval that the intervals of both means allow."""
+    told = [(gap, means[a], means[b]) for (a, b), gap in gaps.items() if a in means and b in means]
+    return any(gap.high < a.low - b.high or gap.low > a.high - b.low for gap, a, b in told)
+
+
 def _ruled_out(
     metric: Metric, gaps: dict[tuple[str, str], Interval], means: dict[str, Interval], overall: Interval | None
 ) -> list[str]:
     """Return a sentence for each number whose average score is a value that the answers as a whole do not allow."""
-    numbers = [
-        (Told.of("caution.gap", first=a, second=b), gap.scaled(metric.scale).within(*_gap_bounds(metric)))
-        for (a, b), gap in gaps.items()
-    ]
+    numbers = [(Told.of("caution.gap", first=a, second=b), gap) for (a, b), gap in gaps.items()]
     numbers += [(Told.of("caution.mean", group=group), mean) for group, mean in means.items()]
     numbers += [] if overall is None else [(Told.of("caution.overall"), _level(metric, overall))]
     return [

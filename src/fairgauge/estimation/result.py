@@ -1,6 +1,5 @@
 """What an estimate says: numbers with intervals in the metric's own units, and sentences where there is no number."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.kinds import any_kind_of
+from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
 from fairgauge.study import Question
@@ -20,19 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far the gap could be off for reasons that no interval covers, in the metric's units.
+    """How far the gap could be off at most for reasons that no interval covers, in the metric's units.
 
     Args:
-        share_error: How far the gap moves if a known share is off by 0.01, the others making up for it; None where
-            shares are estimated.
-        share_error_is_bound: True if the means are not identified, so that this is the most it could be.
-        forged: How far forging 1 % of the answers could move the gap; None if there is no limit.
-        share_gap: Which gap moves that far with a share.
+        share_error: The most that the gap moves if each known share is off by up to 0.01; None where shares are
+            estimated.
+        forged: The most that the gap moves if 1 % of the answers are forged; None if there is no limit.
+        share_gap: Which gap moves that far with shares.
         forged_gap: Which gap moves that far with forged answers.
     """
 
     share_error: float | None
-    share_error_is_bound: bool
     forged: float | None
     share_gap: tuple[str, str] | None = None
     forged_gap: tuple[str, str] | None = None
@@ -40,9 +38,7 @@ class Sensitivity:
     def to_dict(self) -> dict[str, Any]:
         """Return the sensitivity for JSON."""
         return {
-            "gap_moves_per_0.01_of_share": None if self.share_error == math.inf else self.share_error,
-            "share_error_without_limit": self.share_error == math.inf,
-            "share_error_is_bound": self.share_error_is_bound,
+            "gap_moves_per_0.01_of_share": self.share_error,
             "gap_moves_per_0.01_forged": self.forged,
             "share_gap": None if self.share_gap is None else list(self.share_gap),
             "forged_gap": None if self.forged_gap is None else list(self.forged_gap),
@@ -71,6 +67,8 @@ class QuestionEstimate:
         impact_ratio: The smallest mean over the largest, where all means are told and none is near zero.
         margins: The mean of each group of the attributes that cross, over all groups of the others.
         untold_gaps: What the study compares and these answers do not tell.
+        response: How many times as often the first side of a comparison answered as the second, if the shares that the
+            study states are those of the population.  All of them hold together.
     """
 
     metric: str
@@ -89,6 +87,7 @@ class QuestionEstimate:
     impact_ratio: Interval | None = None
     margins: dict[str, Interval] = field(default_factory=dict)
     untold_gaps: tuple[tuple[str, str], ...] = ()
+    response: dict[tuple[str, str], Interval] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gaps", Told(self.gaps, self._no_gap))
@@ -100,6 +99,14 @@ class QuestionEstimate:
     def headline(self) -> Headline:
         """The gap to speak of, and what can be said of it."""
         return headline_of(self.gaps, self.p_values, answers=self.answers, untold=len(self.untold_gaps))
+
+    @property
+    def tipping(self) -> float | None:
+        """By which factor the odds of answering must differ within a group so that the headline's sign could turn."""
+        gap = self.headline.interval
+        if gap is None or self.sensitivity is None:
+            return None  # sites count everyone
+        return tipping_factor(gap)
 
     def gap(self, first: str, second: str) -> Interval:
         """Return how much higher the first group's mean is than the second's; a margin is a group too.
@@ -160,6 +167,8 @@ class QuestionEstimate:
             "impact_ratio": None if self.impact_ratio is None else self.impact_ratio.to_dict(),
             "shares": _named(self.shares),
             "answered": None if self.answered is None else self.answered.to_dict(),
+            "response_ratios": [{"groups": list(pair), **ratio.to_dict()} for pair, ratio in self.response.items()],
+            "tipping_factor": self.tipping,
             "fit_p_value": self.fit,
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "warnings": list(self.warnings),
@@ -179,6 +188,8 @@ class QuestionEstimate:
             yield f"share of {group}", share
         if self.answered is not None:
             yield "answered", self.answered
+        for (first, second), ratio in self.response.items():
+            yield f"response of {first} / {second}", ratio
 
 
 @dataclass(frozen=True)
@@ -253,12 +264,16 @@ class Estimate:
         """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
         devices = [asked.attribute for asked in self.asked if isinstance(asked, Question)]
         alike = {attribute.name for attribute in devices if attribute.known_shares is not None}
+        conditions = bool(alike) or any(q.response for q in self.questions)
         for q in self.questions:
-            assumed = {"condition": "IF all groups answered equally often" if q.attribute in alike else ""}
+            stated = set(map(id, q.response.values()))
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
                 numbers = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-                yield about | numbers | (assumed if alike else {})
+                assumed = "IF all groups answered equally often" if q.attribute in alike else ""
+                if id(interval) in stated:
+                    assumed = "IF the stated shares are those of the people"
+                yield about | numbers | ({"condition": assumed} if conditions else {})
 
     def __str__(self) -> str:
         lines = []

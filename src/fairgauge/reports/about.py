@@ -106,7 +106,10 @@ def _about_shares(question: Question) -> str:
     listed = ", ".join(f"{group} {share}" for group, share in zip(attribute.groups, attribute.shares, strict=True))
     source = f" ({attribute.share_source})" if attribute.share_source else ", from a source that is not stated"
     if attribute.known_shares is None:
-        return f"{estimated} The shares that the study states{source} only helped to make its table: {listed}."
+        return (
+            f"{estimated} The shares that the study states{source} helped to make its table, and how often groups "
+            f"answered beside each other is measured by them: {listed}."
+        )
     if attribute.share_error is not None:
         return (
             f"All groups answered equally often, and their shares by {attribute.name} are known to "

@@ -12,6 +12,7 @@ from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.crowd import crowd_view
 from fairgauge.reports.particulars import NAME, Particulars, stated
+from fairgauge.reports.response import any_sentence
 from fairgauge.reports.sites import about_sentence, asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
@@ -59,6 +60,7 @@ def render_report(
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
             questions=shown,
+            holds=any_sentence(zip(study.asked, estimate.questions, strict=True)),
             said=said,
             facts=facts(study, tally.total, said),
             seal_facts=seal_facts(study, said),

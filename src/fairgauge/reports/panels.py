@@ -35,6 +35,11 @@ def shown_gaps(found: QuestionEstimate, most: int = MOST_GAPS) -> list[tuple[Pai
     return sorted(found.gaps.items(), key=lambda named: -abs(named[1].estimate))[:most]
 
 
+def shown_response(found: QuestionEstimate) -> list[tuple[Pair, Interval]]:
+    """Return how often groups answered beside each other, for the gaps that are shown."""
+    return [(pair, found.response[pair]) for pair, _ in shown_gaps(found) if pair in found.response]
+
+
 def left_out_sentence(found: QuestionEstimate) -> str | None:
     """Return how many gaps are not shown, and whether any of them is clear; None if all are."""
     shown = dict(shown_gaps(found))

@@ -95,5 +95,5 @@ def _intervals(axes: "Axes", rows: list[tuple[str, Interval]]) -> None:
         axes.plot([interval.low, interval.high], [place, place], color="#cfe0ec", linewidth=6, solid_capstyle="butt")
         axes.plot(interval.estimate, place, "o", color=_COLOUR)
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)

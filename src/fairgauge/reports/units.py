@@ -33,6 +33,17 @@ class Unit:
         number = size * self.factor
         return self.after(f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}")
 
+    def most(self, size: float) -> str:
+        """Return an upper bound with its unit: to three digits, rounded up.
+
+        >>> points = Unit(100, "point")
+        >>> points.most(0.03991), points.most(0.04), Unit(1, "").most(1234.5)
+        ('4 points', '4 points', '1,240')
+        """
+        number = size * self.factor
+        step = 10.0 ** (math.floor(math.log10(number)) - 2) if number > 0 else 1.0
+        return self.of(math.ceil(round(number / step, _MEANT - 3)) * step / self.factor)
+
     def after(self, text: str) -> str:
         """Return a number as written, with the unit behind it."""
         return Told.of(f"unit.{self.word}", count=text) if self.word else Numeral(text)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
+from fairgauge.estimation.tipping import gap_bounds
 from fairgauge.languages import PLAIN, Numeral, Told, Voice
 from fairgauge.reports.figures import (
     Bar,
@@ -20,7 +21,16 @@ from fairgauge.reports.figures import (
     shrinking_figure,
 )
 from fairgauge.reports.naming import speaking_of
-from fairgauge.reports.panels import Panel, gap_panels, left_out_sentence, mean_panels, minus, shown_gaps
+from fairgauge.reports.panels import (
+    Panel,
+    gap_panels,
+    left_out_sentence,
+    mean_panels,
+    minus,
+    shown_gaps,
+    shown_response,
+)
+from fairgauge.reports.response import factor_down
 from fairgauge.reports.sites import protected_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
@@ -29,6 +39,7 @@ from fairgauge.reports.words import (
     NO_SITE_RATIO,
     Asked,
     Verdict,
+    answering_sentences,
     fit_sentence,
     forging_sentence,
     if_alike,
@@ -93,6 +104,8 @@ class QuestionView:
     means: Markup | None
     ratio: str
     stated: tuple[str, ...]
+    response: tuple[str, ...]
+    tipping: Markup | None
     forging: str | None
     moves: Markup | None
     moved: str
@@ -154,6 +167,8 @@ def question_view(
         means=_means(question, found, sure, voice),
         ratio=tell(ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO)),
         stated=tuple(map(tell, share_sentences(question, found))),
+        response=tuple(map(tell, answering_sentences(question, found))),
+        tipping=_tipping(question, found),
         forging=_told(forging_sentence(question, found), voice),
         moves=_moves(question, found),
         moved=_far(found),
@@ -269,6 +284,7 @@ def _numbers(question: Asked, found: QuestionEstimate, voice: Voice) -> list[Num
     rows += [(Told.of("table.share", group=group), share, alone) for group, share in found.shares.items()]
     if found.answered is not None:
         rows.append((Told.of("table.answered"), found.answered, alone))
+    rows += [(Told.of("table.response", first=a, second=b), ratio, alone) for (a, b), ratio in shown_response(found)]
     return [_number(*row, voice) for row in rows]
 
 
@@ -333,15 +349,30 @@ def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     unit = unit_of(question.metric)
     # Of several gaps each of these is about the one that it moves most, and so is the interval: the widest.
     sizes = [("the interval", max(each.high - each.low for each in found.gaps.values()) / 2)]
-    sizes += (
-        []
-        if moves.share_error is None or math.isinf(moves.share_error)
-        else [("a share wrong by 0.01", moves.share_error)]
-    )
+    sizes += [] if moves.share_error is None else [("shares wrong by 0.01", moves.share_error)]
     sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
     bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
     said = "; ".join(f"{label} {size}" for label, _, size in bars)
     return moves_figure(bars, description=f"How far {_far(found)} could be off: {said}.")
+
+
+def _tipping(question: Asked, found: QuestionEstimate) -> Markup | None:
+    """Draw the headline's gap with odds of answering that differ: not at all, to half of what turns it, more."""
+    gap, turns = found.headline.interval, found.tipping
+    if gap is None or turns is None:
+        return None
+    unit, bars = unit_of(question.metric), []
+    for factor in (1.0, (1 + turns) / 2, turns, 2 * turns - 1):
+        told = gap_bounds(gap, factor)
+        bars.append(
+            Bar(
+                "as measured" if factor == 1 else f"factor {factor_down(factor)}",
+                told.scaled(unit.factor),
+                _said(told, unit),
+            )
+        )
+    said = "; ".join(f"{bar.label} {bar.said}" for bar in bars)
+    return interval_figure(bars, marks=Marks(zero=True), description=f"The gap, if odds of answering differ: {said}.")
 
 
 def _far(found: QuestionEstimate) -> str:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
-from fairgauge.estimation.fit import SUSPICIOUS
+from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.headline import Kind
 from fairgauge.languages import PLAIN, Numeral, Told
+from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
 from fairgauge.study.site import SiteMetric
@@ -53,6 +54,8 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     if found.answers == 0:
         none = "sites.empty" if isinstance(question, SiteMetric) else f"verdict.none{still}"
         return Verdict(main.kind, Told.of(none))
+    if found.fit is not None and found.fit < IMPOSSIBLE:
+        return Verdict(main.kind, Told.of("verdict.impossible", metric=name))
     if main.interval is None or main.groups is None:
         return Verdict(main.kind, Told.of("verdict.untold", metric=name))
     unit, interval, (first, second) = unit_of(question.metric), main.interval.shown, main.groups
@@ -143,12 +146,14 @@ def share_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
     if attribute.share_error is not None:
         said.append(Told.of("shares.allowed", error=Numeral(attribute.share_error)))
         key = "shares.wrong-more"
-    far = Told.of("shares.no-limit")
-    if moves.share_error != math.inf:
-        by = "shares.up-to" if moves.share_error_is_bound else "shares.by"
-        far = Told.of(by, size=unit.of(moves.share_error))
-    said.append(Told.of(key, size=Numeral("0.01"), gap=_which(moves.share_gap), far=far))
+    said.append(Told.of(key, size=Numeral("0.01"), gap=_which(moves.share_gap), far=unit.most(moves.share_error)))
     return said
+
+
+def answering_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+    """Return how often groups answered beside each other, and what it would take within a group to turn the sign."""
+    turns = tipping_sentences(question, found)
+    return response_sentences(question, found) + [if_alike(question, said, found.headline.groups) for said in turns]
 
 
 def forging_sentence(question: Asked, found: QuestionEstimate) -> str | None:
@@ -158,7 +163,7 @@ def forging_sentence(question: Asked, found: QuestionEstimate) -> str | None:
         return None
     far = Told.of("shares.no-limit")
     if moves.forged is not None:
-        far = Told.of("shares.up-to", size=unit.of(moves.forged))
+        far = Told.of("shares.up-to", size=unit.most(moves.forged))
     return Told.of("shares.forged", part=part_of_hundred(0.01), gap=_which(moves.forged_gap), far=far)
 
 
@@ -281,6 +286,7 @@ def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> l
     if main.interval is None:
         return said if found.answers and not found.warnings else []
     said += share_sentences(question, found)
+    said += answering_sentences(question, found)
     if estimate.tolerance is not None:
         compared = tolerance_sentence(question, found, estimate.tolerance)
         said += [] if compared is None else [compared]

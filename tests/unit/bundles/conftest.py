@@ -30,7 +30,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Served:
     async def make() -> str:
         async with open_desk(f"sqlite:///{place / 'gauge.db'}", place) as desk:
             await desk.publish(STUDY)
-            lines = [answer_bytes(STUDY.digest, (n * 7919).to_bytes(16), n % 3) for n in range(3000)]
+            lines = [answer_bytes(STUDY.digest, (n * 7919).to_bytes(16), n % 4) for n in range(3000)]
             await desk.batch(STUDY, lines)
             assert (await desk.get(f"/studies/{STUDY.digest}/bundle")).status_code == 404
             await desk.post(f"/studies/{STUDY.digest}/close")

@@ -55,8 +55,8 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     )
     assert "IF both answered equally often: The gap is beyond the tolerance of ±5 points." in done.out
     assert "IF both answered equally often: That the gap is within ±0.05 has p-value" in done.out
-    assert "A share that is wrong by 0.01 would move the gap between female and male by 1.18 points." in done.out
-    assert "Forging 1 % of the answers could move the gap between female and male by up to 5" in done.out
+    assert "Shares that are each wrong by up to 0.01 could move the gap between female and male by up to 1." in done.out
+    assert "Forging 1 % of the answers could move the gap between female and male by up to 10" in done.out
     assert lines[-1] == (
         "Intervals: 0.99 confidence; "
         "holds for the population that clients are drawn from, however many answered, at one look; "
@@ -138,7 +138,9 @@ def test_forgers_without_limit_are_said_to_be(fairgauge: Run, elsewhere: Path):
 def test_a_bound_is_said_to_be_one(fairgauge: Run, elsewhere: Path):
     asked = study(coin_question())
     done = fairgauge("estimate", *write(elsewhere, asked, Tally(asked.digest, (400, 600))))
-    assert "A share that is wrong by 0.01 would move the gap between female and male by up to 0.04." in done.out
+    assert (
+        "Shares that are each wrong by up to 0.01 could move the gap between female and male by up to 0.04." in done.out
+    )
 
 
 def test_names_are_printed_as_they_are_and_in_full(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):

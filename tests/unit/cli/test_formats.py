@@ -18,7 +18,14 @@ from tests.unit.cli.conftest import Run, refused
 def test_an_estimate_as_csv_is_unrounded(fairgauge: Run, files: tuple[Path, Path]):
     rows = list(csv.DictReader(io.StringIO(fairgauge("estimate", *files, "--csv").out)))
     told = fairgauge("estimate", *files, "--json").json["questions"][0]
-    assert [row["quantity"] for row in rows] == ["female - male", "female", "male", "overall", "impact ratio"]
+    assert [row["quantity"] for row in rows] == [
+        "female - male",
+        "female",
+        "male",
+        "overall",
+        "impact ratio",
+        "response of female / male",
+    ]
     assert float(rows[0]["estimate"]) == told["gaps"][0]["estimate"]
     assert float(rows[4]["high"]) == told["impact_ratio"]["high"]
 
@@ -27,9 +34,10 @@ def test_an_estimate_in_markdown_is_a_table(fairgauge: Run, files: tuple[Path, P
     lines = fairgauge("estimate", *files, "--markdown").out.splitlines()
     head = ["| metric | attribute | quantity | estimate | low | high | condition |", "|---|---|---|---:|---:|---:|---|"]
     assert lines[:2] == head
-    assert all(line.endswith(" | IF all groups answered equally often |") for line in lines[2:])
+    assert all(line.endswith(" | IF all groups answered equally often |") for line in lines[2:-1])
+    assert lines[-1].endswith(" | IF the stated shares are those of the people |")
     assert lines[2].startswith("| recall | sex | female - male | 0.2 | 0.1")
-    assert len(lines) == 7
+    assert len(lines) == 8
 
 
 def test_a_plan_has_them_too_and_one_at_a_time(fairgauge: Run):

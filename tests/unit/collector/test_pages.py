@@ -271,6 +271,28 @@ def test_progress_and_the_past_are_shown(ask):
     ask(scene)
 
 
+def test_a_sealed_study_shows_the_interval_of_its_seal_everywhere(ask):
+    from tests.unit.reports.test_document import Page
+
+    async def scene(desk: Desk) -> None:
+        await publish(desk, STUDY, "results=public&aim=0.05")
+        await answers(desk, 3000)
+        before = Page((await browse(desk, ONE)).text).values
+        await desk.post(f"{ONE}/close")
+        sealed = json.loads((await browse(desk, f"{ONE}/sealed", accept="*/*")).text)["estimate"]
+        gap = [sealed["questions"][0]["gaps"][0][name] for name in ("estimate", "low", "high")]
+        page, report = [(await browse(desk, path)).text for path in (ONE, f"{ONE}/report")]
+        for text in (page, report):
+            assert [float(value) for value in Page(text).values[:3]] == pytest.approx(gap, rel=1e-9)
+        assert Page(page).values[:3] != before[:3]  # on the way it held at every look
+        told = json.loads((await browse(desk, f"{ONE}/estimate", accept="*/*")).text)
+        assert told["questions"][0]["gaps"] == sealed["questions"][0]["gaps"]
+        assert f"{sealed['interval']} intervals" in report
+        assert "at every look" not in page
+
+    ask(scene)
+
+
 def test_forged_answers_are_warned_of(ask):
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")

@@ -324,9 +324,9 @@ def test_the_estimate_is_the_library_s(ask):
         from fairgauge.estimation import estimate
 
         await desk.publish(STUDY)
-        await desk.batch(STUDY, [answer_bytes(STUDY.digest, n.to_bytes(16), n % 3) for n in range(900)])
+        await desk.batch(STUDY, [answer_bytes(STUDY.digest, n.to_bytes(16), n % 4) for n in range(900)])
         found = (await desk.get(f"{ONE}/estimate?confidence=0.9&interval=normal")).json()
-        tally = Tally(STUDY.digest, (300, 300, 300, 0))
+        tally = Tally(STUDY.digest, (225, 225, 225, 225))
         assert found == json.loads(json.dumps(estimate(STUDY, tally, confidence=0.9, interval="normal").to_dict()))
 
     ask(scene)

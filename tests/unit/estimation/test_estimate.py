@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import KINDS, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.levels import LEVELS
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.readers import READERS
@@ -65,7 +66,7 @@ def test_numbers_are_in_the_units_of_the_metric():
 def test_estimates_are_signed_and_not_clipped():
     asked = study(tells_all("0.3", "0.7", metric=RECALL))
     # Counts that no share of high values explains: the second symbol is for women at 1.
-    tally = Tally(asked.digest, (100, 400, 250, 250))
+    tally = Tally(asked.digest, (10, 40, 25, 25))
     found = estimate(asked, tally)["recall"]
     assert found.means["female"].estimate > 1
     gap = found.gap("female", "male")
@@ -307,7 +308,34 @@ def test_forged_counts_are_said_to_be():
     counts = [0] * asked.symbols
     counts[0] = 10_000
     found = estimate(asked, Tally(asked.digest, tuple(counts))).questions[0]
-    assert any(w.startswith("Honest answers to this study seldom give such counts (p = ") for w in found.warnings)
+    assert any(w.startswith("Honest answers to this study do not give such counts (p = ") for w in found.warnings)
+    assert list(found.rows()) == []
+    # Some that are forged among honest ones are seldom, not impossible.
+    asked = study(tells_all("0.5", "0.5"))
+    counts = list(expected_tally(asked, people(("female", "0.9", 500), ("male", "0.9", 500))).counts)
+    for forged in range(150, 1_000, 5):
+        told = estimate(asked, Tally(asked.digest, (counts[0] + forged, *counts[1:])), interval="normal").questions[0]
+        assert told.fit is not None
+        if IMPOSSIBLE < told.fit < SUSPICIOUS:
+            break
+    assert told.gaps
+    assert any(w.startswith("Honest answers to this study seldom give such counts (p = ") for w in told.warnings)
+
+
+@pytest.mark.parametrize(("women", "told"), [(500_000, True), (530_000, False)])
+def test_means_that_contradict_the_gap_are_not_told_and_that_is_said(women: int, told: bool):
+    """A centred score hardly feels that more women answered than is stated; the means do, and differ by more."""
+    expected = designed(Goal((0.5, 0.5), expect=0.8), "4")
+    asked = study(replace(expected, expect="0.9"))
+    tally = expected_tally(asked, people(("female", "0.9", women), ("male", "0.9", 10**6 - women)))
+    found = estimate(asked, tally).questions[0]
+    said = [warning for warning in found.warnings if "contradict the gap" in warning]
+    assert (set(found.means), len(said)) == ({"female", "male"} if told else set(), int(not told))
+    assert (found.impact_ratio is not None) == told
+    assert found.gaps
+    if not told:
+        with pytest.raises(CannotEstimate, match="contradict the gap"):
+            found.means["female"]
 
 
 def test_the_normal_interval_warns_where_answers_are_few():
@@ -363,9 +391,9 @@ def test_swapped_arguments_are_told_in_one_line():
 
 def test_people_are_shown_only_what_is_possible():
     asked = study(tells_all("0.3", "0.7", metric=RECALL, abstain=True))
-    found = estimate(asked, Tally(asked.digest, (100, 400, 250, 250, 0)))["recall"]
+    found = estimate(asked, Tally(asked.digest, (10, 40, 25, 25, 0)))["recall"]
     assert found.answered is not None
     assert (found.answered.high > 1, found.answered.shown.high) == (True, 1)
     assert (found.means["female"].high > 1, found.means["female"].shown.high) == (True, 1)
-    for _, interval in found.rows():
+    for _, interval in replace(found, response={}).rows():
         assert -1 <= interval.shown.low <= interval.shown.estimate <= interval.shown.high <= 1

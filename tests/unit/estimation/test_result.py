@@ -27,7 +27,7 @@ QUESTION = QuestionEstimate(
     answered=Interval(0.99, 0.97, 1.01, (0, 1)),
     p_values={(FEMALE, MALE): 0.25},
     fit=0.7,
-    sensitivity=Sensitivity(share_error=0.02, share_error_is_bound=True, forged=None),
+    sensitivity=Sensitivity(share_error=0.02, forged=None),
     warnings=("Take care.",),
 )
 EMPTY = QuestionEstimate(
@@ -111,6 +111,7 @@ def test_dict_has_exactly_the_promised_members():
     (question,) = document["questions"]
     assert list(question) == [
         "metric", "attribute", "answers", "headline", "gaps", "means", "overall", "impact_ratio", "shares", "answered",
+        "response_ratios", "tipping_factor",
         "fit_p_value", "sensitivity", "warnings",
     ]  # fmt: skip
     numbers = {"estimate": -0.04, "low": -0.05, "high": -0.03}
@@ -121,7 +122,7 @@ def test_dict_has_exactly_the_promised_members():
     means = {"estimate": 0.82, "low": 0.81, "high": 0.83}
     assert question["means"][MALE] == means | {"shown": means}
     assert question["sensitivity"] == {
-        "gap_moves_per_0.01_of_share": 0.02, "share_error_without_limit": False, "share_error_is_bound": True,
+        "gap_moves_per_0.01_of_share": 0.02,
         "gap_moves_per_0.01_forged": None, "share_gap": None, "forged_gap": None,
     }  # fmt: skip
     assert question["warnings"] == ["Take care."]

@@ -118,7 +118,7 @@ def test_the_model_card_has_the_numbers_twice():
     assert max(map(len, as_json(asked, found).splitlines())) < 240
     text = markdown(asked, found, views(asked, found))
     assert "| female − male (points) | −30.0 |" in text
-    assert text.count("\n|") == 2 + 3 + 3 + 2
+    assert text.count("\n|") == 2 + 3 + 3 + 2 + 3
 
 
 def test_markdown_says_what_names_say():

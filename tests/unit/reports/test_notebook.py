@@ -79,7 +79,7 @@ def test_styles_touch_nothing_else_on_the_page():
     assert ".fairgauge .verdict" in scoped_style()
 
 
-@pytest.mark.parametrize(("name", "rows"), [("study", 1), ("plan", 1), ("tally", 4), ("estimate", 7), ("frame", 7)])
+@pytest.mark.parametrize(("name", "rows"), [("study", 1), ("plan", 1), ("tally", 4), ("estimate", 8), ("frame", 8)])
 def test_everything_draws_and_tabulates(held: dict[str, Any], name: str, rows: int):
     axes = held[name].plot()
     assert isinstance(axes, Axes)

@@ -1,6 +1,5 @@
 """Sentences: right about direction and size, and silent about what is not known."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,7 @@ from tests.surveys import tells_all
 QUESTION = sample_question()
 FOUND = QuestionEstimate(
     metric="recall", attribute="sex", groups=("female", "male"), answers=1000, gaps={}, means={},
-    overall=None, shares={}, answered=None, p_values={}, fit=0.4, sensitivity=Sensitivity(0.012, True, 0.0274),
+    overall=None, shares={}, answered=None, p_values={}, fit=0.4, sensitivity=Sensitivity(0.012, 0.0274),
     warnings=(),
 )  # fmt: skip
 
@@ -124,15 +123,13 @@ def test_a_gap_is_compared_with_the_tolerance(low: float, high: float, word: str
 
 def test_what_is_owed_to_the_shares_is_said_with_its_limits():
     assert words.share_sentences(QUESTION, FOUND) == [
-        "A share that is wrong by 0.01 would move the gap by up to 1.2 points."
+        "Shares that are each wrong by up to 0.01 could move the gap by up to 1.2 points."
     ]
-    named = Sensitivity(0.012, False, 0.02, share_gap=("a", "b"), forged_gap=("a", "c"))
+    named = Sensitivity(0.012, 0.02, share_gap=("a", "b"), forged_gap=("a", "c"))
     assert words.share_sentences(QUESTION, replace(FOUND, sensitivity=named)) == [
-        "A share that is wrong by 0.01 would move the gap between a and b by 1.2 points."
+        "Shares that are each wrong by up to 0.01 could move the gap between a and b by up to 1.2 points."
     ]
-    rare = replace(FOUND, sensitivity=Sensitivity(math.inf, False, 0.02))
-    assert words.share_sentences(QUESTION, rare) == ["A share that is wrong by 0.01 would move the gap without limit."]
-    for estimated in (None, Sensitivity(None, False, None)):
+    for estimated in (None, Sensitivity(None, None)):
         assert words.share_sentences(QUESTION, replace(FOUND, sensitivity=estimated)) == []
 
 
@@ -141,16 +138,16 @@ def test_where_the_shares_come_from_and_what_is_allowed_for_is_said():
     assert words.share_sentences(replace(QUESTION, attribute=known), FOUND) == [
         "The shares come from: Census of 2021.",
         "The interval allows each share to be wrong by 0.02.",
-        "A share that is wrong by 0.01 beyond that would move the gap by up to 1.2 points.",
+        "Shares that are each wrong by up to 0.01 beyond that could move the gap by up to 1.2 points.",
     ]
 
 
 def test_what_forging_could_do_is_said_with_its_limits():
     forging = words.forging_sentence
     assert forging(QUESTION, FOUND) == "Forging 1 % of the answers could move the gap by up to 2.74 points."
-    estimated = replace(FOUND, sensitivity=Sensitivity(None, False, None))
+    estimated = replace(FOUND, sensitivity=Sensitivity(None, None))
     assert forging(QUESTION, estimated) == "Forging 1 % of the answers could move the gap without limit."
-    named = replace(FOUND, sensitivity=Sensitivity(0.012, False, 0.02, forged_gap=("a", "c")))
+    named = replace(FOUND, sensitivity=Sensitivity(0.012, 0.02, forged_gap=("a", "c")))
     assert (
         forging(QUESTION, named) == "Forging 1 % of the answers could move the gap between a and c by up to 2 points."
     )
@@ -192,10 +189,10 @@ def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
     estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
     sentences = words.sentences(QUESTION, told, estimate)
-    assert [sentence.split()[0] for sentence in sentences] == ["IF", "A", "IF", "IF", "Forging"]
+    assert [sentence.split()[0] for sentence in sentences] == ["IF", "Shares", "IF", "IF", "IF", "Forging"]
     stated = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="any"))
     plain = words.sentences(stated, told, estimate)
-    assert [sentence.split()[0] for sentence in plain] == ["The", "A", "The", "That", "Forging"]
+    assert [sentence.split()[0] for sentence in plain] == ["The", "Shares", "The", "The", "That", "Forging"]
     assert [sentence.removeprefix(IF) for sentence in sentences] == plain
     assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
 

@@ -19,6 +19,7 @@ from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
 from fairgauge.reports.figures import Look
+from fairgauge.reports.response import any_sentence
 from fairgauge.reports.sites import about_sentence
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
@@ -47,6 +48,7 @@ class Shown:
     bands: list[str]  # what each picture of the past is about
     sites: bool
     about: str  # what the numbers are about, where sites counted
+    holds: str  # on what gaps rest that do not rest on how often groups answered
 
 
 @dataclass(frozen=True)
@@ -164,11 +166,14 @@ def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     started = time.monotonic()
     # Where answers come in waves only the end counts, by an interval that does not take random order; for sites, too.
-    interval = INTERVAL if study.order is None and study.site is None else DEFAULT
-    if known.last is not None and known.last.tally == tally:
+    # A study that is over shows the interval of its seal, and nothing that was said on the way.
+    interval = DEFAULT if now.over or study.order is not None or study.site is not None else INTERVAL
+    if known.last is not None and known.last.tally == tally and known.last.estimate.interval == interval:
         found = known.last.estimate
     else:
         found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
+    if now.over or study.site is not None:  # whose counts are shown at the end, and not on the way
+        return Results(study, tally, found, [], now.over, complete=True)
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
         known.needed = [
@@ -182,8 +187,6 @@ def _reckon(now: _Now, known: _Known) -> Results:
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
     progress: list[Progress] = []
-    if study.site is not None:  # whose counts are shown at the end, and not on the way
-        return Results(study, tally, found, progress, now.over, complete=True)
     for number, told in enumerate(found.questions):
         drawn: list[Look] = []
         main = told.headline
@@ -221,4 +224,5 @@ def _told(results: Results, voice: Voice) -> Shown:
         ],
         sites=study.site is not None,
         about="" if study.site is None else voice.tell(about_sentence(estimate)),
+        holds=voice.tell(any_sentence(zip(study.asked, estimate.questions, strict=True)) or ""),
     )

@@ -227,7 +227,7 @@ def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verd
         shown = re.search(r'<p class="verdict .*?</p>', text)
         assert shown is not None
         assert "The shares come from: Census of 2021. The interval allows each share to be wrong by 0.02." in shown[0]
-        assert "A share that is wrong by 0.01 beyond that would move the gap" in shown[0]
+        assert "Shares that are each wrong by up to 0.01 beyond that could move the gap" in shown[0]
 
     ask(scene)
 

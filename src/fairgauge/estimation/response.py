@@ -1,0 +1,82 @@
+r"""How often groups answered beside each other.
+
+If p_A and p_B are the shares of two sides in the population, and q is the share of A among those of both who answered,
+then A answered
+
+.. math:: R = \frac{q / (1 - q)}{p_A / p_B}
+
+times as often as B.  The answers tell q wherever the table tells shares; p is stated, and R leans on it.
+"""
+
+import math
+from dataclasses import replace
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Estimands, Ratio, sum_of
+from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.values import Interval
+from fairgauge.goals.inputs import Vector
+from fairgauge.goals.sides import Pair, members
+from fairgauge.languages import Told
+from fairgauge.study import Attribute
+
+
+def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[Pair, Interval]:
+    """Return how many times as often the first side of each comparison answered as the second, where that is told.
+
+    It takes shares that are stated and a table that tells shares.  Where all are taken to answer alike it is told too:
+    as a check of that.
+
+    Guarantee: as that of the kind of interval, for all comparisons together, if the stated shares are those of the
+    population to the error that the study states.
+    """
+    scores = None if attribute.shares is None else _share_scores(reader.estimands)
+    if attribute.shares is None or scores is None:
+        return {}
+    # Shares that are taken as known would decide what they are to be compared with.
+    free = replace(reader, estimands=replace(reader.estimands, shares=None, share_error=0.0))
+    found: dict[Pair, Interval] = {}
+    for pair in free.estimands.compared:
+        first, second = (sum_of([scores[group] for group in members(side)]) for side in pair)
+        among = Ratio(first, first + second, Told.of("caution.part-shares"))
+        try:
+            share = free.ratio(among, alpha / len(free.estimands.compared))
+        except CannotEstimate:
+            continue
+        least, most = _stated_odds(attribute, pair)
+        low, high = _odds(share.low) / most, _odds(share.high) / least
+        if low > 0 and high < math.inf:
+            middle = math.sqrt(least * most) if least != most else most
+            estimate = _odds(min(max(share.estimate, share.low), share.high)) / middle
+            found[pair] = Interval(estimate, low, high, (0.0, math.inf))
+    return found
+
+
+def _share_scores(estimands: Estimands) -> list[Vector] | None:
+    """Return the scores of all groups' shares; None where the table does not tell them."""
+    if estimands.shares is None:
+        return None if estimands.means is None else [mean.under for mean in estimands.means]
+    inputs = estimands.decoder.inputs
+    scores = [estimands.decoder.score(inputs.share_of(group)) for group in range(inputs.groups)]
+    told = [score for score in scores if score is not None]
+    return told if len(told) == len(scores) else None
+
+
+def _stated_odds(attribute: Attribute, pair: Pair) -> tuple[float, float]:
+    """Return between what the share of the first side over that of the second may be, in the population."""
+    shares, error = tuple(map(float, attribute.shares or ())), float(attribute.share_error or 0)
+    sizes = [len(members(side)) for side in pair]
+    first, second = (math.fsum(shares[group] for group in members(side)) for side in pair)
+    off, other = (min(size, len(shares) - size) * error for size in sizes)
+    if sum(sizes) == len(shares):
+        # What one side has more the other has less.
+        return _over(first - off, second + off), _over(first + off, second - off)
+    return _over(first - off, second + other), _over(first + off, second - other)
+
+
+def _over(first: float, second: float) -> float:
+    return max(first, 0.0) / second if second > 0 else math.inf
+
+
+def _odds(share: float) -> float:
+    return _over(share, 1 - share)
