@@ -28,12 +28,11 @@ from fairgauge.languages import Numeral, Told
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 
 def estimate(
     study: Study,
-    tally: Tally | SiteTally,
+    tally: Tally,
     *,
     confidence: float = 0.99,
     interval: str = DEFAULT,
@@ -53,8 +52,7 @@ def estimate(
         InvalidInput: If an argument is out of range, or of another type.
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
-    check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
+    check_arguments(study=(study, Study), tally=(tally, Tally))
     kind = _kind(study, interval)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
@@ -62,7 +60,7 @@ def estimate(
     if tolerance is not None:
         _check_within(study, tolerance)
     tally.check(study)
-    if isinstance(tally, SiteTally):
+    if study.site is not None:
         if tolerance is not None:
             raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
         return estimate_sites(study, tally, 1 - confidence, kind)
@@ -126,7 +124,7 @@ def _question(
         answered=None if answered is None else answered.within(0, 1),
         p_values={pairs[pair]: p for pair, p in told.items()},
         fit=fit,
-        sensitivity=sensitivity_of(reader, question, gaps, part=sum(own) / tally.total) if gaps else None,
+        sensitivity=sensitivity_of(reader, question, gaps, part=sum(own) / tally.contributors) if gaps else None,
         warnings=(
             *teller.warnings,
             *_cautions(question, sum(own), kind, fit, means | margins),
