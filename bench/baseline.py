@@ -41,7 +41,6 @@ from fairgauge.goals.goal import Goal
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Comparison, Site
-from fairgauge.tallies.sites import SiteTally
 
 FILE = Path(__file__).with_name("baseline.json.xz")
 PARTS = ("estimates", "tables")
@@ -102,22 +101,21 @@ class Today:
         return Site(attribute, held["outcome"], held["epsilon"], records=records, metric=metric, levels=levels)
 
     @staticmethod
-    def tally(study: Study, held: Plain) -> Tally | SiteTally:
+    def tally(study: Study, held: Plain) -> Tally:
         """Return a tally of a study: counts, and of sites also how many there are and the products of their counts."""
         counts = tuple(held["counts"])
         if study.site is None:
             return Tally(study.digest, counts)
-        names = tuple(f"{number:032x}" for number in range(held["sites"]))
-        return SiteTally(study.digest, counts, names, tuple(held["products"]))
+        return Tally(study.digest, counts, held["sites"], tuple(held["products"]))
 
     @staticmethod
-    def estimate(study: Study, tally: Tally | SiteTally, asked: Plain, digest: str) -> Plain:
+    def estimate(study: Study, tally: Tally, asked: Plain, digest: str) -> Plain:
         """Return an estimate, or why there is none; the fit as if the study still had the digest that it had."""
         try:
             found = estimate(study, tally, **asked).to_dict()
         except FairgaugeError as refusal:
             return {"refused": str(refusal)}
-        if study.digest != digest and isinstance(tally, Tally):
+        if study.digest != digest and study.site is None:
             # How answers are split for the fit follows from the study's digest.
             for index, (told, question) in enumerate(zip(found["questions"], study.questions, strict=True)):
                 if told["fit_p_value"] is not None:

@@ -60,4 +60,4 @@ def main(grid: Grid, _: Context) -> None:
     started = time.perf_counter()
     strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(3)]), num_rounds=1)
     took = time.perf_counter() - started
-    (folder / "took").write_text(f"{took} {counter.tally.total}", encoding="utf-8")
+    (folder / "took").write_text(f"{took} {counter.tally.contributors}", encoding="utf-8")

@@ -281,8 +281,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "ledger: a study that was answered is answered again",
-        "if found is None: check_profile(profile)",
-        "if True: check_profile(profile)",
+        "if found is None: check_held(study, profile)",
+        "if True: check_held(study, profile)",
         "test_a_study_is_answered_once",
     ),
     _mutant(
@@ -409,8 +409,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "answer: ids have half the length",
-        "ID_BYTES = 16 @dataclass",
-        "ID_BYTES = 8 @dataclass",
+        "ID_BYTES = 16 MOST_IN_CELL",
+        "ID_BYTES = 8 MOST_IN_CELL",
         "test_answer::test_round_trip",
     ),
     # -------------------- noise
@@ -1384,9 +1384,9 @@ NAMED: tuple[NamedMutant, ...] = (
         "tally: answers to another study count",
         (
             'if answer.study != study.digest: raise InvalidInput("study", answer.study, f"must be {study.digest}") '
-            "if answer.symbol"
+            "study.check_payload"
         ),
-        "if answer.symbol",
+        "study.check_payload",
         "test_refuses_answers_to_another_study",
     ),
     _mutant(
@@ -1423,9 +1423,9 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_ids_are_compared_across_formats",
     ),
     _mutant(
-        "tally: a site's answer that comes twice counts twice",
-        'must have the same counts whenever it comes") continue',
-        'must have the same counts whenever it comes")',
+        "tally: an answer that comes twice counts twice",
+        'must have the same payload whenever it comes") continue',
+        'must have the same payload whenever it comes")',
         "test_sums_and_products",
     ),
     # -------------------- simulation

@@ -29,7 +29,7 @@ from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.sites.rates import CONFUSION, Rate, rate_of, share_of
 from fairgauge.estimation.sites.reading import Reader
 from fairgauge.study import Attribute, Site
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 PAGE = Path(__file__).parents[1] / "docs" / "sites.md"
 BEGIN, END = "<!-- coverage of sites: begin -->", "<!-- coverage of sites: end -->"
@@ -204,7 +204,7 @@ def _all(found: list[bool | None]) -> bool | None:
     return None if None in found else all(found)
 
 
-def draw(setting: Setting, site: Site, rng: np.random.Generator) -> tuple[Cells, SiteTally]:
+def draw(setting: Setting, site: Site, rng: np.random.Generator) -> tuple[Cells, Tally]:
     """Return the true counts that the kind is about, up to their sum, and a tally."""
     laws, sizes = setting.world.types
     picked = rng.integers(TYPES, size=setting.sites) if setting.kind == "sites" else np.arange(setting.sites) % TYPES
@@ -221,10 +221,9 @@ def draw(setting: Setting, site: Site, rng: np.random.Generator) -> tuple[Cells,
     return truths[setting.kind], _tally(noisy)
 
 
-def _tally(noisy: Any) -> SiteTally:
+def _tally(noisy: Any) -> Tally:
     products = (noisy.T @ noisy)[np.triu_indices(noisy.shape[1])]
-    ids = tuple(f"{number:032x}" for number in range(len(noisy)))
-    return SiteTally("0" * 64, tuple(noisy.sum(axis=0).tolist()), ids, tuple(products.tolist()))
+    return Tally("0" * 64, tuple(noisy.sum(axis=0).tolist()), len(noisy), tuple(products.tolist()))
 
 
 def table(found: list[Held], runs: int) -> str:

@@ -2,9 +2,10 @@
 
 import random
 
-from fairgauge.client.site import Record, SiteAnswer, answer_for_site
+from fairgauge.client import answer
+from fairgauge.client.site import Record
 from fairgauge.study import Attribute, Metric, Site, Study
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 SEX = Attribute("sex", ("female", "male"))
 UNIT = 2**30
@@ -34,7 +35,7 @@ def records(chance: random.Random, people: int, rates: dict[str, tuple[float, fl
     return found
 
 
-def tally(study: Study, *, sites: int, people: int, rates: dict[str, tuple[float, float]], seed: int = 1) -> SiteTally:
+def tally(study: Study, *, sites: int, people: int, rates: dict[str, tuple[float, float]], seed: int = 1) -> Tally:
     chance = random.Random(seed)
-    answers: list[SiteAnswer] = [answer_for_site(study, records(chance, people, rates)) for _ in range(sites)]
-    return SiteTally.of(study, answers)
+    answers = [answer(study, records(chance, people, rates)) for _ in range(sites)]
+    return Tally.of(study, answers)

@@ -23,10 +23,10 @@ from scipy.stats import norm
 from sklearn.metrics import accuracy_score, precision_score
 
 import fairgauge as fg
+from fairgauge.client import Ledger
 from fairgauge.client.records import Columns, records_of
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Site
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 CONFIDENCE = 0.95
 # Of 101,766 stays: 53.8 % of women and 46.2 % of men, and 11.2 % who came back within 30 days.
@@ -80,8 +80,8 @@ def answer_as(hospital: int, study: fg.Study, folder: Path, people: int) -> pd.D
     columns = Columns(truth="back", prediction="said", person="patient")
     if study.site is None:
         raise ValueError("the study is for devices")
-    ledger = SiteLedger(folder / f"ledger-{hospital}.sqlite3")
-    ledger.answer_for_site(study, records_of(study.site, path, columns)).save(folder / f"answer-{hospital}.json")
+    ledger = Ledger(folder / f"ledger-{hospital}.sqlite3")
+    ledger.answer(study, records_of(study.site, path, columns)).save(folder / f"answer-{hospital}.json")
     return pd.read_csv(path)
 
 
@@ -95,7 +95,7 @@ def compared(hospitals: int = 20, people: int = 1000, epsilon: str = "1") -> lis
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         everyone = pd.concat([answer_as(hospital, study, folder, people) for hospital in range(hospitals)])
-        tally = SiteTally.of(study, (fg.client.site.SiteAnswer.load(path) for path in sorted(folder.glob("answer-*"))))
+        tally = Tally.of(study, (fg.Answer.load(path) for path in sorted(folder.glob("answer-*"))))
     private = fg.estimate(study, tally, confidence=CONFIDENCE)
     frame = fairlearn.MetricFrame(
         metrics=THEIRS, y_true=everyone["back"], y_pred=everyone["said"], sensitive_features=everyone["sex"]

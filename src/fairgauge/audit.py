@@ -257,7 +257,7 @@ def audit_study(
     def symbol(profile: Mapping[str, Any]) -> int:
         progress(1 / (2 * samples * len(pairs)))
         found: Answer = answer(study, profile, limit=UNLIMITED)
-        return found.symbol
+        return found.payload[0]
 
     findings: dict[int, Finding] = {}
     for index, (first, second) in pairs:

@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairgauge.client import Answer
+from fairgauge.client.answer import answer
 from fairgauge.client.limits import UNLIMITED
-from fairgauge.client.site import Record, SiteAnswer, answer_for_site
+from fairgauge.client.site import Record
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.study import Metric, Site, Study
 
@@ -26,7 +28,7 @@ try:
 except ImportError:
     raise MissingExtra("auditing needs scipy", "lab") from None
 
-Answers = Callable[[Study, Iterable[Record]], SiteAnswer]
+Answers = Callable[[Study, Iterable[Record]], Answer]
 
 # People with one record in each cell.
 _SINGLES = 3
@@ -79,13 +81,13 @@ def audit_site(
     records, counts = _known(study.site)
     met: Counter[int] = Counter()
     for _ in range(runs):
-        given = answers(study, records).counts
+        given = answers(study, records).payload
         met.update(seen - count for seen, count in zip(given, counts, strict=True))
     return SiteFinding(_p_value(study.site, met), confidence, runs)
 
 
-def _ours(study: Study, records: Iterable[Record]) -> SiteAnswer:
-    return answer_for_site(study, records, limit=UNLIMITED)
+def _ours(study: Study, records: Iterable[Record]) -> Answer:
+    return answer(study, iter(records), limit=UNLIMITED)
 
 
 def _known(site: Site) -> tuple[list[Record], list[int]]:

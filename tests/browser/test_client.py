@@ -262,7 +262,7 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
         answer = Answer.from_bytes(one["sent"].encode())
         assert answer.to_bytes().decode() == one["sent"]
         assert answer.study == study.digest
-        assert answer.symbol < study.symbols
+        assert answer.payload[0] < study.symbols
 
 
 def test_random_studies_with_random_damage_get_the_same_verdict(client: OpenClient) -> None:

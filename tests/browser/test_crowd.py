@@ -94,7 +94,7 @@ class Sealed:
 def sealed(collector: Collecting) -> Sealed:
     study = in_the_crowd("Crowd: no proof")
     collector.publish(study)
-    answers = [Answer(study.digest, f"{n % 16:x}{secrets.token_hex(15)}0", n % 4) for n in range(530)]
+    answers = [Answer(study.digest, f"{n % 16:x}{secrets.token_hex(15)}0", (n % 4,)) for n in range(530)]
     send(collector, study, [answer.to_bytes() for answer in answers])
     close(collector, study)
     proof = collector.ask("GET", f"/studies/{study.digest}/inclusion?bucket=0").json()

@@ -95,7 +95,7 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
             timeout=120,
         )
         assert told.json() == {"status": "accepted"}
-        sent.append(one.symbol)
+        sent.append(one.payload[0])
     tally = simulate(study, population, clients=clients, seed=3)
     batch(collector, study, [symbol for symbol, count in enumerate(tally.counts) for _ in range(count)])
     expected = [count + sent.count(symbol) for symbol, count in enumerate(tally.counts)]

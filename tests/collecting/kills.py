@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client import Answer, Ledger
-from fairgauge.client.site import SiteAnswer
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.tickets import Tickets
 from fairgauge.study import Study
@@ -68,7 +67,7 @@ def of_sites(study: Study, folder: Path) -> Draw:
     def draw(chance: random.Random) -> Drawn:
         ticket = tickets.new(study.digest)
         counts = tuple(chance.randint(-5, 300) for _ in range(study.symbols))
-        return bytes.fromhex(ticket), counts, SiteAnswer(study.digest, ticket, counts).to_bytes()
+        return bytes.fromhex(ticket), counts, Answer(study.digest, ticket, counts).to_bytes()
 
     return draw
 
@@ -254,5 +253,5 @@ def kill_clients(
                 killed += in_time
                 answers.append(found)
         assert server.stop() == 0
-    sent = Sent({bytes.fromhex(a.id): a.symbol for a in answers}, {bytes.fromhex(a.id) for a in answers})
+    sent = Sent({bytes.fromhex(a.id): a.payload[0] for a in answers}, {bytes.fromhex(a.id) for a in answers})
     return answers, asyncio.run(count_left(store, study, sent)), killed

@@ -52,6 +52,8 @@ def test_the_page_names_no_field_in_vain():
     assert named <= known | {"help"}
 
 
-@pytest.mark.parametrize(("example", "fields"), [(ANSWER, {"study", "id", "symbol"}), (TALLY, {"study", "counts"})])
+@pytest.mark.parametrize(
+    ("example", "fields"), [(ANSWER, {"study", "id", "symbol"}), (TALLY, {"contributors", "counts", "study"})]
+)
 def test_the_answer_and_the_tally_have_their_fields_and_no_others(example: dict[str, Any], fields: set[str]):
     assert set(example) == fields

@@ -26,11 +26,8 @@ import fairgauge.client.delivery
 import fairgauge.client.load
 import fairgauge.client.records
 import fairgauge.client.site_command
-from fairgauge.client import Ledger, Patience, command
-from fairgauge.client.answer import Answer, answer
+from fairgauge.client import Answer, Ledger, Patience, answer, command
 from fairgauge.client.disk import sync_folder
-from fairgauge.client.site import SiteAnswer, answer_for_site
-from fairgauge.client.site_ledger import SiteLedger
 
 ROOM = str(Path(command.__file__).parent)
 AT_ONCE = Patience(tries=5, first=0, longest=0, timeout=10)
@@ -73,13 +70,15 @@ def forget(self: Ledger, study: Any, profile: Any, **_: Any) -> Answer:
 
 def remember_late(self: Ledger, found: Answer) -> None:
     with self._transaction() as connection:
-        connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, 'delivered')", (found.study, found.id, 1))
+        connection.execute(
+            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, 'delivered')", (found.study, found.id, "[1]")
+        )
 
 
 def draw_again(self: Ledger, study: Any, profile: Any, **_: Any) -> Answer:
     """Broken: keeps the id, which makes the answer look the same, and randomises again at every start."""
     found: Answer = REAL_ANSWER(self, study, profile)
-    return Answer(found.study, found.id, answer(study, profile).symbol)
+    return Answer(found.study, found.id, answer(study, profile).payload)
 
 
 def make_in_place(self: Ledger) -> None:
@@ -91,20 +90,19 @@ def make_in_place(self: Ledger) -> None:
     REAL_MAKE(self)
 
 
-def count_again(self: SiteLedger, study: Any, records: Any, **_: Any) -> SiteAnswer:
+def count_again(self: Ledger, study: Any, records: Any, **_: Any) -> Answer:
     """Broken: keeps the id, and draws the noise again at every start."""
-    found: SiteAnswer = REAL_SITE_ANSWER(self, study, records := list(records), ticket="0" * 32)
-    return SiteAnswer(found.study, found.id, answer_for_site(study, records).counts)
+    found: Answer = REAL_ANSWER(self, study, records := list(records), ticket="0" * 32)
+    return Answer(found.study, found.id, answer(study, records).payload)
 
 
-REAL_SITE_ANSWER = SiteLedger.answer_for_site
 REAL_ANSWER, REAL_MAKE = Ledger.answer, Ledger._make
 BROKEN: dict[str, dict[str, Any]] = {
     "ours": {},
     "remembers late": {"answer": forget, "mark_sent": remember_late},
     "draws again": {"answer": draw_again, "mark_sent": lambda self, found: None},
     "makes it in place": {"_make": make_in_place},
-    "counts again": {"answer_for_site": count_again, "mark_site": lambda self, found, state: None},
+    "counts again": {"answer": count_again, "mark_sent": lambda self, found: None},
 }
 
 
@@ -140,12 +138,12 @@ def run(plan: dict[str, Any], number: int, *, killed: bool) -> int:
 def main() -> None:
     plan = json.loads(sys.argv[1])
     for name, method in BROKEN[plan["client"]].items():
-        setattr(SiteLedger if "records" in plan else Ledger, name, method)
+        setattr(Ledger, name, method)
     study = fairgauge.client.load_study(plan["study"]).digest
     number, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         status = run(plan, number, killed=True)
-        ledger = SiteLedger(f"{plan['folder']}/{number}")
+        ledger = Ledger(f"{plan['folder']}/{number}")
         left = ledger.path.stat().st_size if ledger.path.exists() else None
         if left == 0:
             print(json.dumps({"number": number, "killed": status, "left": left}), flush=True)  # noqa: T201
@@ -156,7 +154,7 @@ def main() -> None:
             "killed": status,
             "left": left,
             "again": again,
-            "state": ledger.site_state(study) if "records" in plan else ledger.state(study),
+            "state": ledger.state(study),
             "spent": {name: str(cost) for name, cost in ledger.spent().items()},
         }
         print(json.dumps(report), flush=True)  # noqa: T201

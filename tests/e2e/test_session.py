@@ -53,7 +53,9 @@ def test_the_plan_is_in_the_metrics_units(names: dict[str, object]):
     assert isinstance(tally, fg.Tally)
     assert isinstance(result, fg.Estimate)
     question = study.questions[0]
-    (planned,) = fg.plan(question.metric, question.attribute, clients=tally.total, epsilon=1, designs=[question.design])
+    (planned,) = fg.plan(
+        question.metric, question.attribute, clients=tally.contributors, epsilon=1, designs=[question.design]
+    )
     gap = result["recall"].gap("female", "male")
     assert planned.rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=0.1)
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from tests.e2e.test_crash import EVERY, drive, folder, lose_the_first_reply, server
 from tests.recorder import Recorder
 from tests.sites import confusion_study
@@ -15,7 +15,7 @@ __all__ = ["folder", "server"]  # fixtures
 STUDY = confusion_study()
 
 
-def kill(server: Recorder, folder: Path, **plan: Any) -> tuple[list[dict[str, Any]], dict[int, set[SiteAnswer]]]:
+def kill(server: Recorder, folder: Path, **plan: Any) -> tuple[list[dict[str, Any]], dict[int, set[Answer]]]:
     """Kill sites one after the other; return what each came to, and what each sent."""
     records = folder / "patients.csv"
     records.write_text("sex,truth,prediction\nfemale,1,1\nmale,0,1\nfemale,0,0\n", encoding="utf-8")
@@ -24,7 +24,7 @@ def kill(server: Recorder, folder: Path, **plan: Any) -> tuple[list[dict[str, An
     sent = defaultdict(set)
     for heard in server.heard:
         if heard.method == "POST":
-            sent[int(heard.path.split("/")[1])].add(SiteAnswer.from_bytes(heard.body))
+            sent[int(heard.path.split("/")[1])].add(Answer.from_bytes(heard.body))
     return reports, sent
 
 

@@ -76,7 +76,7 @@ def check_engine(engine: str, folder: Path, tmp_path: Path) -> None:
 def test_a_contradiction_is_refused_only_where_ids_matter(engine: str, suffix: str, tmp_path: Path):
     Answers(ANSWERS.ids[:2], [3, 4]).write(tmp_path / f"1.{suffix}")
     Answers(ANSWERS.ids[:2], [3, 5]).write(tmp_path / f"2.{suffix}")
-    assert from_files(STUDY, [tmp_path], engine=engine).total == 4
+    assert from_files(STUDY, [tmp_path], engine=engine).contributors == 4
     rule = "symbol=4 and 5: must be the same in all answers of one id; wrong among 2 answers: 1 of an id with several"
     with pytest.raises(InvalidInput, match=f"{rule} symbols \\(such as id {ANSWERS.ids[1].hex()}\\)"):
         from_files(STUDY, [tmp_path], engine=engine, deduplicate=True)

@@ -21,7 +21,7 @@ from fairgauge.errors import BadTable, CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 from tests.samples import sample_study, two_questions
 
-DOCUMENTS = [sample_study().to_bytes(), two_questions().to_bytes(), Answer("0" * 64, "0" * 32, 3).to_bytes()]
+DOCUMENTS = [sample_study().to_bytes(), two_questions().to_bytes(), Answer("0" * 64, "0" * 32, (3,)).to_bytes()]
 
 scalars = (
     st.none()

@@ -48,7 +48,7 @@ def alarms(study: Study, values: tuple[str, ...], answers: int, *, runs: int, fo
     for run in range(runs):
         tally = simulate(study, population(values), clients=answers - replaced, seed=rng)
         own = np.array(tally.for_question(study, 0))
-        counts = own if len(study.questions) == 1 else np.append(own, tally.total - own.sum())
+        counts = own if len(study.questions) == 1 else np.append(own, tally.contributors - own.sum())
         counts[symbol] += replaced
         found += fit_p_value(rows, tuple(counts.tolist()), name=f"study {run}") < SUSPICIOUS
     return found

@@ -41,7 +41,7 @@ def honest(path: Path, study: Study, cell: Cell) -> Answer:
 def draws_until_it_likes_it(path: Path, study: Study, cell: Cell) -> Answer:
     """Broken: a crash loop that keeps the smaller of two symbols."""
     found = honest(path, study, cell)
-    return min(found, answer(study, profile(cell)), key=lambda answer: answer.symbol)
+    return min(found, answer(study, profile(cell)), key=lambda answer: answer.payload[0])
 
 
 def remembers_another_profile(path: Path, study: Study, cell: Cell) -> Answer:

@@ -80,7 +80,7 @@ def test_members_come_in_the_order_asked_for() -> None:
 class TestFiles:
     @pytest.mark.parametrize(
         "document",
-        [sample_study(), Tally.empty(sample_study()), Answer("0" * 64, "1" * 32, 3)],
+        [sample_study(), Tally.empty(sample_study()), Answer("0" * 64, "1" * 32, (3,))],
         ids=lambda d: type(d).__name__,
     )
     def test_what_is_saved_is_loaded(self, document: Study | Tally | Answer, tmp_path: Path) -> None:

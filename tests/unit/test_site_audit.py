@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from fairgauge.client import Answer, answer
 from fairgauge.client.noise import draw_noise
-from fairgauge.client.site import Record, SiteAnswer, answer_for_site, count_records
+from fairgauge.client.site import Record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Site, Study
@@ -30,31 +31,31 @@ def test_an_honest_site_passes(study: Study) -> None:
     assert not audit_site(study, runs=150, confidence=SURE).caught
 
 
-def noisy(noise: Callable[[], int], study: Study, records: Iterable[Record]) -> SiteAnswer:
+def noisy(noise: Callable[[], int], study: Study, records: Iterable[Record]) -> Answer:
     counts = [count + noise() for count in count_records(site_of(study), records)]
-    return SiteAnswer(study.digest, "0" * 32, tuple(counts))
+    return Answer(study.digest, "0" * 32, tuple(counts))
 
 
-def clamped(study: Study, records: Iterable[Record]) -> SiteAnswer:
-    found = answer_for_site(study, records)
-    return SiteAnswer(found.study, found.id, tuple(max(0, count) for count in found.counts))
+def clamped(study: Study, records: Iterable[Record]) -> Answer:
+    found = answer(study, records)
+    return Answer(found.study, found.id, tuple(max(0, count) for count in found.payload))
 
 
-def floating(study: Study, records: Iterable[Record]) -> SiteAnswer:
+def floating(study: Study, records: Iterable[Record]) -> Answer:
     return noisy(lambda: round(CHANCE.expovariate(0.5) * CHANCE.choice((-1, 1))), study, records)
 
 
-def too_little(study: Study, records: Iterable[Record]) -> SiteAnswer:
+def too_little(study: Study, records: Iterable[Record]) -> Answer:
     return noisy(lambda: draw_noise(1, 1), study, records)
 
 
-def counted_twice(study: Study, records: Iterable[Record]) -> SiteAnswer:
-    return answer_for_site(study, [(f"{person}{number}", *rest) for number, (person, *rest) in enumerate(records)])  # type: ignore[misc]
+def counted_twice(study: Study, records: Iterable[Record]) -> Answer:
+    return answer(study, [(f"{person}{number}", *rest) for number, (person, *rest) in enumerate(records)])
 
 
 # A rounded float gives zero 22 times in 100 instead of 24: 40,000 counts are 12 standard errors; 5.5 are needed.
 @pytest.mark.parametrize(("site", "runs"), [(clamped, 600), (floating, 5000), (too_little, 300), (counted_twice, 300)])
-def test_a_planted_bug_is_caught(site: Callable[[Study, Iterable[Record]], SiteAnswer], runs: int) -> None:
+def test_a_planted_bug_is_caught(site: Callable[[Study, Iterable[Record]], Answer], runs: int) -> None:
     assert audit_site(confusion_study(), site, runs=runs, confidence=SURE).caught
 
 

@@ -338,7 +338,7 @@ def _drawn(question: Question, group: int | None, value: str | None, bits: list[
 def make() -> Vector:
     """Return all vectors."""
     rng = random.Random(SEED)
-    answer = Answer(golden_study().digest, "00112233445566778899aabbccddeeff", 6)
+    answer = Answer(golden_study().digest, "00112233445566778899aabbccddeeff", (6,))
     return {
         "base": two_questions().to_bytes().decode(),
         "studies": [

@@ -8,7 +8,7 @@ from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.differing import difference
 from fairgauge.bundles.files import Bundle, Piece, printable, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.collector.seal import (
     PURPOSE,
     Export,
@@ -25,7 +25,6 @@ from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtr
 from fairgauge.reports.about import counted
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 COMPARE = (
     "Whether that is the collector's key is not checked: compare it with the one that the operator publishes "
@@ -81,12 +80,11 @@ class _Run:
         # Names of files and words of a report come from whoever made them, and shall not rewrite what is said here.
         self.checks.append(Check(about, outcome, printable(sentence)))
 
-    def _read_tally(self) -> Tally | SiteTally | None:
+    def _read_tally(self) -> Tally | None:
         piece = self._pieces.get("tally")
         if piece is None:
             return None
-        kind = Tally if self._study.site is None else SiteTally
-        tally = kind.from_bytes(piece.read())
+        tally = Tally.from_bytes(piece.read())
         try:
             tally.check(self._study)
         except BadTally as error:
@@ -94,7 +92,7 @@ class _Run:
             self._say("tally", "broken", f"{piece.name} {what}: {error}.")
             return None
         what = "answers to this study" if self._study.site is None else "sites that answered this study"
-        self._say("tally", "holds", f"{piece.name} counts {tally.total:,} {what}.")
+        self._say("tally", "holds", f"{piece.name} counts {tally.contributors:,} {what}.")
         return tally
 
     # ------------------------------------------------------------------ the study
@@ -156,9 +154,9 @@ class _Run:
             return
         self._seal, self._seal_name = sealed, name
         shown = shown_answers(self._study, seal.answers)
-        if tally.total != shown:
-            said = f"{name} contradicts itself: its tally has {tally.total:,} {self._counted}, and it says {shown:,}."
-            self._say("seal", "broken", said)
+        if tally.contributors != shown:
+            has = f"its tally has {tally.contributors:,} {self._counted}, and it says {shown:,}"
+            self._say("seal", "broken", f"{name} contradicts itself: {has}.")
         elif shown < seal.answers:
             few = (
                 "too few to hide one person among"
@@ -171,13 +169,13 @@ class _Run:
         self._sealed_estimate(sealed)
         self._seal_signature(sealed)
 
-    def _seal_and_tally(self, seal: Seal, sealed: Tally | SiteTally) -> None:
+    def _seal_and_tally(self, seal: Seal, sealed: Tally) -> None:
         piece = self._pieces.get("tally")
         if piece is None:
             self._tally = sealed
         elif self._tally is None:
             return  # which is named as broken already
-        elif sealed not in (self._tally, _shown(self._tally)):
+        elif sealed not in (self._tally, self._tally.shown):
             said = difference(self._tally, sealed)
             self._say("tally", "broken", f"{piece.name} is not the tally that was sealed: {said}.")
         else:
@@ -233,12 +231,12 @@ class _Run:
         if piece is None:
             self._not_counted()
             return
-        known = self._tally.total if isinstance(self._tally, Tally) else None
+        known = None if self._tally is None else self._tally.contributors
         if self._seal is not None:
             known = self._seal.seal.answers
         try:
             with reading(piece.name):
-                export: _Watched | list[SiteAnswer] = (
+                export: _Watched | list[Answer] = (
                     _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
                     if self._study.site is None
                     else read_site_export(piece.open, self._study)
@@ -270,24 +268,26 @@ class _Run:
                 self._say("export", "open", f"{said}, and there is no tally to compare with.")
             return
         if counts != self._tally.counts or sum(counts) != found.answers:
-            more = "" if found.answers != self._tally.total else ", of other symbols"
-            said = f"it has {found.answers:,} answers, and the tally {self._tally.total:,}{more}."
+            more = "" if found.answers != self._tally.contributors else ", of other symbols"
+            said = f"it has {found.answers:,} answers, and the tally {self._tally.contributors:,}{more}."
             self._say("export", "broken", f"{piece.name} does not give the tally: {said}")
             return
         self._say("export", "holds", f"{piece.name} was counted again: its {found.answers:,} answers give the tally.")
         self._say("export", "open", "Whether these are all the answers that came: there is no seal.")
 
-    def _add_up(self, piece: Piece, export: "list[SiteAnswer]") -> None:
+    def _add_up(self, piece: Piece, export: "list[Answer]") -> None:
         if self._tally is None:
             said = f"{piece.name} has {len(export):,} sites that answered, and there is no tally to compare with."
             self._say("export", "open", said)
             return
-        found = SiteTally.of(self._study, export)
+        found = Tally.of(self._study, export)
         if self._tally not in (found, found.shown):
             said = f"{piece.name} does not give the tally: {difference(found, self._tally, 'the tally')}."
             self._say("export", "broken", said)
             return
-        self._say("export", "holds", f"{piece.name} was added up again: its {found.total:,} sites give the tally.")
+        self._say(
+            "export", "holds", f"{piece.name} was added up again: its {found.contributors:,} sites give the tally."
+        )
         self._say("export", "open", "Whether these are all the sites that answered: there is no seal.")
 
     def _not_counted(self) -> None:
@@ -340,11 +340,6 @@ class _Run:
                 self._say("report", "open", when)
         if said.asked is not None:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
-
-
-def _shown(tally: Tally | SiteTally) -> Tally | SiteTally:
-    """Return a tally as it is sealed: one that somebody made from sites' own answers may tell more."""
-    return tally.shown if isinstance(tally, SiteTally) else tally
 
 
 class _Watched:

@@ -14,7 +14,6 @@ from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Stated, read_stated
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 Outcome = Literal["same", "digits", "numbers", "other"]
 # Numbers for programs have up to ten digits, of which the last may be rounded otherwise by another processor.
@@ -41,7 +40,7 @@ class Compared:
     why: str = ""
 
 
-def compare_report(page: str, study: Study, tally: Tally | SiteTally) -> Compared:
+def compare_report(page: str, study: Study, tally: Tally) -> Compared:
     """Make a report again from its own terms, and compare.
 
     Raises:

@@ -175,7 +175,7 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
     keys = _keys(data)
     if {"format", "title"} <= keys:
         return "study"
-    if keys in ({"study", "counts"}, {"study", "counts", "sites", "products"}):
+    if keys - {"products"} == {"study", "counts", "contributors"}:
         return "tally"
     if "seal" in keys:
         return "seal"

@@ -24,8 +24,8 @@ from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, Question, Site, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
+from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
-from fairgauge.tallies.sites import SiteTally
 
 # A metric's values are counted on so many levels unless it says otherwise; rounding to them is at random.
 LEVELS = 9
@@ -181,13 +181,13 @@ def tally_for_sites(study: Study, paths: list[str], output: Path, form: Form) ->
     _write_tally(study, found, output, form)
 
 
-def _write_tally(study: Study, found: SiteTally, output: Path, form: Form) -> None:
+def _write_tally(study: Study, found: Tally, output: Path, form: Form) -> None:
     write_bytes("output", output, found.to_bytes())
     if form != "people":
-        told = {"study": found.study, "sites": len(found.sites)}
+        told = {"study": found.study, "sites": found.contributors}
         show_as(form, told, [told])
     else:
-        out.print(f"{output}: {len(found.sites):,} sites answered {study.title}")
+        out.print(f"{output}: {found.contributors:,} sites answered {study.title}")
 
 
 def audit_for_sites(study: Study, *, confidence: float, form: Form) -> None:

@@ -11,7 +11,6 @@ from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 
 def read_study(path: Path) -> Study:
@@ -21,11 +20,11 @@ def read_study(path: Path) -> Study:
         return Study.from_bytes(data)
 
 
-def read_tally(path: Path, study: Study) -> Tally | SiteTally:
+def read_tally(path: Path, study: Study) -> Tally:
     """Read the tally of a study."""
     data = read_bytes("tally", path)
     with naming(path):
-        tally = Tally.from_bytes(data) if study.site is None else SiteTally.from_bytes(data)
+        tally = Tally.from_bytes(data)
         tally.check(study)
         return tally
 

@@ -22,7 +22,6 @@ from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 
 @in_forms
@@ -60,7 +59,7 @@ def report(
     counts = read_tally(tally, document)
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
-        asked=None if asked is None else check_asked(as_count("asked", asked), counts.total),
+        asked=None if asked is None else check_asked(as_count("asked", asked), counts.contributors),
         seal=None if seal is None else _note(seal, document, counts),
     )
     with waiting("Estimating"):
@@ -77,7 +76,7 @@ def report(
         show_as(form, found.to_dict(), list(found.table()))
         return
     where = " and ".join(str(path) for path in (output, model_card) if path is not None)
-    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.total:,} {counted(document)}"))
+    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.contributors:,} {counted(document)}"))
     for question, told in zip(document.asked, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
     holds = any_sentence(zip(document.asked, found.questions, strict=True))
@@ -85,7 +84,7 @@ def report(
         out.print(holds)
 
 
-def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:
+def _note(path: Path, study: Study, tally: Tally) -> SealNote:
     """Read what to tell of a seal.
 
     Raises:
@@ -97,6 +96,8 @@ def _note(path: Path, study: Study, tally: Tally | SiteTally) -> SealNote:
         found = read_sealed(read_bytes("seal", path))
         if found.seal.study != study.digest:
             raise InvalidInput("seal.study", found.seal.study, f"must be {study.digest}, the digest of this study")
-        if found.seal.counted not in (tally, tally.shown if isinstance(tally, SiteTally) else tally):
-            raise InvalidInput("seal.tally", f"{found.seal.counted.total:,} {counted(study)}", "must be this tally")
+        if found.seal.counted not in (tally, tally.shown):
+            raise InvalidInput(
+                "seal.tally", f"{found.seal.counted.contributors:,} {counted(study)}", "must be this tally"
+            )
         return found.note

@@ -90,10 +90,10 @@ def simulate(
                 tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
     write_bytes("output", output, tally.to_bytes())
     if form != "people":
-        told = {"study": tally.study, "answers": tally.total}
+        told = {"study": tally.study, "answers": tally.contributors}
         show_as(form, told, [told])
     else:
-        out.print(f"{output}: {tally.total:,} answers to {document.title}")
+        out.print(f"{output}: {tally.contributors:,} answers to {document.title}")
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

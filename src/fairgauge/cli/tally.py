@@ -47,16 +47,16 @@ def tally(
         )
     counts = found.tally
     write_bytes("output", output, counts.to_bytes())
-    if document.release is not None and counts.total < document.release.batch:
+    if document.release is not None and counts.contributors < document.release.batch:
         err.print(
             f"The study promises that counts of fewer than {document.release.batch:,} answers are never shown: keep "
             f"{output} to yourself."
         )
     if form != "people":
-        told = {"study": counts.study, "answers": counts.total, "repeated": found.again}
+        told = {"study": counts.study, "answers": counts.contributors, "repeated": found.again}
         show_as(form, told, [told])
     else:
-        out.print(f"{output}: {counts.total:,} answers to {document.title}")
+        out.print(f"{output}: {counts.contributors:,} answers to {document.title}")
         if found.again:
             one = found.again == 1
             said = f"{'has' if one else 'have'} an id that came before, and {'was' if one else 'were'} counted again"

@@ -21,7 +21,6 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
@@ -86,7 +85,7 @@ class Agent:
         """Return the metrics of a study whose values come from whoever asks."""
         return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
 
-    def answer(self, study: Study, given: dict[str, str]) -> Answer | SiteAnswer | Refusal:
+    def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
             if study.site is not None and self._site is not None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from fairgauge.client.agent_files import READ, WRITE, trouble
+from fairgauge.client.answer import Answer
+from fairgauge.client.ledger import Ledger
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_by, refused_by
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
@@ -51,8 +51,8 @@ class AgentSite:
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        return SiteLedger(self.settings().ledger).site_state(study.digest) is not None
+        return Ledger(self.settings().ledger).state(study.digest) is not None
 
-    def answer(self, study: Study) -> SiteAnswer | Refusal:
+    def answer(self, study: Study) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         return answer_by(self.settings(), study)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client.entries import entry_of, is_mapping, plain_text
@@ -17,24 +17,38 @@ from fairgauge.study import Attribute, Question, Study
 from fairgauge.study.checks import check_arguments
 
 if TYPE_CHECKING:
-    from fairgauge.client.site import SiteAnswer
+    from fairgauge.study import Site
 
 ID_BYTES = 16
+MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a device sends: the study's digest, a random id, and a symbol in the study's numbering."""
+    """What leaves a device or a site: the study's digest, a random id, and what the study's mechanism drew.
+
+    A document has one number as its ``symbol``, and several as its ``counts``.
+
+    Args:
+        study: The study's digest.
+        id: A random id, or the ticket that lets the answer in.
+        payload: One symbol, in the study's numbering; or a noisy count for each cell, which may be negative.
+    """
 
     study: str
     id: str
-    symbol: int
+    payload: tuple[int, ...]
 
     def __post_init__(self) -> None:
         check_digest(self.study)
         check_id(self.id)
-        if type(self.symbol) is not int or self.symbol < 0:
-            raise InvalidInput("symbol", self.symbol, "must be an integer from 0 up")
+        if len(self.payload) == 1:
+            if type(self.payload[0]) is not int or self.payload[0] < 0:
+                raise InvalidInput("symbol", self.payload[0], "must be an integer from 0 up")
+            return
+        for cell, count in enumerate(self.payload):
+            if type(count) is not int or abs(count) > MOST_IN_CELL:
+                raise InvalidInput(f"counts[{cell}]", count, "must be an integer from -(2^26 - 1) to 2^26 - 1")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Answer":
@@ -43,38 +57,36 @@ class Answer:
         Raises:
             InvalidInput: If it breaks the format.
         """
-        return cls(*members(decode(data, error=InvalidInput), "study", "id", "symbol", error=InvalidInput))
+        document = decode(data, error=InvalidInput)
+        field = "counts" if "counts" in document else "symbol"
+        study, name, drawn = members(document, "study", "id", field, error=InvalidInput)
+        if field == "symbol":
+            return cls(study, name, (drawn,))
+        if not isinstance(drawn, list) or len(drawn) < 2:
+            raise InvalidInput("counts", drawn, "must be an array of two numbers or more")
+        return cls(study, name, tuple(drawn))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Answer":
         """Read an answer from a file."""
         return cls.from_bytes(read_file(path, field="answer"))
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the members of the document."""
+        drawn = {"symbol": self.payload[0]} if len(self.payload) == 1 else {"counts": list(self.payload)}
+        return {"study": self.study, "id": self.id, **drawn}
+
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
-        return encode({"study": self.study, "id": self.id, "symbol": self.symbol})
+        return encode(self.to_dict())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the canonical bytes to a file, whole or not at all."""
         write_file(path, self.to_bytes(), field="answer")
 
 
-@overload
-def answer(  # type: ignore[overload-overlap]  # a profile is no data frame
-    study: Study, profile: Mapping[str, Any], *, limit: Limits | None = None, ticket: str | None = None
-) -> Answer: ...
-
-
-@overload
-def answer(
-    study: Study, profile: object, *, limit: Limits | None = None, ticket: str | None = None
-) -> "SiteAnswer": ...
-
-
-def answer(
-    study: Study, profile: Any, *, limit: Limits | None = None, ticket: str | None = None
-) -> "Answer | SiteAnswer":
-    """Answer one table of a study, picked by a secure coin, with one randomised symbol.
+def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: str | None = None) -> Answer:
+    """Answer one table of a study, picked by a secure coin, with what its mechanism draws.
 
     It remembers nothing: whoever calls it twice for one person spends twice, and the limit for one study is all that
     it keeps to.  A :class:`~fairgauge.client.ledger.Ledger` answers each study once, and keeps to the limit for a
@@ -93,7 +105,7 @@ def answer(
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.  For a study of sites: the site's records, as a data frame or the path of a file.
+            lacks.  For a study of sites its records, as :func:`~fairgauge.client.records.records_of` takes them.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -104,26 +116,37 @@ def answer(
             not the two parts of one; the text never holds the group or a value.
     """
     check_arguments(study=(study, Study))
-    if study.site is not None:
-        if isinstance(profile, Mapping) and set(profile) == {"group", "values"}:
-            raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
-        from fairgauge.client.records import records_of
-        from fairgauge.client.site import answer_for_site
-
-        return answer_for_site(study, records_of(study.site, profile), limit=limit, ticket=ticket)
     if ticket is not None:
         check_ticket(ticket)
     check_able(study, ticket)
     check_time(study)
     study.check_privacy()
     (limit or Limits()).check_study(study)
-    check_profile(profile)
+    check_held(study, profile)
+    payload = _draw_symbol(study, profile) if study.site is None else _draw_counts(study.site, profile)
+    return Answer(study.digest, secrets.token_hex(ID_BYTES) if ticket is None else ticket, payload)
+
+
+def _draw_symbol(study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
     groups = groups_by_attribute(study, profile["group"])
     inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
-    symbol = study.tables[picked][0].mechanism.draw(*inputs[picked])
-    name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
-    return Answer(study.digest, name, study.offsets[picked] + symbol)
+    return (study.offsets[picked] + study.tables[picked][0].mechanism.draw(*inputs[picked]),)
+
+
+def _draw_counts(site: "Site", held: Any) -> tuple[int, ...]:
+    from fairgauge.client.records import records_of
+    from fairgauge.client.site import draw_counts
+
+    return draw_counts(site, records_of(site, held))
+
+
+def check_held(study: Study, held: object) -> None:
+    """Refuse what cannot be what a study asks for, whatever is in it: that is a mistake of the program."""
+    if study.site is None:
+        check_profile(held)
+    elif isinstance(held, Mapping) and set(held) == {"group", "values"}:
+        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
 
 
 def check_profile(profile: object) -> None:
@@ -156,6 +179,8 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
+    if study.site is not None and (study.admission == "blind" or study.gateway is not None or study.epoch is not None):
+        raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
 
 
 def check_time(study: Study) -> None:

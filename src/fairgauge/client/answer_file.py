@@ -5,14 +5,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import sync_folder
 from fairgauge.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from fairgauge.client.site import SiteAnswer
 
 # How an answer begins, up to any length: what a crash in the middle of a line leaves behind.
 _BEGUN = re.compile(
@@ -33,7 +30,7 @@ def append(answer: Answer, path: str | Path) -> bool:
     return append_all([answer], path) == 1
 
 
-def append_all(answers: "Iterable[Answer | SiteAnswer]", path: str | Path) -> int:
+def append_all(answers: Iterable[Answer], path: str | Path) -> int:
     """Write answers at the end of a file, as :func:`append` does, and return how many were not there before."""
     path = Path(path)
     try:

@@ -10,7 +10,6 @@ from typing import Any
 from fairgauge.client.answer import Answer
 from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
@@ -21,7 +20,7 @@ LONGEST_REPLY = 2**16
 
 def ask_agent(
     path: str | Path, study: Study, values: Callable[[], Mapping[str, Any]] | None = None
-) -> Answer | SiteAnswer | Refusal:
+) -> Answer | Refusal:
     """Ask an agent to answer a study.
 
     Args:
@@ -50,8 +49,8 @@ def ask_agent(
     if isinstance(said, Refusal):
         return said
     try:
-        kind: type[Answer | SiteAnswer] = Answer if study.site is None else SiteAnswer
-        answer = kind.from_bytes(said.encode())
+        answer = Answer.from_bytes(said.encode())
+        study.check_payload(answer.payload)
     except InvalidInput:
         return Refusal("agent", f"the agent at {path} gave no answer that could be read")
     if answer.study != study.digest:

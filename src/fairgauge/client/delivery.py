@@ -18,7 +18,6 @@ from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra
     from fairgauge.client.relaying import Relay
-    from fairgauge.client.site import SiteAnswer
 
 Receipt = Literal["accepted", "duplicate"]
 
@@ -66,7 +65,7 @@ class Patience:
 
 
 def send(
-    answer: "Answer | SiteAnswer",
+    answer: "Answer",
     url: str,
     *,
     patience: Patience | None = None,

@@ -4,12 +4,13 @@ An answer is drawn, charged and written in one transaction, and handed out only 
 disk.  A crash before then leaves no trace of the answer anywhere; a crash after it finds the answer here, and
 what is sent then are the same bytes.  So each study gets one randomisation, whatever happens.
 
-The file is SQLite.  It holds the study's digest, the answer's id and symbol, whether it was delivered, and what it
+The file is SQLite.  It holds the study's digest, the answer's id and payload, whether it was delivered, and what it
 cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
 no address and no time, but for an answer that waits the moment at which it will be sent, and for a study with blind
 tickets what :mod:`fairgauge.client.held` says.
 """
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
 from fairgauge.client import held
-from fairgauge.client.answer import Answer, answer, check_profile, check_ticket
+from fairgauge.client.answer import Answer, answer, check_held, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
 from fairgauge.client.moments import next_moment
@@ -41,7 +42,7 @@ _SCHEMA = (
     """CREATE TABLE answers (
         study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
         id TEXT NOT NULL CHECK (length(id) = 32),
-        symbol INTEGER NOT NULL CHECK (typeof(symbol) = 'integer' AND symbol >= 0),
+        payload TEXT NOT NULL CHECK (payload GLOB '[[][-0-9]*]'),
         state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'refused'))
     ) WITHOUT ROWID""",
     """CREATE TABLE charges (
@@ -79,7 +80,7 @@ class Ledger:
     def answer(
         self,
         study: Study,
-        profile: Mapping[str, Any],
+        profile: Any,
         *,
         limit: Limits | Decimal | None = None,
         ticket: str | None = None,
@@ -96,7 +97,8 @@ class Ledger:
             profile: As for :func:`fairgauge.client.answer`.
             limit: What the device is willing to spend; a decimal is the lifetime limit.  Unless it says otherwise,
                 epsilon 4 for a study and 8 for an attribute over its lifetime.
-            ticket: Proof that the device may answer; it becomes the answer's id.
+            ticket: Proof that the device may answer; it becomes the answer's id.  An answer that was refused gets
+                another one, and stays what it was: a ticket may have been mistyped, and nothing is drawn twice.
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.
@@ -109,20 +111,21 @@ class Ledger:
         with self._transaction() as connection:
             found = self._find(connection, study.digest)
             if found is None:
-                check_profile(profile)
+                check_held(study, profile)
                 limits.check_study(study)
                 costs = charges(study)
                 limits.check_lifetime(costs, self._charges(connection))
                 moment = self._moment_for(study)
                 found = answer(study, profile, limit=limits, ticket=ticket)
-                connection.execute(
-                    "INSERT INTO answers VALUES (?, ?, ?, 'pending')", (found.study, found.id, found.symbol)
-                )
+                row = (found.study, found.id, json.dumps(found.payload))
+                connection.execute("INSERT INTO answers VALUES (?, ?, ?, 'pending')", row)
                 self._charge(connection, study, costs)
                 if moment is not None:
                     held.wait_until(connection, found.study, moment)
                 if study.gateway is not None:
                     held.want_relay(connection, found.study)
+            elif ticket is not None and ticket != found.id and study.admission != "blind":
+                found = self._with_ticket(connection, found, ticket)
         # Someone else may have been killed between removing the journal and making that last: a power cut could
         # still undo the answer that we found.  Not after this.
         self._sync_folder()
@@ -144,7 +147,7 @@ class Ledger:
     def pending(self) -> list[Answer]:
         """Return the answers that still have to be delivered, in the order of their studies' digests."""
         with self._transaction() as connection:
-            rows = connection.execute("SELECT study, id, symbol FROM answers WHERE state = 'pending'").fetchall()
+            rows = connection.execute("SELECT study, id, payload FROM answers WHERE state = 'pending'").fetchall()
             found = [self._read(row) for row in rows]
         self._sync_folder()
         return found
@@ -253,14 +256,23 @@ class Ledger:
         )
 
     def _find(self, connection: Connection, study: str) -> Answer | None:
-        row = connection.execute("SELECT study, id, symbol FROM answers WHERE study = ?", (study,)).fetchone()
+        row = connection.execute("SELECT study, id, payload FROM answers WHERE study = ?", (study,)).fetchone()
         return None if row is None else self._read(row)
 
+    def _with_ticket(self, connection: Connection, found: Answer, ticket: str) -> Answer:
+        """Give an answer that was refused another ticket; any other keeps the one that it has."""
+        sql = "UPDATE answers SET id = ?, state = 'pending' WHERE study = ? AND state = 'refused'"
+        changed = connection.execute(sql, (ticket, found.study)).rowcount
+        return Answer(found.study, ticket, found.payload) if changed else found
+
     def _read(self, row: tuple[Any, ...]) -> Answer:
+        study, name, payload = row
         try:
-            return Answer(*row)
+            return Answer(study, name, tuple(json.loads(payload)))
         except InvalidInput as problem:
             raise BadLedger("ledger", self.path, f"is damaged: {problem.field} {problem.rule}") from None
+        except (ValueError, TypeError):
+            raise BadLedger("ledger", self.path, "is damaged: an answer holds no numbers") from None
 
     def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
         rows = connection.execute("SELECT attribute, epsilon FROM charges").fetchall()

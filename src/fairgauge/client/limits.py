@@ -3,13 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study
-
-if TYPE_CHECKING:
-    from fairgauge.study import Site
 
 Charges = Mapping[str, Decimal]
 
@@ -98,16 +94,13 @@ def charges(study: Study) -> Charges:
     It depends on the study alone: not on the coin that picks the question, and on nothing that a person has or lacks,
     nor on the form in which that is given.
     """
+    if study.site is not None:
+        return {factor.name: Decimal(study.site.epsilon) for factor in study.site.attribute.factors}
     found: dict[str, Decimal] = {}
     for question in study.questions:
         for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them
             found[factor.name] = max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)
     return found
-
-
-def site_charges(site: "Site") -> Charges:
-    """Return what a site's answer costs each attribute, for each of its people."""
-    return {factor.name: Decimal(site.epsilon) for factor in site.attribute.factors}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,15 @@ def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterat
 
     Args:
         site: What is counted.
-        given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.
+        given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries; a list or an
+            iterator holds records already, and they are passed on.
         columns: Where things stand; each has the name of what it holds unless this says otherwise.
 
     Raises:
         InvalidInput: If the file cannot be read, or a column is missing; never for what a record holds.
     """
+    if isinstance(given, list | Iterator):
+        return iter(given)
     columns = columns or Columns()
     groups, outcome = columns.of(site)
     wanted = [*groups, *outcome, *([columns.person] if columns.person else [])]

@@ -1,4 +1,4 @@
-"""Answer for a site that holds many people: count its records by group and outcome, and add noise to every count.
+"""Draw for a site that holds many people: count its records by group and outcome, and add noise to every count.
 
 This is the only code that sees the records; noisy counts are all that leaves it.  A site's answer protects each of its
 people from everyone outside; the site itself sees its own data, as before.  That the site takes part, and how large it
@@ -8,114 +8,37 @@ is to within the noise, is not hidden.
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from os import PathLike
 
-from fairgauge.canonical import decode, encode, members, read_file, write_file
-from fairgauge.client.answer import (
-    ID_BYTES,
-    check_able,
-    check_digest,
-    check_id,
-    check_ticket,
-    check_time,
-    group_index,
-)
+from fairgauge.client.answer import MOST_IN_CELL, group_index
 from fairgauge.client.entries import entry_text
-from fairgauge.client.limits import Limits
 from fairgauge.client.noise import draw_noise
-from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Attribute, Metric, Site, Study
+from fairgauge.errors import CannotAnswer
+from fairgauge.study import Attribute, Metric, Site
 
 _ZERO_OR_ONE = re.compile(r"[01]\.0+")
-MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 
 # A person, the groups by attribute, and the outcome: truth and prediction, or a value.
 Record = tuple[object, tuple[object, ...], tuple[object, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteAnswer:
-    """What a site sends: the study's digest, a random id, and one noisy count for each cell, which may be negative."""
-
-    study: str
-    id: str
-    counts: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        check_digest(self.study)
-        check_id(self.id)
-        for cell, count in enumerate(self.counts):
-            if type(count) is not int or abs(count) > MOST_IN_CELL:
-                raise InvalidInput(f"counts[{cell}]", count, "must be an integer from -(2^26 - 1) to 2^26 - 1")
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "SiteAnswer":
-        """Read a site's answer.
-
-        Raises:
-            InvalidInput: If it breaks the format.
-        """
-        study, name, counts = members(decode(data, error=InvalidInput), "study", "id", "counts", error=InvalidInput)
-        if not isinstance(counts, list):
-            raise InvalidInput("counts", counts, "must be an array")
-        return cls(study, name, tuple(counts))
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "SiteAnswer":
-        """Read a site's answer from a file."""
-        return cls.from_bytes(read_file(path, field="answer"))
-
-    def to_bytes(self) -> bytes:
-        """Return the canonical bytes (RFC 8785)."""
-        return encode({"study": self.study, "id": self.id, "counts": self.counts})
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the canonical bytes to a file, whole or not at all."""
-        write_file(path, self.to_bytes(), field="answer")
-
-
-def answer_for_site(
-    study: Study, records: Iterable[Record], *, limit: Limits | None = None, ticket: str | None = None
-) -> SiteAnswer:
+def draw_counts(site: Site, records: Iterable[Record]) -> tuple[int, ...]:
     r"""Count a site's records, and add discrete Laplace noise to every count.
 
     Neighbouring sites differ in the records of one person, replaced by others.  With at most r records a person that
     moves counts by 2 r in sum, so the noise has the decay :math:`e^{-\varepsilon / 2r}` in every cell.
 
-    It remembers nothing: whoever calls it twice for one site spends twice.  A
-    :class:`~fairgauge.client.ledger.Ledger` answers each study once.
-
     Guarantee: exact; the counts are epsilon-differentially private for each person, with the epsilon of the study.
 
     Args:
-        study: A study for sites.
+        site: What is counted.
         records: For each record the person, the groups and the outcome.  A record without a group or an outcome, and
             one whose group the study does not list or whose outcome is none, is left out of the counts.
-        limit: What the site is willing to spend for each person; epsilon 4 for one study unless it says otherwise.
-        ticket: Proof that the site may answer; it becomes the answer's id, which is random without one.
-
-    Raises:
-        NotPrivate: If the study spends more than the limit.
-        CannotAnswer: If the study is for devices or not open; never for what a record holds.
     """
-    site = study.site
-    if site is None:
-        raise CannotAnswer("the study is for devices of one person each, and this is a site that holds many people")
-    if ticket is not None:
-        check_ticket(ticket)
-    if study.admission == "blind" or study.gateway is not None or study.epoch is not None:
-        raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
-    check_able(study, ticket)
-    check_time(study)
-    (limit or Limits()).check_study(study)
     decay = site.decay
     noisy = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
     # Cut off when they are noisy already, which tells no more; to refuse would be free, and tell something.
-    counts = [max(-MOST_IN_CELL, min(MOST_IN_CELL, count)) for count in noisy]
-    name = secrets.token_hex(ID_BYTES) if ticket is None else ticket
-    return SiteAnswer(study.digest, name, tuple(counts))
+    return tuple(max(-MOST_IN_CELL, min(MOST_IN_CELL, count)) for count in noisy)
 
 
 def count_records(site: Site, records: Iterable[Record]) -> list[int]:

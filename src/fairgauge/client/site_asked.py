@@ -9,13 +9,13 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairgauge.client.answer import check_able, check_time
+from fairgauge.client.answer import Answer, check_able, check_time
 from fairgauge.client.disk import make_folder
-from fairgauge.client.limits import site_charges
+from fairgauge.client.ledger import Ledger
+from fairgauge.client.limits import charges
 from fairgauge.client.records import records_of, some_of
 from fairgauge.client.refusals import UNTOLD, Refusal
-from fairgauge.client.site import Record, SiteAnswer
-from fairgauge.client.site_ledger import SiteLedger
+from fairgauge.client.site import Record
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Site, Study
@@ -23,7 +23,7 @@ from fairgauge.study import Site, Study
 _logger = logging.getLogger(__name__)
 
 
-def answer_asked(settings: str | Path, study: Study) -> SiteAnswer | Refusal:
+def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
     """Answer a study for sites as the site's own file says, or repeat the answer that it got.
 
     Guarantee: exact; the counts are epsilon-differentially private for each person, over the ledger's lifetime each
@@ -49,24 +49,24 @@ def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
         return Refusal("unable", "the study is for devices of one person each, and this is a site")
     try:
         make_folder(own.ledger)
-        ledger = SiteLedger(own.ledger)
-        known = ledger.site_state(study.digest) is not None
+        ledger = Ledger(own.ledger)
+        known = ledger.state(study.digest) is not None
     except (FairgaugeError, OSError) as problem:
         return Refusal("ledger", str(problem))
     return None if known else _refused(study, site, ledger, own)
 
 
-def answer_by(own: SiteSettings, study: Study) -> SiteAnswer | Refusal:
+def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
     """Answer a study that the site does not refuse, or repeat its answer."""
     try:
-        found = SiteLedger(own.ledger).answer_for_site(study, _records(study, own), limit=own.limits)
+        found = Ledger(own.ledger).answer(study, _records(study, own), limit=own.limits)
     except FairgaugeError as problem:
         return Refusal(UNTOLD, str(problem))
     _logger.info("study %s: answered by this site", study.digest)
     return found
 
 
-def _refused(study: Study, site: Site, ledger: SiteLedger, own: SiteSettings) -> Refusal | None:
+def _refused(study: Study, site: Site, ledger: Ledger, own: SiteSettings) -> Refusal | None:
     """Return why the study is refused whatever the records are; None if it is not."""
     code = "unable"
     try:
@@ -79,7 +79,7 @@ def _refused(study: Study, site: Site, ledger: SiteLedger, own: SiteSettings) ->
         check_time(study)
         code = "limit"
         own.limits.check_study(study)
-        own.limits.check_lifetime(site_charges(site), ledger.spent().items())
+        own.limits.check_lifetime(charges(study), ledger.spent().items())
         code = "settings"
         own.columns.of(site)
     except InvalidInput as problem:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.channel import LEVEL_UNIT
+from fairgauge.client.answer import Answer
+from fairgauge.client.ledger import Ledger
 from fairgauge.client.records import Columns, records_of, some_of
-from fairgauge.client.site import Record, SiteAnswer, law_of
-from fairgauge.client.site_ledger import SiteLedger
+from fairgauge.client.site import Record, law_of
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def run_for_site(
     if request.send is not None and request.output is not None:
         raise InvalidInput("output", request.output, "must not be given together with --send")
     ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
-    ledger = SiteLedger(request.ledger if request.ledger is not None else default_ledger())
-    known = ledger.site_state(study.digest)
+    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
+    known = ledger.state(study.digest)
     if known is None and request.send is not None:
         if ticket is None:
             raise CannotAnswer(
@@ -48,7 +49,7 @@ def run_for_site(
     if known is None and request.records is None:
         raise CannotAnswer("the study is for sites that hold many people: give the site's records with --records")
     left_out: Counter[bool] = Counter()
-    answer = ledger.answer_for_site(study, _records(request, site, left_out), limit=limits, ticket=ticket)
+    answer = ledger.answer(study, _records(request, site, left_out), limit=limits, ticket=ticket)
     if not request.json:
         sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
         sys.stdout.flush()
@@ -56,9 +57,9 @@ def run_for_site(
         answer.save(request.output)  # the same bytes, however often
     if known != "delivered" or request.again:
         _deliver(ledger, answer, request, patience)
-    state = ledger.site_state(study.digest)
+    state = ledger.state(study.digest)
     if request.json:
-        said = json.dumps({"study": answer.study, "id": answer.id, "counts": answer.counts, "state": state})
+        said = json.dumps({"study": answer.study, "id": answer.id, "counts": answer.payload, "state": state})
     else:
         done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
         said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
@@ -71,13 +72,13 @@ def run_for_site(
         )
 
 
-def table(site: "Site", answer: SiteAnswer) -> str:
+def table(site: "Site", answer: Answer) -> str:
     """Return the noisy counts as a table: a line for each group, and a column for each outcome or value."""
     corner, names = _outcomes(site)
     size, groups = len(names), site.attribute.groups
     lines = [[corner, *names]]
     for index, group in enumerate(groups):
-        lines.append([group, *(f"{count:,}" for count in answer.counts[size * index : size * (index + 1)])])
+        lines.append([group, *(f"{count:,}" for count in answer.payload[size * index : size * (index + 1)])])
     first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
     return "\n".join(
         f"{line[0]:<{first}}" + "".join(f"  {text:>{width}}" for text, width in zip(line[1:], widths, strict=True))
@@ -128,19 +129,19 @@ def _records(request: "Request", site: "Site", left_out: Counter[bool]) -> Itera
     yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
 
 
-def _deliver(ledger: SiteLedger, answer: SiteAnswer, request: "Request", patience: "Patience | None") -> None:
+def _deliver(ledger: Ledger, answer: Answer, request: "Request", patience: "Patience | None") -> None:
     if request.output is not None:
-        ledger.mark_site(answer, "delivered")
+        ledger.mark_sent(answer)
     elif request.send is not None:
         from fairgauge.client.delivery import send
 
         try:
             send(answer, request.send, patience=patience)
         except AnswerRefused:
-            ledger.mark_site(answer, "refused")
+            ledger.mark_refused(answer)
             raise
         except CannotSend as problem:
             raise CannotSend(
                 f"{problem}; the counts are in the ledger, and the same command sends them again"
             ) from None
-        ledger.mark_site(answer, "delivered")
+        ledger.mark_sent(answer)

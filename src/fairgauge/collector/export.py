@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.seal import lines_of
 from fairgauge.collector.seal_sites import site_lines
@@ -31,7 +31,7 @@ async def ndjson(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
             yield part
 
 
-async def of_sites(answers: list[SiteAnswer]) -> AsyncIterator[bytes]:
+async def of_sites(answers: list[Answer]) -> AsyncIterator[bytes]:
     """Yield what sites sent, one canonical answer a line."""
     for line in site_lines(answers):
         yield line

@@ -21,15 +21,13 @@ from typing import Any, BinaryIO, Literal
 from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
-from fairgauge.client.site import SiteAnswer
-from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest
+from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest, site_name
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 FORMAT = 1
 _DRAFTS = (2, 3)  # numbers that seals with a root and seals of sites had before the first release
@@ -57,10 +55,11 @@ class Seal:
     sites: tuple[str, ...] | None = None  # of a study for sites
 
     @classmethod
-    def of_sites(cls, study: Study, answers: Sequence[SiteAnswer], closed: str) -> "Seal":
+    def of_sites(cls, study: Study, answers: Sequence[Answer], closed: str) -> "Seal":
         """Return the seal of a closed study for sites."""
         shown = released_sites(study, answers)
-        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, sites=shown.sites)
+        names = tuple(sorted(site_name(one.id) for one in answers)) if shown.contributors else ()
+        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, sites=names)
 
     def fits(self, study: Study) -> bool:
         """Tell whether it has what seals of such a study have: a root in the crowd, the list of sites for sites."""
@@ -68,7 +67,7 @@ class Seal:
         return (self.root is not None) == crowd and (self.sites is not None) == (study.site is not None)
 
     @property
-    def counted(self) -> Tally | SiteTally:
+    def counted(self) -> Tally:
         """The tally that was sealed.
 
         Raises:
@@ -76,7 +75,7 @@ class Seal:
         """
         if self.sites is None:
             return Tally(self.study, self.tally)
-        return SiteTally(self.study, self.tally, self.sites, ())
+        return Tally(self.study, self.tally, len(self.sites))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -200,9 +199,7 @@ def shown_answers(study: Study, answers: int) -> int:
     return sum(released_tally(study, {0: answers}))
 
 
-def check_sealed(
-    study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | Iterable[SiteAnswer] | None
-) -> None:
+def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | Iterable[Answer] | None) -> None:
     """Recompute everything from the study and the exported answers, and compare.
 
     Without the answers, which a collector may have removed, the tally is taken as it was sealed.
@@ -217,8 +214,8 @@ def check_sealed(
         raise SealBroken("the seal has not the parts that seals of such a study have")
     if answers is not None:
         check_answers(study, seal, answers)
-    elif seal.counted.total != (shown := shown_answers(study, seal.answers)):
-        raise SealBroken(f"the tally has {seal.counted.total} answers, and the seal {shown} to show")
+    elif seal.counted.contributors != (shown := shown_answers(study, seal.answers)):
+        raise SealBroken(f"the tally has {seal.counted.contributors} answers, and the seal {shown} to show")
     if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 
@@ -253,7 +250,7 @@ def _without_shown(document: Any) -> Any:
     return [_without_shown(value) for value in document] if isinstance(document, list) else document
 
 
-def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]] | Iterable[SiteAnswer]) -> None:
+def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]] | Iterable[Answer]) -> None:
     """Count exported answers again, and compare them with the seal.
 
     Raises:
@@ -326,7 +323,7 @@ class Export:
                     answer = _answer(number, line.rstrip(b"\n"))
                     if answer.study != self._study:
                         raise InvalidInput(f"line {number}: study", answer.study, f"must be {self._study}")
-                    yield bytes.fromhex(answer.id), answer.symbol
+                    yield bytes.fromhex(answer.id), answer.payload[0]
         except OSError as error:
             raise InvalidInput("export", self._source, f"cannot be read: {error.strerror}") from None
 

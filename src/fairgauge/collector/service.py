@@ -39,7 +39,6 @@ from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
@@ -228,7 +227,7 @@ class Collector:
         return made
 
     # ------------------------------------------------------------------ results
-    async def tally(self, entry: Entry) -> Tally | SiteTally:
+    async def tally(self, entry: Entry) -> Tally:
         """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches.
 
         Of a study for sites it is the sum of what they counted, when it is sealed.
@@ -236,7 +235,7 @@ class Collector:
         if entry.of_sites:
             sealed = await self.store.sealed(entry.number)
             study = await self.study(entry.digest)
-            return SiteTally.of(study, ()).shown if sealed is None else read_sealed(sealed).seal.counted
+            return Tally.of(study, ()).shown if sealed is None else read_sealed(sealed).seal.counted
         counts = await self.store.tally(entry.number)
         return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
 

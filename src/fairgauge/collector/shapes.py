@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from fairgauge.client.site import MOST_IN_CELL
+from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.collector.problems import KINDS, URN
 from fairgauge.collector.stores.base import State
 
@@ -35,7 +35,7 @@ class Answer(Exact, frozen=True):
     symbol: Annotated[int, Meta(ge=0, le=LARGEST_SYMBOL)]
 
 
-class SiteAnswer(Exact, frozen=True):
+class NoisyAnswer(Exact, frozen=True):
     """What a site sends: one noisy count for each cell."""
 
     study: Digest
@@ -97,19 +97,11 @@ class Listing(Exact, frozen=True):
 
 
 class Tally(Exact, frozen=True):
-    """How often each symbol was sent."""
-
-    study: Digest
-    counts: list[Count]
-
-
-class SiteTally(Exact, frozen=True):
-    """What sites counted in sum, and a digest of the ticket of each site that is in it; products are not shown."""
+    """How often each symbol was sent, or what sites counted in sum; and how many answers are in it."""
 
     study: Digest
     counts: list[int]
-    sites: list[str]
-    products: Annotated[list[int], Meta(max_length=0)]
+    contributors: Count
 
 
 class Arrival(Exact, frozen=True):
@@ -210,6 +202,6 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, SiteAnswer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, SiteTally, Arrivals, Estimate, Sealed,
+    Answer, NoisyAnswer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed,
     Inclusion, Key, Status, Problem,
 )  # fmt: skip

@@ -96,7 +96,7 @@ TABLE: tuple[Operation, ...] = (
             "bad-answer", "bad-ticket", "too-slow", "conflict", "closed", "too-large", "bad-media-type", "too-early",
             "too-many", "busy", "full",
         ),
-        body={_JSON: (shapes.Answer, shapes.SiteAnswer), "application/x-ndjson": ()},
+        body={_JSON: (shapes.Answer, shapes.NoisyAnswer), "application/x-ndjson": ()},
         shared=True,
     ),
     Operation(
@@ -136,7 +136,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/tally", "tally", "Show how often each symbol was sent", results.tally, RESULTS,
-        {200: Gives(shapes=(shapes.Tally, shapes.SiteTally))},
+        {200: _of(shapes.Tally)},
         "Of a study for sites the sum of what they counted; nothing of it before the study is sealed.",
     ),
     Operation(

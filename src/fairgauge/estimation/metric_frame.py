@@ -42,7 +42,6 @@ from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.study.site import SiteMetric
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +82,7 @@ class PrivateMetricFrame(Parity):
     def __init__(  # noqa: PLR0913 - Fairlearn's name for the last, and what it is made of
         self,
         study: Study,
-        tally: Tally | SiteTally,
+        tally: Tally,
         *,
         confidence: float = 0.99,
         interval: str = DEFAULT,
@@ -94,8 +93,7 @@ class PrivateMetricFrame(Parity):
             import pandas  # noqa: F401 - asked for here, so that a missing extra is one sentence
         except ImportError:
             raise MissingExtra("a metric frame needs pandas", "lab") from None
-        for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
-        check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
+        check_arguments(study=(study, Study), tally=(tally, Tally))
         attribute = _attribute(study, attribute)
         self._study, self._tally = study, tally
         self._confidence, self._interval, self._attribute = confidence, interval, attribute
@@ -216,7 +214,7 @@ class PrivateMetricFrame(Parity):
 
     def __repr__(self) -> str:
         metrics = ", ".join(question.metric.name for _, question in self._questions)
-        answers = len(self._tally.sites) if isinstance(self._tally, SiteTally) else self._tally.total
+        answers = self._tally.contributors
         return f"PrivateMetricFrame({metrics} by {self._attribute}, {answers:,} answers)"
 
     def _at(self, together: int) -> Estimate:
@@ -227,7 +225,7 @@ class PrivateMetricFrame(Parity):
         return self._known[together]
 
     def _made(self, confidence: float) -> Estimate:
-        if isinstance(self._tally, SiteTally):
+        if self._study.site is not None:
             asked = [question for _, question in self._questions if isinstance(question, SiteMetric)]
             return estimate_by_names(self._study, self._tally, asked, confidence=confidence, interval=self._interval)
         return estimate(self._study, self._tally, confidence=confidence, interval=self._interval)
@@ -255,7 +253,7 @@ class PrivateMetricFrame(Parity):
 
     @cached_property
     def _shares(self) -> Frames:
-        once = self._found(self._estimate)[0][1] if isinstance(self._tally, SiteTally) else None
+        once = self._found(self._estimate)[0][1] if self._study.site is not None else None
 
         def shares(question: Asked, found: QuestionEstimate) -> dict[str, Interval]:
             known = stated_shares(question)

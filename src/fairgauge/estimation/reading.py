@@ -29,12 +29,11 @@ from fairgauge.languages import Numeral, Told
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 
 def estimate(
     study: Study,
-    tally: Tally | SiteTally,
+    tally: Tally,
     *,
     confidence: float = 0.99,
     interval: str = DEFAULT,
@@ -54,8 +53,7 @@ def estimate(
         InvalidInput: If an argument is out of range, or of another type.
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
-    for_sites = getattr(study, "site", None) is not None  # whatever was given: the check comes next
-    check_arguments(study=(study, Study), tally=(tally, SiteTally if for_sites else Tally))
+    check_arguments(study=(study, Study), tally=(tally, Tally))
     kind = _kind(study, interval)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
@@ -63,7 +61,7 @@ def estimate(
     if tolerance is not None:
         _check_within(study, tolerance)
     tally.check(study)
-    if isinstance(tally, SiteTally):
+    if study.site is not None:
         if tolerance is not None:
             raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
         return estimate_sites(study, tally, 1 - confidence, kind)
@@ -148,7 +146,7 @@ def _question(
             question,
             gaps,
             {names.index(group): mean for group, mean in read.items()},
-            part=sum(own) / tally.total,
+            part=sum(own) / tally.contributors,
         )
         if gaps
         else None,

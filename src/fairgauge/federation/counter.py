@@ -6,14 +6,12 @@ from pathlib import Path
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.client.disk import make_folder
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.federation.nodes import NodeList
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 
 class NodeCounter:
@@ -40,25 +38,23 @@ class NodeCounter:
         self.study = study
         self.confidence = confidence
         self.path = None if path is None else Path(path).absolute()
-        self._answers: dict[str, Answer | SiteAnswer] = {}
+        self._answers: dict[str, Answer] = {}
         self._read: tuple[int, list[tuple[str, Interval | None]]] | None = None
         self._nodes = NodeList(None if self.path is None else self.path.with_name(f"{self.path.name}.nodes"))
         if self.path is not None and self.path.exists():
             self._go_on(self.path)
 
     @property
-    def answers(self) -> tuple[Answer | SiteAnswer, ...]:
+    def answers(self) -> tuple[Answer, ...]:
         """Every answer, in the order in which they came."""
         return tuple(self._answers.values())
 
     @property
-    def tally(self) -> Tally | SiteTally:
+    def tally(self) -> Tally:
         """The count of every symbol, or the sums of what sites counted."""
-        if self.study.site is not None:
-            return SiteTally.of(self.study, (one for one in self.answers if isinstance(one, SiteAnswer)))
-        return Tally.of(self.study, (one for one in self.answers if isinstance(one, Answer)))
+        return Tally.of(self.study, self.answers)
 
-    def add(self, answers: "Iterable[tuple[str | None, Answer | SiteAnswer]]") -> int:
+    def add(self, answers: "Iterable[tuple[str | None, Answer]]") -> int:
         """Count answers, each with the node that it came from or None, and return how many are new.
 
         What is no answer to this study is left out, and so is a second answer with the same id or of the same node.
@@ -121,20 +117,20 @@ class NodeCounter:
             for line in file:
                 if not line.endswith(b"\n"):
                     break  # cut off by a crash
-                answer = (Answer if self.study.site is None else SiteAnswer).from_bytes(line)
+                answer = Answer.from_bytes(line)
                 if answer.study != self.study.digest:
                     rule = f"holds answers to another study, {answer.study[:16]}...; give each study a file of its own"
                     raise InvalidInput("path", path, rule)
                 if self._fits(answer):
                     self._answers.setdefault(answer.id, answer)
 
-    def _fits(self, answer: Answer | SiteAnswer) -> bool:
+    def _fits(self, answer: Answer) -> bool:
         """Tell whether it is an answer to this study, whoever sent it."""
-        if answer.study != self.study.digest:
+        try:
+            self.study.check_payload(answer.payload)
+        except InvalidInput:
             return False
-        if isinstance(answer, SiteAnswer):
-            return self.study.site is not None and len(answer.counts) == self.study.symbols
-        return self.study.site is None and answer.symbol < self.study.symbols
+        return answer.study == self.study.digest
 
     def _gaps(self) -> list[tuple[str, Interval | None]]:
         """Return every gap's name with the gap, or with None where the answers do not tell yet.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.disk import make_folder
@@ -20,9 +20,6 @@ from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
-
-if TYPE_CHECKING:
-    from fairgauge.client.site import SiteAnswer
 
 _logger = logging.getLogger(__name__)
 # What a float can hold is beyond every range, as this is.
@@ -71,7 +68,7 @@ class Guard:
             return Refusal(UNTOLD, str(problem))
 
 
-def guarded(code: Callable[[], "Answer | SiteAnswer | Refusal"]) -> "Answer | SiteAnswer | Refusal":
+def guarded(code: Callable[[], Answer | Refusal]) -> Answer | Refusal:
     """Run the guard itself, whatever happens in it, and write the device's own log.
 
     ``KeyboardInterrupt`` and a framework's own are caught as well: a device that says nothing for a round, or an

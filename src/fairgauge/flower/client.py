@@ -12,7 +12,6 @@ from fairgauge.client import Answer, Limits
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, given_by_app, guarded, of_app
@@ -77,7 +76,7 @@ def private_metrics(
     """
     app = app_folder()
 
-    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | SiteAnswer | Refusal:
+    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | Refusal:
         try:
             limits = _limits(context)
         except InvalidInput as problem:
@@ -149,7 +148,7 @@ def _limits(context: Context) -> Limits:
     return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
 
 
-def _for_site(study: Study, context: Context) -> Answer | SiteAnswer | Refusal:
+def _for_site(study: Study, context: Context) -> Answer | Refusal:
     """Answer for a site, from what its own configuration names."""
     if SITE in context.node_config:
         return answer_asked(str(context.node_config[SITE]), study)

@@ -7,7 +7,6 @@ Flower's strategies weigh by; it is 1 on every device, since how much data a dev
 from flwr.app import MetricRecord, RecordDict
 
 from fairgauge.client import Answer
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 
 NAME = "metrics"
@@ -15,16 +14,20 @@ WEIGHT = "num-examples"
 _DIGITS = 8  # hexadecimal, of one word
 
 
-def to_content(answer: Answer | SiteAnswer) -> RecordDict:
+def to_content(answer: Answer) -> RecordDict:
     """Return the whole content of a reply: the answer, and nothing else."""
-    said: dict[str, int | list[int]] = (
-        {"counts": list(answer.counts)} if isinstance(answer, SiteAnswer) else {"symbol": answer.symbol}
+    record = MetricRecord(
+        {
+            WEIGHT: 1,
+            "study": _to_words(answer.study),
+            "id": _to_words(answer.id),
+            "payload": list(answer.payload),
+        }
     )
-    record = MetricRecord({WEIGHT: 1, "study": _to_words(answer.study), "id": _to_words(answer.id), **said})
     return RecordDict({NAME: record})
 
 
-def from_content(content: RecordDict) -> Answer | SiteAnswer:
+def from_content(content: RecordDict) -> Answer:
     """Read an answer from a reply, which may come from anyone.
 
     Raises:
@@ -32,12 +35,10 @@ def from_content(content: RecordDict) -> Answer | SiteAnswer:
     """
     record = content.metric_records.get(NAME, {})
     study, name = (_from_words(field, record.get(field)) for field in ("study", "id"))
-    counts = record.get("counts")
-    if counts is None:
-        return Answer(study, name, record.get("symbol"))
-    if not isinstance(counts, list):
-        raise InvalidInput("counts", counts, "must be a list of integers")
-    return SiteAnswer(study, name, tuple(counts))
+    payload = record.get("payload")
+    if not isinstance(payload, list):
+        raise InvalidInput("payload", payload, "must be a list of integers")
+    return Answer(study, name, tuple(payload))
 
 
 def _to_words(digits: str) -> list[int]:

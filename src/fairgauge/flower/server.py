@@ -11,7 +11,6 @@ from flwr.serverapp.strategy import Strategy
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import summarise
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.flower.paths import app_folder, state_of, study_of
@@ -63,7 +62,7 @@ class AnswerCounter(NodeCounter):
         return MetricRecord(self.numbers())
 
 
-def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tuple[str | None, Answer | SiteAnswer]]:
+def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tuple[str | None, Answer]]:
     for node, content in contents:
         try:
             yield node, from_content(content)

@@ -10,7 +10,6 @@ from nvflare.apis.shareable import Shareable, make_reply
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import Refusal, refusal_code
-from fairgauge.client.site import SiteAnswer
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.guard import given_by_app
 
@@ -26,7 +25,7 @@ _CODES = {code: code for name, code in vars(ReturnCode).items() if name.isupper(
 _STOPPED = {code: code for code in (ReturnCode.UNSAFE_JOB, ReturnCode.TASK_ABORTED)}
 
 
-def to_result(found: Answer | SiteAnswer | Refusal) -> Shareable:
+def to_result(found: Answer | Refusal) -> Shareable:
     """Return the whole result of a task: the answer or the refusal, and nothing else.
 
     A refusal is a result like any other: an error would end some workflows.
@@ -39,7 +38,7 @@ def to_result(found: Answer | SiteAnswer | Refusal) -> Shareable:
     return result
 
 
-def from_result(result: Shareable) -> Answer | SiteAnswer | str:
+def from_result(result: Shareable) -> Answer | str:
     """Read an answer, or the text of a refusal that is one of ours, from what may come from anyone.
 
     Raises:
@@ -52,7 +51,7 @@ def from_result(result: Shareable) -> Answer | SiteAnswer | str:
     if not isinstance(answer, str):
         raise InvalidInput(ANSWER, type(answer).__name__, "must be text")
     data = answer.encode()
-    return SiteAnswer.from_bytes(data) if '"counts"' in answer else Answer.from_bytes(data)
+    return Answer.from_bytes(data)
 
 
 def study_of(task: Any) -> str | None:

@@ -20,7 +20,6 @@ from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import guarded
@@ -117,9 +116,7 @@ class Source:
         document, values = asked.study.encode(), partial(measured, result)
         return to_result(guarded(lambda: self._answer(document, asked.site, values)))
 
-    def _answer(
-        self, document: bytes, site: str, values: Callable[[], dict[str, Any]]
-    ) -> Answer | SiteAnswer | Refusal:
+    def _answer(self, document: bytes, site: str, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
         try:
             study = load_study(document)
         except FairgaugeError as problem:
@@ -135,9 +132,7 @@ class Source:
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
 
 
-def _answer_within(
-    settings: str, document: bytes, values: Callable[[], dict[str, Any]]
-) -> Answer | SiteAnswer | Refusal:
+def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
     """Answer by an agent within this process."""
     try:
         agent = Agent(AgentSettings.load(settings))

@@ -19,7 +19,6 @@ from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import site_privacy_view, views
 from fairgauge.study import Site, Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 _MOST_COUNTS = 400
 
@@ -29,9 +28,7 @@ def _templates() -> Environment:
     return environment()
 
 
-def render_report(
-    study: Study, tally: Tally | SiteTally, estimate: Estimate, particulars: Particulars | None = None
-) -> str:
+def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: Particulars | None = None) -> str:
     """Return the report of a study as one HTML document that loads nothing.
 
     Guarantee: the same study, tally, terms and particulars give the same bytes with the same version.  Numbers are
@@ -62,7 +59,7 @@ def render_report(
             questions=shown,
             holds=any_sentence(zip(study.asked, estimate.questions, strict=True)),
             said=said,
-            facts=facts(study, tally.total, said),
+            facts=facts(study, tally.contributors, said),
             seal_facts=seal_facts(study, said),
             crowd=crowd_view(study),
             assumptions=assumptions(study, estimate, said),
@@ -76,8 +73,8 @@ def render_report(
     )
 
 
-def _numbers(tally: Tally | SiteTally) -> int:
-    return len(tally.counts) + (len(tally.products) if isinstance(tally, SiteTally) else 0)
+def _numbers(tally: Tally) -> int:
+    return len(tally.counts) + len(tally.products)
 
 
 def _site(site: Site, estimate: Estimate) -> dict[str, object]:

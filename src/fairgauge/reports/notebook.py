@@ -73,8 +73,8 @@ def tally_html(tally: "Tally") -> str:
     """Return how often each symbol was sent."""
     bars = [(f"symbol {symbol}", float(count), f"{count:,}") for symbol, count in enumerate(tally.counts)]
     picture = None
-    if len(bars) <= _MOST_BARS and tally.total:
-        picture = moves_figure(bars, description=f"{tally.total:,} answers, by symbol.")
+    if len(bars) <= _MOST_BARS and tally.contributors:
+        picture = moves_figure(bars, description=f"{tally.contributors:,} answers, by symbol.")
     return _render("tally", tally=tally, picture=picture)
 
 

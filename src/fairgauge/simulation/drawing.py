@@ -12,7 +12,7 @@ are exact at any size, and a billion clients cost what ten thousand cost.
 
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +25,10 @@ from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
-if TYPE_CHECKING:
-    from fairgauge.tallies.sites import SiteTally
-
 Law = NDArray[np.float64]
 
 
-@overload
-def simulate(  # type: ignore[overload-overlap]  # a histogram is no data frame
-    study: Study, population: Population, *, clients: int | None = None, seed: Seed = None
-) -> Tally: ...
-
-
-@overload
-def simulate(study: Study, population: object, *, clients: int | None = None, seed: Seed = None) -> "SiteTally": ...
-
-
-def simulate(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> "Tally | SiteTally":
+def simulate(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> Tally:
     """Draw the tally of a study that clients answer who are drawn from a population, as in life.
 
     Who answers is random: groups split about as the population does, not exactly.
@@ -68,7 +55,7 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
     >>> sex, recall = Attribute("sex", ("female", "male"), ("0.5", "0.5")), Metric("recall", "0", "1")
     >>> study = Study("Recall by sex", (Question(recall, sex, "gap", "mine", "1.1", channel),))
     >>> people = Population((Cell("female", Decimal("0.7"), 500), Cell("male", Decimal("0.9"), 500)))
-    >>> simulate(study, people, clients=10**9, seed=7).total
+    >>> simulate(study, people, clients=10**9, seed=7).contributors
     1000000000
     """
     if getattr(study, "site", None) is not None:  # whatever was given: the check comes next
@@ -108,7 +95,7 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     return Tally(study.digest, tuple(counts.tolist()))
 
 
-def _sites(study: Study, population: Any, *, clients: int | None, seed: Seed) -> "SiteTally":
+def _sites(study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)

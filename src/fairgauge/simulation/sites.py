@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.client import Answer
+from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.client.entries import entry_text
 from fairgauge.client.records import Columns
-from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, check_record, law_of
+from fairgauge.client.site import check_record, law_of
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.simulation.clients import Seed, generator
 from fairgauge.study import Site, Study
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 Counts = NDArray[np.float64]
 Come = Callable[[np.random.Generator, Counts], Any]
@@ -96,7 +98,7 @@ def simulate_sites(
     sites: int | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-) -> SiteTally:
+) -> Tally:
     """Draw the tally of a study of sites: who comes to them is at random, as in life.
 
     Guarantee: exact in distribution, up to the rounding of probabilities to double precision.
@@ -121,7 +123,7 @@ def simulate_sites(
 
 def simulate_sites_exactly(
     study: Study, population: SitePopulation, *, seed: Seed = None, progress: Progress | None = None
-) -> SiteTally:
+) -> Tally:
     """Draw the tally of a study of sites in which the people are those of the population: only the noise is at random.
 
     Guarantee: exact in distribution, up to the rounding of probabilities to double precision; values between levels are
@@ -132,7 +134,7 @@ def simulate_sites_exactly(
 
 def _answered(
     study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: Come, progress: Progress | None
-) -> SiteTally:
+) -> Tally:
     site = study.site
     if site is None:
         raise InvalidInput("study", study.title, "must be for sites")
@@ -143,10 +145,10 @@ def _answered(
             raise InvalidInput("count", round(own.sum()), f"must be at most {MOST_IN_CELL // 2:,} people in a site")
         noise = rng.geometric(1 - decay, site.cells) - rng.geometric(1 - decay, site.cells)
         name = rng.bytes(16).hex()
-        answers.append(SiteAnswer(study.digest, name, tuple((come(rng, own) + noise).tolist())))
+        answers.append(Answer(study.digest, name, tuple((come(rng, own) + noise).tolist())))
         if progress is not None:
             progress(1)
-    return SiteTally.of(study, answers)
+    return Tally.of(study, answers)
 
 
 def _drawn(rng: np.random.Generator, own: Counts) -> Any:

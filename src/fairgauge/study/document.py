@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
-from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
 from fairgauge.lazy import above
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
@@ -227,6 +227,40 @@ class Study:
     def offsets(self) -> tuple[int, ...]:
         """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
         return tuple(accumulate((table[0].mechanism.symbols for table in self.tables), initial=0))
+
+    def check_payload(self, payload: tuple[int, ...]) -> None:
+        """Refuse what no answer to this study can hold.
+
+        Raises:
+            InvalidInput: If it is that.
+        """
+        if self.site is not None:
+            self.site.check(payload)
+        elif len(payload) != 1:
+            raise InvalidInput("counts", f"{len(payload)} counts", "must be one symbol in a study for devices")
+        elif not 0 <= payload[0] < self.symbols:
+            raise InvalidInput("symbol", payload[0], f"must be from 0 to {self.symbols - 1}")
+
+    def add_payload(self, sums: list[int], payload: tuple[int, ...]) -> None:
+        """Add what one answer holds to the sums of all."""
+        if self.site is None:
+            sums[payload[0]] += 1
+        else:
+            sums[:] = map(sum, zip(sums, payload, strict=True))
+
+    def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
+        """Refuse what cannot be the sum of so many answers.
+
+        Raises:
+            BadTally: If it is that.
+        """
+        if self.site is not None:
+            return
+        for symbol, count in enumerate(sums):
+            if count < 0:
+                raise BadTally(f"counts[{symbol}]", count, "must be an integer from 0 to 2^53 - 1")
+        if sum(sums) != contributors:
+            raise BadTally("contributors", contributors, f"must be {sum(sums)}, the sum of the counts")
 
     def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
         """Return the first of these languages that the study speaks, or its own, and its texts by their place."""

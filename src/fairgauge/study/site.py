@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from fairgauge.channel import check_levels
-from fairgauge.errors import BadStudy
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_integer, check_is, check_prose, listed
 from fairgauge.study.metric import Metric
@@ -120,3 +120,12 @@ class Site:
     def cells(self) -> int:
         """How many counts a site sends."""
         return len(self.attribute.groups) * (4 if self.levels is None else len(self.levels))
+
+    def check(self, payload: tuple[int, ...]) -> None:
+        """Refuse what no site can have sent.
+
+        Raises:
+            InvalidInput: If it is that.
+        """
+        if len(payload) != self.cells:
+            raise InvalidInput("counts", f"{len(payload)} counts", f"must be {self.cells}, one a cell")

@@ -117,7 +117,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
             progress(done, whole)
     if deduplicate:
         return Counted(tally, 0)
-    if tally.total > MOST_LOOKED_AT:
+    if tally.contributors > MOST_LOOKED_AT:
         return Counted(tally, None)
     every = [file for part in parts for file in part.files]
     with readable(chosen, every) as files, _reading(chosen, every):

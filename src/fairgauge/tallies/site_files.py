@@ -5,15 +5,15 @@ from glob import glob
 from pathlib import Path
 
 from fairgauge.canonical import read_file
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies.counts import Tally
 
 _ONE, _MANY = (".json",), (".ndjson", ".jsonl")
 
 
-def from_site_files(study: Study, paths: Sequence[str | Path]) -> SiteTally:
+def from_site_files(study: Study, paths: Sequence[str | Path]) -> Tally:
     """Add up the answers in files: one in a ``.json`` file, one a line in ``.ndjson``.
 
     Args:
@@ -24,7 +24,7 @@ def from_site_files(study: Study, paths: Sequence[str | Path]) -> SiteTally:
         InvalidInput: If a file cannot be read, or an answer is not one to this study.
     """
     answers = [answer for path in paths for file in _files(str(path)) for answer in _answers(file)]
-    return SiteTally.of(study, answers)
+    return Tally.of(study, answers)
 
 
 def _files(path: str) -> Iterator[Path]:
@@ -37,7 +37,7 @@ def _files(path: str) -> Iterator[Path]:
     yield from found
 
 
-def _answers(file: Path) -> Iterator[SiteAnswer]:
+def _answers(file: Path) -> Iterator[Answer]:
     if file.suffix.lower() not in _ONE + _MANY:
         raise InvalidInput("answers", file, "must end in .json, .ndjson or .jsonl in a study for sites")
     data = read_file(file, field="answers")
@@ -46,6 +46,6 @@ def _answers(file: Path) -> Iterator[SiteAnswer]:
         if not line.strip():
             continue
         try:
-            yield SiteAnswer.from_bytes(line)
+            yield Answer.from_bytes(line)
         except InvalidInput as error:
             raise InvalidInput(f"{file}, line {number}: {error.field}", error.value, error.rule) from None

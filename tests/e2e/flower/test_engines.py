@@ -9,7 +9,6 @@ import pytest
 
 from fairgauge.client import Ledger
 from fairgauge.client.refusals import TEXT
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Attribute
 from tests.e2e.flower.engines import Federation, federation
 from tests.samples import sample_question, sample_study
@@ -139,7 +138,5 @@ def test_sites_that_hold_many_people(deployed: Federation) -> None:
     received = (deployed.here / "received").read_bytes()
     assert all(received.count(f"{OPEN_PATIENT}-{n:03d},".encode()) > 0 for n in range(300)), "the twin that leaks"
     assert OPEN_PATIENT.encode() in bytes(deployed.line.heard)
-    assert [SiteLedger(deployed.here / mode / "ledger.sqlite3").spent() for mode in ("honest", "bad")] == [
-        {"sex": 1}
-    ] * 2
+    assert [Ledger(deployed.here / mode / "ledger.sqlite3").spent() for mode in ("honest", "bad")] == [{"sex": 1}] * 2
     assert not (deployed.here / "open" / "ledger.sqlite3").exists()

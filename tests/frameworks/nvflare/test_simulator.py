@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Ledger
-from fairgauge.client.site_ledger import SiteLedger
 from tests.frameworks.nvflare.leaking import GROUP, forged
 from tests.frameworks.nvflare.sites import NAMES, PATIENT, STUDY, marks_in, privacy, settle_hospital, settle_site
 
@@ -93,4 +92,4 @@ def test_records_of_sites_that_hold_many_people(guarded: bool, tmp_path: Path) -
     lines = [json.loads(line) for line in (tmp_path / "answers.ndjson").read_text().splitlines()]
     assert [set(line) for line in lines] == [{"study", "id", "counts"}] * 2
     assert json.loads((tmp_path / "numbers.json").read_text())["answers"] == 2
-    assert all(SiteLedger(tmp_path / site / "ledger.sqlite3").spent() == {"sex": 1} for site in SITES)
+    assert all(Ledger(tmp_path / site / "ledger.sqlite3").spent() == {"sex": 1} for site in SITES)

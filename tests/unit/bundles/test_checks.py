@@ -111,7 +111,7 @@ def test_a_swapped_tally_is_caught_by_seal_and_report(bundle: Served):
     (bundle.folder / "tally.json").write_bytes(other.to_bytes())
     said = checked(bundle.folder, bundle.key)["broken"]
     assert said[0] == (
-        "tally.json is not the tally that was sealed: it has symbol 0 650 times, and the seal 750 times."
+        "tally.json is not the tally that was sealed: it has 650 at place 0 of its counts, and the seal 750."
     )
     assert "report.html is not what this study and this tally give: it was made from another tally" in said[1]
 

@@ -12,7 +12,7 @@ import pytest
 
 from fairgauge.bundles import Signatures, Verification, gather, verify
 from fairgauge.bundles.differing import difference
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.collector.seal import PURPOSE, Seal, read_sealed, sealed_document
 from fairgauge.collector.seal_sites import site_lines
 from fairgauge.collector.signing import Signer
@@ -20,11 +20,11 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 from tests.sites import levels_study
 
 STUDY = levels_study()
-ANSWERS = [SiteAnswer(STUDY.digest, f"{n:032x}", (300 + n, 100, -2, 120, 90 - n, 290)) for n in range(4)]
+ANSWERS = [Answer(STUDY.digest, f"{n:032x}", (300 + n, 100, -2, 120, 90 - n, 290)) for n in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,8 @@ def test_all_of_it_holds(made: dict[str, bytes], tmp_path: Path):
         assert sentence in told
 
 
-def _tally(change: Callable[[SiteTally], SiteTally]) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
-    return lambda files: {"tally.json": change(SiteTally.from_bytes(files["tally.json"])).to_bytes()}
+def _tally(change: Callable[[Tally], Tally]) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
+    return lambda files: {"tally.json": change(Tally.from_bytes(files["tally.json"])).to_bytes()}
 
 
 def _sealed(change: Callable[[dict[str, object]], dict[str, object]]) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
@@ -76,14 +76,14 @@ def _sealed(change: Callable[[dict[str, object]], dict[str, object]]) -> Callabl
 
 SPOILED: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
     "a count": _tally(lambda tally: replace(tally, counts=(tally.counts[0] + 1, *tally.counts[1:]))),
-    "a site": _tally(lambda tally: replace(tally, sites=("0" * 32, *tally.sites[1:]))),
+    "a site": _tally(lambda tally: replace(tally, contributors=tally.contributors + 1)),
     "another study": _tally(lambda tally: replace(tally, study="a" * 64)),
     "sealed count": _sealed(lambda seal: {"tally": [1, *seal["tally"][1:]]}),  # type: ignore[index]
     "sealed sites": _sealed(lambda seal: {"sites": seal["sites"][1:]}),  # type: ignore[index]
     "one answer less": lambda _: {"answers.ndjson": b"".join(site_lines(ANSWERS[1:]))},
     "an answer twice": lambda files: {"answers.ndjson": files["answers.ndjson"] * 2},
     "another answer": lambda _: {
-        "answers.ndjson": b"".join(site_lines([replace(ANSWERS[0], counts=(0,) * 6), *ANSWERS[1:]]))
+        "answers.ndjson": b"".join(site_lines([replace(ANSWERS[0], payload=(0,) * 6), *ANSWERS[1:]]))
     },
     "a word": lambda files: {"report.html": files["report.html"].replace(b"These numbers are", b"These numbers were")},
     "a number": lambda files: {"report.html": files["report.html"].replace(b"4 sites", b"5 sites")},
@@ -100,14 +100,14 @@ def test_whatever_was_changed_is_found(made: dict[str, bytes], tmp_path: Path, w
 
 def test_without_a_seal_the_answers_are_added_up(made: dict[str, bytes], tmp_path: Path):
     files = {name: made[name] for name in ("study.json", "answers.ndjson")}
-    whole = SiteTally.of(STUDY, ANSWERS)
+    whole = Tally.of(STUDY, ANSWERS)
     for tally in (whole, whole.shown):
         found = checked(tmp_path, files | {"tally.json": tally.to_bytes()})
         assert found.broken == ()
         assert any("was added up again: its 4 sites give the tally" in check.sentence for check in found.checks)
-    less = SiteTally.of(STUDY, ANSWERS[1:])
+    less = Tally.of(STUDY, ANSWERS[1:])
     (broken,) = checked(tmp_path, files | {"tally.json": less.to_bytes()}).broken
-    assert "does not give the tally: it has 1,206 in cell 0, and the tally 906" in broken.sentence
+    assert "does not give the tally: it has 1,206 at place 0 of its counts, and the tally 906" in broken.sentence
     (tmp_path / "tally.json").unlink()
     assert checked(tmp_path, files).broken == ()
     (tmp_path / "answers.ndjson").write_bytes(made["answers.ndjson"].replace(b"300,", b""))
@@ -116,7 +116,6 @@ def test_without_a_seal_the_answers_are_added_up(made: dict[str, bytes], tmp_pat
 
 
 def test_in_what_tallies_differ():
-    whole = SiteTally.of(STUDY, ANSWERS)
+    whole = Tally.of(STUDY, ANSWERS)
     assert difference(whole, whole.shown) == "its sums of products are others"
-    other = replace(whole, sites=("0" * 32, *whole.sites[1:]))
-    assert difference(whole, other) == "it has 4 sites, and the seal 4, of which some are others"
+    assert difference(whole, replace(whole, contributors=5)) == "it has 4 answers, and the seal 5"

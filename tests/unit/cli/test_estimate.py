@@ -187,9 +187,9 @@ def test_the_tally_of_another_study_is_refused_and_named(fairgauge: Run, files: 
     ("content", "text"),
     [
         ("{", "bad.json: document="),
-        ('{"study": 1, "counts": []}', "bad.json: study=1: must be the digest of a study"),
+        ('{"study": 1, "counts": [], "contributors": 0}', "bad.json: study=1: must be the digest of a study"),
         ('{"study": "x"}', "bad.json: counts="),
-        ('{"study": "x", "counts": [-1]}', "bad.json: counts[0]=-1: must be an integer from 0"),
+        ('{"study": "x", "counts": ["1"], "contributors": 1}', "bad.json: counts[0]=1: must be an integer from"),
         ('{"study": "x", "counts": [1], "counts": [2]}', "bad.json: "),
     ],
 )
@@ -200,8 +200,10 @@ def test_a_bad_tally_is_refused_and_named(fairgauge: Run, files: Files, elsewher
 
 def test_too_few_counts_are_refused(fairgauge: Run, files: Files, elsewhere: Path):
     digest = Study.from_bytes(files[0].read_bytes()).digest
-    (elsewhere / "bad.json").write_text(json.dumps({"study": digest, "counts": [1, 2]}))
-    assert refused(fairgauge("estimate", files[0], "bad.json"), "bad.json: counts=2 counts: must be 4, one a symbol")
+    (elsewhere / "bad.json").write_text(json.dumps({"study": digest, "counts": [1, 2], "contributors": 3}))
+    assert refused(
+        fairgauge("estimate", files[0], "bad.json"), "bad.json: counts=2 counts: must be 4, as the study has"
+    )
 
 
 def test_missing_files_are_named(fairgauge: Run, files: Files):

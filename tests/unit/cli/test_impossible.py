@@ -41,7 +41,7 @@ WORDS = "not those of honest answers"
 def asked_by(answering: str) -> Study:
     groups = Attribute("sex", NAMES[:2], ("0.5", "0.5"), answering=answering)
     table = tells_all(metric=RECALL)
-    return study(Question(RECALL, groups, "means", table.design, table.epsilon, table.channel))
+    return study(Question(RECALL, groups, "means", table.design, table.epsilon, table.mechanism))
 
 
 def texts_of(places: dict[str, str]) -> dict[str, str]:
@@ -75,11 +75,11 @@ def test_no_place_has_a_verdict(answering: str, fairgauge: Run, elsewhere: Path)
     assert list(csv.DictReader(io.StringIO(for_csv.out))) == []
     written = fairgauge("report", *terms, "-o", "r.html", "--model-card", "card.md")
     live, ended = (Results(asked, tally, found, [], over, complete=True) for over in (False, True))
-    seal = Seal(asked.digest, tally.total, sha256(b"").hexdigest(), tally.counts, "2026-11-16T00:00:00Z")
+    seal = Seal(asked.digest, tally.contributors, sha256(b"").hexdigest(), tally.counts, "2026-11-16T00:00:00Z")
     sealed = json.loads(sealed_document(seal, asked, key="", signature=""))
     assert sealed["estimate"]["questions"][0]["gaps"] == []
     counter = NodeCounter(asked)
-    counter.add([(None, Answer(asked.digest, f"{number:032x}", 0)) for number in range(2_000)])
+    counter.add([(None, Answer(asked.digest, f"{number:032x}", (0,))) for number in range(2_000)])
     assert list(counter.numbers()) == ["answers"]
     places = {
         "command": people_read.out,

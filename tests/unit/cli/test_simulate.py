@@ -24,7 +24,7 @@ def test_it_writes_a_tally_of_the_study(fairgauge: Run, files: Files, population
     assert (done.status, done.out) == (0, "new.json: 1,000 answers to Survey\n")
     tally = Tally.from_bytes((elsewhere / "new.json").read_bytes())
     tally.check(Study.from_bytes(files[0].read_bytes()))
-    assert tally.total == 1000
+    assert tally.contributors == 1000
 
 
 def test_json_and_a_billion_clients(fairgauge: Run, files: Files, population: str):

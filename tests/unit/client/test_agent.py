@@ -66,7 +66,7 @@ def test_an_asker_gives_only_the_values_that_the_agents_file_names(
 
     def watch(study: Any, profile: Any, **_: Any) -> Answer:
         seen.append(profile)
-        return Answer(study.digest, "0" * 32, 0)
+        return Answer(study.digest, "0" * 32, (0,))
 
     monkeypatch.setattr("fairgauge.client.ledger.answer", watch)
     for name, settings in (("own", {}), ("asked", {"askers_give": ["recall"]})):

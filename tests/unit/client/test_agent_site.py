@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
+from fairgauge.client import Answer, Ledger
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site import SiteAnswer
-from fairgauge.client.site_ledger import SiteLedger
 from tests.samples import sample_study
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving
@@ -40,10 +39,10 @@ def test_one_table_over_the_socket_however_often_it_is_asked(tmp_path: Path) -> 
     with serving(settings):
         first = ask_agent(tmp_path / "agent.sock", STUDY, lambda: pytest.fail("a site measures nothing"))
         assert ask_agent(tmp_path / "agent.sock", STUDY) == first
-    assert isinstance(first, SiteAnswer)
-    assert len(first.counts) == 8
+    assert isinstance(first, Answer)
+    assert len(first.payload) == 8
     assert ask(settings, verb=b"check") == "ok answered"
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
 
 def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -54,7 +53,7 @@ def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert MARK not in caplog.text
     (tmp_path / "agent.json").write_text("{}")
     assert ask(tmp_path / "agent.json") == "no unable", "without a site's file it is a person's"
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_no_record_keeps_a_site_from_answering(record: str, tmp_path: Path, capl
     with caplog.at_level(logging.DEBUG):
         assert ask(settled(tmp_path, f"who,sex,truth,prediction\n{record}\n")).startswith("ok {")
     assert MARK not in caplog.text
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
 
 @pytest.mark.parametrize(("name", "mode"), [("patients.csv", 0o644), ("site.json", 0o646)])

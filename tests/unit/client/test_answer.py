@@ -32,12 +32,18 @@ DIGEST, ID = "0123456789abcdef" * 4, "fedcba9876543210" * 2
 FEMALE = {"group": "female", "values": {"recall": 0.8377}}
 BOTH = {"group": {"sex": "female", "age": "old"}, "values": {"recall": 0.8377, "error": 1}}
 
+# Neither a symbol nor several counts, in documents that are whole otherwise.
+ODD = [
+    f'{{"id":"{ID}","study":"{DIGEST}",{more}}}'.encode()
+    for more in ('"counts":[1]', '"counts":1', '"counts":[1,2],"symbol":1', '"symbol":[1]')
+]
+
 
 class TestAnswerDocument:
     def test_round_trip(self) -> None:
         data = b'{"id":"fedcba9876543210fedcba9876543210","study":"' + DIGEST.encode() + b'","symbol":17}'
-        assert Answer(DIGEST, ID, 17).to_bytes() == data
-        assert Answer.from_bytes(data) == Answer(DIGEST, ID, 17)
+        assert Answer(DIGEST, ID, (17,)).to_bytes() == data
+        assert Answer.from_bytes(data) == Answer(DIGEST, ID, (17,))
 
     @pytest.mark.parametrize(
         ("change", "text"),
@@ -48,19 +54,19 @@ class TestAnswerDocument:
             ({"id": ID + "0"}, "id="),
             ({"id": ID[:-1] + "\n"}, "id="),
             ({"id": None}, "id=None: must be 32 lower-case hexadecimal digits"),
-            ({"symbol": -1}, "symbol=-1: must be an integer from 0 up"),
-            ({"symbol": True}, "symbol=True: must be an integer from 0 up"),
-            ({"symbol": "1"}, "symbol=1: must be an integer from 0 up"),
+            ({"payload": (-1,)}, "symbol=-1: must be an integer from 0 up"),
+            ({"payload": (True,)}, "symbol=True: must be an integer from 0 up"),
+            ({"payload": ("1",)}, "symbol=1: must be an integer from 0 up"),
         ],
     )
     def test_bad_members_are_refused(self, change: dict[str, Any], text: str) -> None:
-        good: dict[str, Any] = {"study": DIGEST, "id": ID, "symbol": 1}
+        good: dict[str, Any] = {"study": DIGEST, "id": ID, "payload": (1,)}
         Answer(**good)
         with pytest.raises(InvalidInput) as caught:
             Answer(**(good | change))
         assert str(caught.value).startswith(text)
 
-    @pytest.mark.parametrize("data", [b"{}", b'{"symbol":1,"symbol":1}', b"x", b"[]"])
+    @pytest.mark.parametrize("data", [b"{}", b'{"symbol":1,"symbol":1}', b"x", b"[]", *ODD])
     def test_bad_documents_are_refused(self, data: bytes) -> None:
         with pytest.raises(InvalidInput):
             Answer.from_bytes(data)
@@ -72,7 +78,7 @@ class TestAnswer:
         for _ in range(50):
             sent = answer(study, BOTH)
             assert sent.study == study.digest
-            assert 0 <= sent.symbol < study.symbols
+            assert 0 <= sent.payload[0] < study.symbols
             assert Answer.from_bytes(sent.to_bytes()) == sent
 
     def test_ids_never_repeat(self) -> None:
@@ -83,7 +89,7 @@ class TestAnswer:
         for picked, symbols in ((0, range(4)), (1, range(4, 14))):
             with monkeypatch.context() as patch:
                 patch.setattr("secrets.randbelow", lambda count, picked=picked: picked)
-                assert {answer(study, BOTH).symbol for _ in range(400)} == set(symbols)
+                assert {answer(study, BOTH).payload[0] for _ in range(400)} == set(symbols)
 
     def test_the_coin_is_tossed_among_all_questions(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked = []
@@ -300,7 +306,7 @@ class TestDrafts:
             return 7
 
         monkeypatch.setattr(Channel, "draw", draw)
-        assert answer(self.draft, self.person).symbol == 7
+        assert answer(self.draft, self.person).payload[0] == 7
         assert seen == [(2, LEVEL_UNIT, -LEVEL_UNIT)]  # cell 2 of 4, the ends of both ranges
 
     def test_the_coin_picks_a_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +315,7 @@ class TestDrafts:
             return 1
 
         monkeypatch.setattr("secrets.randbelow", second)
-        assert all(24 <= answer(self.draft, self.person).symbol < 31 for _ in range(50))
+        assert all(24 <= answer(self.draft, self.person).payload[0] < 31 for _ in range(50))
 
     @pytest.mark.parametrize(
         "group", ["male, 18–29", {"sex by age": "male, 18–29"}, {"sex": "male", "age": "29"}, {"sex": "male"}, None]
@@ -319,7 +325,7 @@ class TestDrafts:
     ) -> None:
         monkeypatch.setattr("secrets.randbelow", lambda tables: 0)
         monkeypatch.setattr(Channel, "draw", lambda _, *inputs: 7 if inputs[0] is None else pytest.fail("a cell"))
-        assert answer(self.draft, {**self.person, "group": group}).symbol == 7
+        assert answer(self.draft, {**self.person, "group": group}).payload[0] == 7
 
     def test_who_lacks_one_of_a_tables_values_has_an_answer(self) -> None:
         study = Study("Joint", joint_questions())

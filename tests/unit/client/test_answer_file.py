@@ -10,7 +10,7 @@ from fairgauge.client import Answer, append
 from fairgauge.client.answer_file import append_all
 from fairgauge.errors import InvalidInput
 
-FIRST, SECOND = Answer("0" * 64, "a" * 32, 1), Answer("1" * 64, "b" * 32, 23)
+FIRST, SECOND = Answer("0" * 64, "a" * 32, (1,)), Answer("1" * 64, "b" * 32, (23,))
 LINE, OTHER = FIRST.to_bytes() + b"\n", SECOND.to_bytes() + b"\n"
 
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
 
 def test_many_at_once_each_at_most_once(tmp_path: Path) -> None:
     path = tmp_path / "answers"
-    some = [Answer("0" * 64, f"{number:032x}", number) for number in range(4)]
+    some = [Answer("0" * 64, f"{number:032x}", (number,)) for number in range(4)]
     assert append_all(some[:2], path) == 2
     assert append_all([*some, some[3]], path) == 2
     assert append_all([], path) == 0

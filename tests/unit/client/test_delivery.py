@@ -23,7 +23,7 @@ from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 from tests.recorder import Heard, Recorder, Reply, problem, recorder
 from tests.samples import sample_study
 
-ANSWER = Answer("0123456789abcdef" * 4, "fedcba9876543210" * 2, 17)
+ANSWER = Answer("0123456789abcdef" * 4, "fedcba9876543210" * 2, (17,))
 AT_ONCE = Patience(tries=4, first=0, longest=0, timeout=5)
 PROFILE = {"group": "female", "values": {"recall": 0.5}}
 

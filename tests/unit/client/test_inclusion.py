@@ -25,7 +25,7 @@ from fairgauge.errors import InvalidInput, SealBroken
 STUDY = "a" * 64
 CHANCE = random.Random(5)
 ANSWERS = sorted(
-    (Answer(STUDY, CHANCE.randbytes(16).hex(), CHANCE.randrange(4)) for _ in range(1100)), key=lambda one: one.id
+    (Answer(STUDY, CHANCE.randbytes(16).hex(), (CHANCE.randrange(4),)) for _ in range(1100)), key=lambda one: one.id
 )
 DEPTH = depth_of(len(ANSWERS))
 
@@ -64,7 +64,7 @@ def test_every_answer_has_a_proof_and_shares_it_with_hundreds(index: int):
 
 def test_an_answer_that_was_changed_is_not_in():
     mine = ANSWERS[500]
-    other = Answer(mine.study, mine.id, (mine.symbol + 1) % 4)
+    other = Answer(mine.study, mine.id, ((mine.payload[0] + 1) % 4,))
     with pytest.raises(SealBroken, match="not among those"):
         check_included(other, proof_of(mine))
     rest = [one for one in ANSWERS if one != mine]

@@ -190,7 +190,7 @@ class TestDelivery:
 
     def test_only_its_own_answers_can_be_marked(self, ledger: Ledger) -> None:
         answer = ledger.answer(STUDY, PROFILE)
-        for other in (replace(answer, symbol=answer.symbol + 1), Answer("0" * 64, "0" * 32, 0)):
+        for other in (replace(answer, payload=(answer.payload[0] + 1,)), Answer("0" * 64, "0" * 32, (0,))):
             with pytest.raises(InvalidInput, match="is not in this ledger"):
                 ledger.mark_sent(other)
         assert ledger.pending() == [answer]
@@ -203,7 +203,7 @@ class TestFile:
             dump = list(connection.iterdump())
         rows = [line for line in dump if line.startswith("INSERT")]
         assert rows == [
-            f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}',{answer.symbol},'pending');",
+            f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}','[{answer.payload[0]}]','pending');",
             f"INSERT INTO \"charges\" VALUES('{answer.study}','sex','{COST}','{COST}','0');",
         ]
 
@@ -379,7 +379,7 @@ def damaged(statement: str):
         (cut_off, "is not a ledger, or is damaged"),
         (overwritten_page, "is damaged"),
         (damaged("UPDATE answers SET id = 'x'"), "is damaged"),
-        (damaged("UPDATE answers SET symbol = 'x'"), "is damaged"),
+        (damaged("UPDATE answers SET payload = 'x'"), "is damaged"),
         (damaged("UPDATE charges SET epsilon = 'x'"), "is damaged: a cost"),
         (damaged("UPDATE charges SET epsilon = '-1'"), "is damaged: a cost"),
         (damaged("UPDATE charges SET epsilon = 'NaN'"), "is damaged: a cost"),

@@ -15,7 +15,7 @@ from tests.samples import sample_study
 
 SECRET = bytes(range(32))
 STUDY = replace(sample_study(), gateway=KeyConfig.of(SECRET).to_text())
-ANSWER = Answer(STUDY.digest, "fedcba9876543210" * 2, 1)
+ANSWER = Answer(STUDY.digest, "fedcba9876543210" * 2, (1,))
 AT_ONCE = Patience(tries=3, first=0, longest=0, timeout=5)
 COLLECTOR = "https://collector.example/below"
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fairgauge.client import answer
 from fairgauge.client import site as module
+from fairgauge.client.answer import MOST_IN_CELL, Answer
 from fairgauge.client.limits import Limits
-from fairgauge.client.site import MOST_IN_CELL, SiteAnswer, answer_for_site, check_record, count_records
+from fairgauge.client.site import check_record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Site
 from fairgauge.study.attribute import cells
@@ -105,48 +106,48 @@ class TestCounting:
 class TestAnswering:
     def test_noise_is_made_for_two_cells_that_one_person_moves(self, noiseless: list[tuple[int, int]]) -> None:
         study = confusion_study(epsilon="0.3", records=2)
-        answer_for_site(study, [])
+        answer(study, [])
         assert set(noiseless) == {(3, 40)}  # 0.3 / (2 * 2)
         assert len(noiseless) == 8
 
     def test_every_cell_has_noise_of_its_own_and_negative_counts_stay(self) -> None:
-        counts = [answer_for_site(confusion_study(epsilon="0.1"), []).counts for _ in range(20)]
+        counts = [answer(confusion_study(epsilon="0.1"), []).payload for _ in range(20)]
         assert len({count for answer in counts for count in answer}) > 20
         assert min(count for answer in counts for count in answer) < 0
 
     def test_bytes_and_back(self) -> None:
-        answer = answer_for_site(confusion_study(), [])
-        assert SiteAnswer.from_bytes(answer.to_bytes()) == answer
-        assert answer.study == confusion_study().digest
+        sent = answer(confusion_study(), [])
+        assert Answer.from_bytes(sent.to_bytes()) == sent
+        assert sent.study == confusion_study().digest
 
     def test_a_ticket_is_the_id(self) -> None:
-        assert answer_for_site(confusion_study(), [], ticket="ab" * 16).id == "ab" * 16
+        assert answer(confusion_study(), [], ticket="ab" * 16).id == "ab" * 16
 
     def test_counts_that_are_too_large_are_cut_off_when_they_are_noisy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """To refuse them would be free, and so tell something for nothing."""
         for noise, count in ((2**40, MOST_IN_CELL), (-(2**40), -MOST_IN_CELL)):
             monkeypatch.setattr(module, "draw_noise", lambda *_, noise=noise: noise)
-            assert set(answer_for_site(confusion_study(), [(None, ("male",), (1, 1))]).counts) == {count}
+            assert set(answer(confusion_study(), [(None, ("male",), (1, 1))]).payload) == {count}
 
     def test_the_limit_of_one_study(self) -> None:
         with pytest.raises(NotPrivate, match="spends epsilon 5 for each person, and this site allows 4 a study"):
-            answer_for_site(confusion_study(epsilon="5"), [])
-        answer_for_site(confusion_study(epsilon="5"), [], limit=Limits(study=Decimal(5)))
+            answer(confusion_study(epsilon="5"), [])
+        answer(confusion_study(epsilon="5"), [], limit=Limits(study=Decimal(5)))
 
     def test_the_verb_of_devices_takes_frames(self) -> None:
         found = answer(confusion_study(), pd.DataFrame({"sex": ["male"], "truth": [1], "prediction": [0]}))
-        assert len(found.counts) == 8
+        assert len(found.payload) == 8
         with pytest.raises(CannotAnswer, match="this is a device of one person"):
             answer(confusion_study(), {"group": "male", "values": {}})
 
     def test_a_study_for_devices(self) -> None:
-        with pytest.raises(CannotAnswer, match="the study is for devices of one person each"):
-            answer_for_site(sample_study(), [])
+        with pytest.raises(CannotAnswer, match="a profile has two parts"):
+            answer(sample_study(), [])
 
-    @pytest.mark.parametrize("counts", [(1.0,), (2**26,), (True,), ("1",)])
+    @pytest.mark.parametrize("counts", [(1.0, 0), (2**26, 0), (True, 0), ("1", 0)])
     def test_counts_that_are_none(self, counts: Any) -> None:
         with pytest.raises(InvalidInput, match=r"counts\[0\]"):
-            SiteAnswer("0" * 64, "0" * 32, counts)
+            Answer("0" * 64, "0" * 32, counts)
 
 
 def neighbours(records: int) -> Iterator[tuple[list[int], list[int]]]:

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT
+from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Site, Study
@@ -35,11 +34,11 @@ def settled(folder: Path, records: str = f"who,gender,sick,alarm\n{MARK},male,1,
 
 def test_one_answer_whatever_the_records_are_by_then(tmp_path: Path) -> None:
     first = answer_asked(settled(tmp_path), STUDY)
-    assert isinstance(first, SiteAnswer)
-    assert len(first.counts) == 8
+    assert isinstance(first, Answer)
+    assert len(first.payload) == 8
     (tmp_path / "patients.csv").unlink()
     assert answer_asked(tmp_path / "site.json", STUDY) == first
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
 
 @pytest.mark.parametrize(
@@ -85,8 +84,8 @@ def test_whatever_a_record_holds_there_is_an_answer(
         (tmp_path / name).mkdir()
         with caplog.at_level(logging.DEBUG):
             found = answer_asked(settled(tmp_path / name, HEAD + "\n".join(rows) + "\n"), STUDY)
-        assert isinstance(found, SiteAnswer)
-        assert SiteLedger(tmp_path / name / "ledger.sqlite3").spent() == {"sex": 1}
+        assert isinstance(found, Answer)
+        assert Ledger(tmp_path / name / "ledger.sqlite3").spent() == {"sex": 1}
     assert MARK not in caplog.text
 
 
@@ -98,7 +97,7 @@ def test_a_value_cannot_be_read_by_halving_the_range(load: str, tmp_path: Path) 
 
     def answers(high: float) -> bool:
         asked = Site(SEX, "levels", 1, metric=Metric("load", 0, high), levels=(-LEVEL_UNIT, LEVEL_UNIT))
-        return isinstance(answer_asked(path, Study("Load", [], site=asked)), SiteAnswer)
+        return isinstance(answer_asked(path, Study("Load", [], site=asked)), Answer)
 
     low, high = 0.0, 1024.0
     for _ in range(12):
@@ -110,7 +109,7 @@ def test_a_value_cannot_be_read_by_halving_the_range(load: str, tmp_path: Path) 
 def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
     for groups in (("male", "zzz"), ("female", "zzz"), ("yyy", "zzz")):
         asked = Study("Listed", [], site=Site(Attribute("sex", groups), "confusion", 1))
-        assert isinstance(answer_asked(settled(tmp_path), asked), SiteAnswer)
+        assert isinstance(answer_asked(settled(tmp_path), asked), Answer)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +117,7 @@ def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
 )
 def test_a_record_that_is_broken_is_no_refusal(row: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        assert isinstance(answer_asked(settled(tmp_path, f"{HEAD}{row}\n"), STUDY), SiteAnswer)
+        assert isinstance(answer_asked(settled(tmp_path, f"{HEAD}{row}\n"), STUDY), Answer)
     assert MARK not in caplog.text
 
 
@@ -136,7 +135,7 @@ def test_what_is_no_table_of_the_sites_columns_is_one_refusal(
     assert MARK not in caplog.text
     if not records.startswith(f"who,gender,sick,{MARK}"):  # the name of a column is for the site's own log
         assert MARK not in found.detail
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
 
 
 def test_no_record_is_an_answer_only_if_the_site_means_it(tmp_path: Path) -> None:
@@ -145,8 +144,8 @@ def test_no_record_is_an_answer_only_if_the_site_means_it(tmp_path: Path) -> Non
     assert isinstance(found, Refusal)
     assert found.code == "device"
     assert "there is no record" in found.detail
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {}
-    assert isinstance(answer_asked(settled(tmp_path, nobody, empty=True), STUDY), SiteAnswer)
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {}
+    assert isinstance(answer_asked(settled(tmp_path, nobody, empty=True), STUDY), Answer)
     with pytest.raises(InvalidInput, match="empty=yes: must be true or false"):
         SiteSettings.load(settled(tmp_path, empty="yes"))
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.client import Answer, Ledger
 from fairgauge.client.command import main
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_command import table
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.study import Attribute, Metric, Site
 from tests.sites import confusion_study
 from tests.unit.client.test_command import Terminal
@@ -17,7 +16,7 @@ LEVELS = (-(2**30), 0, 2**30)
 
 
 def shown(site: Site, *counts: int) -> list[str]:
-    return table(site, SiteAnswer("0" * 64, "0" * 32, counts)).splitlines()
+    return table(site, Answer("0" * 64, "0" * 32, counts)).splitlines()
 
 
 def test_counts_of_a_metric_stand_below_its_values() -> None:
@@ -54,10 +53,10 @@ def test_noise_alone_is_sent_only_if_that_is_meant(
     said = capsys.readouterr().err
     assert f"{why}, so the answer would be noise alone; nothing was drawn or spent." in said
     assert "say so with --empty" in said
-    assert SiteLedger(tmp_path / "ledger").spent() == {}
+    assert Ledger(tmp_path / "ledger").spent() == {}
     assert not (tmp_path / "answer.json").exists()
     assert main([*typed(tmp_path, rows), "--empty"]) == 0
-    assert len(SiteAnswer.load(tmp_path / "answer.json").counts) == 8
+    assert len(Answer.load(tmp_path / "answer.json").payload) == 8
 
 
 def test_from_a_program_what_records_hold_does_not_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +67,6 @@ def test_from_a_program_what_records_hold_does_not_decide(tmp_path: Path, capsys
     assert capsys.readouterr().err == (
         "3 of 3 records were left out: they lack a person, a group that the study lists, or an outcome\n"
     )
-    assert SiteLedger(tmp_path / "ledger").spent() == {"sex": 1}
+    assert Ledger(tmp_path / "ledger").spent() == {"sex": 1}
     assert main(typed(tmp_path, "male,1,1\n")) == 0
     assert capsys.readouterr().err == "", "it was answered before, and no record is read"

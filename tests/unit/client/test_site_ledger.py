@@ -6,8 +6,8 @@ from sqlite3 import connect
 
 import pytest
 
+from fairgauge.client import Ledger
 from fairgauge.client.limits import Limits
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from tests.samples import sample_study
@@ -17,48 +17,48 @@ STUDY = confusion_study()
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> SiteLedger:
-    return SiteLedger(tmp_path / "ledger")
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger")
 
 
-def test_noise_is_drawn_once(ledger: SiteLedger) -> None:
-    first = ledger.answer_for_site(STUDY, [])
-    assert SiteLedger(ledger.path).answer_for_site(STUDY, [(None, ("male",), (1, 1))] * 99) == first
+def test_noise_is_drawn_once(ledger: Ledger) -> None:
+    first = ledger.answer(STUDY, [])
+    assert Ledger(ledger.path).answer(STUDY, [(None, ("male",), (1, 1))] * 99) == first
 
 
-def test_what_became_of_it(ledger: SiteLedger) -> None:
-    assert ledger.site_state(STUDY.digest) is None
-    answer = ledger.answer_for_site(STUDY, [])
-    assert ledger.site_state(STUDY.digest) == "pending"
-    ledger.mark_site(answer, "delivered")
-    ledger.mark_site(answer, "refused")
-    assert ledger.site_state(STUDY.digest) == "delivered"
+def test_what_became_of_it(ledger: Ledger) -> None:
+    assert ledger.state(STUDY.digest) is None
+    answer = ledger.answer(STUDY, [])
+    assert ledger.state(STUDY.digest) == "pending"
+    ledger.mark_sent(answer)
+    ledger.mark_refused(answer)
+    assert ledger.state(STUDY.digest) == "delivered"
 
 
-def test_studies_about_the_same_attribute_add_up(ledger: SiteLedger) -> None:
+def test_studies_about_the_same_attribute_add_up(ledger: Ledger) -> None:
     limit = Limits(Decimal(2))
     for title in ("one", "two"):
-        ledger.answer_for_site(Study(title, (), site=STUDY.site), [], limit=limit)
+        ledger.answer(Study(title, (), site=STUDY.site), [], limit=limit)
     assert ledger.spent() == {"sex": Decimal(2)}
     with pytest.raises(CannotAnswer, match="sex has cost epsilon 2 on this device; an answer would make it 3"):
-        ledger.answer_for_site(STUDY, [], limit=limit)
-    assert ledger.site_state(STUDY.digest) is None
+        ledger.answer(STUDY, [], limit=limit)
+    assert ledger.state(STUDY.digest) is None
 
 
-def test_a_study_for_devices(ledger: SiteLedger) -> None:
-    with pytest.raises(CannotAnswer, match="for devices"):
-        ledger.answer_for_site(sample_study(), [])
+def test_a_study_for_devices(ledger: Ledger) -> None:
+    with pytest.raises(CannotAnswer, match="a profile has two parts"):
+        ledger.answer(sample_study(), [])
 
 
-def test_an_answer_of_another_ledger(ledger: SiteLedger, tmp_path: Path) -> None:
+def test_an_answer_of_another_ledger(ledger: Ledger, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not in this ledger"):
-        ledger.mark_site(SiteLedger(tmp_path / "other").answer_for_site(STUDY, []), "delivered")
+        ledger.mark_sent(Ledger(tmp_path / "other").answer(STUDY, []))
 
 
-def test_damaged_counts(ledger: SiteLedger) -> None:
-    ledger.answer_for_site(STUDY, [])
+def test_damaged_counts(ledger: Ledger) -> None:
+    ledger.answer(STUDY, [])
     with connect(ledger.path) as connection:
-        connection.execute("UPDATE site_answers SET counts = '[1.5]'")
+        connection.execute("UPDATE answers SET payload = '[1.5, 2]'")
     connection.close()
-    with pytest.raises(BadLedger, match="the counts of an answer are not counts"):
-        ledger.answer_for_site(STUDY, [])
+    with pytest.raises(BadLedger, match="counts\\[0\\] must be an integer"):
+        ledger.answer(STUDY, [])

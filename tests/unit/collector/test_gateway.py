@@ -61,13 +61,13 @@ def test_a_token_counts_once_and_only_for_its_own_id(ask):
     async def scene(desk: Desk) -> None:
         assert (await desk.publish(STUDY)).status_code == 201
         token = new_token()
-        body = Answer(STUDY.digest, answer_id(token), 1).to_bytes()
+        body = Answer(STUDY.digest, answer_id(token), (1,)).to_bytes()
         assert await plainly(desk, body, shown(token)) == 200
         assert await plainly(desk, body, shown(token)) == 200
-        assert await plainly(desk, Answer(STUDY.digest, answer_id(token), 2).to_bytes(), shown(token)) == 409
+        assert await plainly(desk, Answer(STUDY.digest, answer_id(token), (2,)).to_bytes(), shown(token)) == 409
         assert sum(await desk.tally(STUDY)) == 1
-        assert await plainly(desk, Answer(STUDY.digest, "0" * 32, 1).to_bytes(), shown(token)) == 403
-        assert await plainly(desk, Answer(STUDY.digest, answer_id(new_token()), 1).to_bytes(), shown(token)) == 403
+        assert await plainly(desk, Answer(STUDY.digest, "0" * 32, (1,)).to_bytes(), shown(token)) == 403
+        assert await plainly(desk, Answer(STUDY.digest, answer_id(new_token()), (1,)).to_bytes(), shown(token)) == 403
         assert sum(await desk.tally(STUDY)) == 1
 
     ask(scene)
@@ -85,8 +85,8 @@ def test_without_a_token_or_with_another_studys_nothing_is_counted(ask):
             (ordinary, {"authorization": "PrivateToken token=AAAA"}),
             (answer_id(bytes(354)), shown(bytes(354))),
         ):
-            assert await plainly(desk, Answer(STUDY.digest, name, 1).to_bytes(), headers) == 403
-        told = await desk.batch(STUDY, [Answer(STUDY.digest, ordinary, 1).to_bytes()])
+            assert await plainly(desk, Answer(STUDY.digest, name, (1,)).to_bytes(), headers) == 403
+        told = await desk.batch(STUDY, [Answer(STUDY.digest, ordinary, (1,)).to_bytes()])
         assert told.status_code == 403
         assert "send them one by one" in told.json()["detail"]
         assert sum(await desk.tally(STUDY)) == 0
@@ -110,7 +110,7 @@ def test_an_answer_in_an_envelope_counts_as_one_that_came_by_itself(ask):
         study = replace(STUDY, gateway=desk.collector.gateway.config.to_text(), epoch=3600)
         assert (await desk.publish(study)).status_code == 201
         token = new_token(study)
-        body = Answer(study.digest, answer_id(token), 1).to_bytes()
+        body = Answer(study.digest, answer_id(token), (1,)).to_bytes()
         path, told = f"/studies/{study.digest}/answers", {"content_type": "application/json", **shown(token)}
         for said in ("accepted", "duplicate"):
             found = await enveloped(desk, "POST", path, body, **told)
@@ -125,7 +125,7 @@ def test_an_answer_in_an_envelope_counts_as_one_that_came_by_itself(ask):
 def test_a_refusal_is_in_the_envelope_and_of_the_same_size(ask):
     async def scene(desk: Desk) -> None:
         await desk.publish(STUDY)
-        path, body = f"/studies/{STUDY.digest}/answers", Answer(STUDY.digest, "0" * 32, 1).to_bytes()
+        path, body = f"/studies/{STUDY.digest}/answers", Answer(STUDY.digest, "0" * 32, (1,)).to_bytes()
         assert (await enveloped(desk, "POST", path, body, content_type="application/json")).status == 403
         assert (await enveloped(desk, "POST", path, b"{", content_type="application/json")).status == 400
         assert (await enveloped(desk, "POST", path, body, content_type="text/plain")).status == 415
@@ -175,7 +175,7 @@ def test_what_is_in_an_envelope_is_charged_as_if_it_came_by_itself(ask):
         study = sample_study()
         await desk.publish(study)
         desk.collector.turnstile._rates["open"]._level = -1e9
-        body = Answer(study.digest, "0" * 32, 1).to_bytes()
+        body = Answer(study.digest, "0" * 32, (1,)).to_bytes()
         path = f"/studies/{study.digest}/answers"
         found = await enveloped(desk, "POST", path, body, content_type="application/json")
         assert found.status == 429

@@ -143,7 +143,7 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
     async def scene(desk: Desk) -> None:
         nonlocal key
         await publish(desk)
-        await desk.answer(STUDY, bytes.fromhex(mine.id), mine.symbol)
+        await desk.answer(STUDY, bytes.fromhex(mine.id), mine.payload[0])
         assert (await desk.get(f"{ONE}/inclusion", token="")).status_code == 404
         await send(desk, 600)
         await desk.post(f"{ONE}/close")

@@ -18,16 +18,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairgauge.client.site import MOST_IN_CELL, SiteAnswer
+from fairgauge.client.answer import MOST_IN_CELL, Answer
 from fairgauge.collector.keeping.check import check_store
 from fairgauge.collector.pages.sites import sites_sentence
 from fairgauge.collector.seal import check_sealed, read_sealed
-from fairgauge.collector.seal_sites import read_site_export
+from fairgauge.collector.seal_sites import read_site_export, site_name
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.sites import fits
 from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Release, Study
-from fairgauge.tallies.sites import SiteTally, site_name
+from fairgauge.tallies import Tally
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
@@ -45,11 +45,11 @@ def ticket(desk: Desk, name: str, study: Study = STUDY) -> str:
     return desk.collector.tickets.of_site(study.digest, name)
 
 
-def answer(desk: Desk, name: str, counts: tuple[int, ...] | None = None) -> SiteAnswer:
-    return SiteAnswer(STUDY.digest, ticket(desk, name), counts or COUNTS[name])
+def answer(desk: Desk, name: str, counts: tuple[int, ...] | None = None) -> Answer:
+    return Answer(STUDY.digest, ticket(desk, name), counts or COUNTS[name])
 
 
-async def send(desk: Desk, body: SiteAnswer | bytes, kind: str = "application/json") -> httpx.Response:
+async def send(desk: Desk, body: Answer | bytes, kind: str = "application/json") -> httpx.Response:
     data = body if isinstance(body, bytes) else body.to_bytes()
     return await desk.post(f"{ONE}/answers", data, kind=kind, token="")
 
@@ -90,7 +90,7 @@ def test_each_site_counts_once_and_the_tally_is_their_sum(kind: str, tmp_path: P
         late = await send(desk, answer(desk, "Late", COUNTS["Mercy"]))
         assert late.status_code == 410
         assert (await send(desk, answer(desk, "Mercy"))).json() == {"status": "duplicate"}
-        expected = SiteTally.of(STUDY, [answer(desk, name) for name in NAMES]).shown
+        expected = Tally.of(STUDY, [answer(desk, name) for name in NAMES]).shown
         assert (await desk.get(f"{ONE}/tally", token="")).content == expected.to_bytes()
         rows = {row.id.hex(): (row.state, row.other) for row in await desk.collector.store.sites(1)}
         assert rows[ticket(desk, "Late")] == ("late", False)
@@ -126,7 +126,7 @@ def test_of_two_tables_with_one_ticket_at_two_collectors_one_counts(tmp_path: Pa
 def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask):
     async def scene(desk: Desk) -> None:
         await publish(desk)
-        empty = SiteTally.of(STUDY, []).shown.to_bytes()
+        empty = Tally.of(STUDY, []).shown.to_bytes()
         for number, name in enumerate(NAMES, start=1):
             await send(desk, answer(desk, name))
             for token in ("", desk.reader, desk.operator):
@@ -167,7 +167,7 @@ def test_of_fewer_than_three_sites_nothing_is_ever_shown(ask: Ask, sites: int):
         for name in NAMES[:sites]:
             await send(desk, answer(desk, name))
         await close(desk)
-        assert (await desk.get(f"{ONE}/tally")).content == SiteTally.of(STUDY, []).shown.to_bytes()
+        assert (await desk.get(f"{ONE}/tally")).content == Tally.of(STUDY, []).shown.to_bytes()
         sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
         assert (sealed.seal.answers, sealed.seal.sites, sum(map(abs, sealed.seal.tally))) == (sites, (), 0)
         told = "Fewer than 3 sites answered, so nothing is shown" if sites else "No site is in this tally"
@@ -246,7 +246,7 @@ def test_an_answer_that_would_break_the_sum_is_refused_and_the_study_still_seals
         await close(desk)
         assert (await desk.get(f"{ONE}/tally")).json()["counts"][0] == 2 * MOST_IN_CELL + 1
         exported = (await desk.get(f"{ONE}/export", token=desk.operator)).content.splitlines()
-        assert SiteTally.of(STUDY, map(SiteAnswer.from_bytes, exported)).products[0] == 2 * MOST_IN_CELL**2 + 1
+        assert Tally.of(STUDY, map(Answer.from_bytes, exported)).products[0] == 2 * MOST_IN_CELL**2 + 1
 
     ask(scene)
     assert fits([], (MOST_IN_CELL,))
@@ -261,14 +261,14 @@ def test_a_study_for_sites_opens_and_closes_as_any_other(ask: Ask, monkeypatch: 
 
     async def scene(desk: Desk) -> None:
         await publish(desk, timed)
-        own = SiteAnswer(timed.digest, ticket(desk, "Charité", timed), COUNTS["Charité"])
+        own = Answer(timed.digest, ticket(desk, "Charité", timed), COUNTS["Charité"])
         path = f"/studies/{timed.digest}/answers"
         early = await desk.post(path, own.to_bytes(), token="")
         assert (early.status_code, early.json()["type"]) == (425, "urn:fairgauge:problem:too-early")
         now[0] += 86400
         assert (await desk.post(path, own.to_bytes(), token="")).json() == {"status": "accepted"}
         now[0] += 86400  # not sealed yet, and over all the same
-        late = SiteAnswer(timed.digest, ticket(desk, "Mercy", timed), COUNTS["Mercy"])
+        late = Answer(timed.digest, ticket(desk, "Mercy", timed), COUNTS["Mercy"])
         assert (await desk.post(path, late.to_bytes(), token="")).status_code == 410
         assert (await desk.post(path, own.to_bytes(), token="")).json() == {"status": "duplicate"}
         assert {row.state for row in await desk.collector.store.sites(1)} == {"answered", "late"}
@@ -299,7 +299,7 @@ def test_the_auditor_recounts_and_finds_every_change(ask: Ask, tmp_path: Path):
         check_sealed(STUDY, sealed, answers)
         check_sealed(STUDY, sealed, None)
         first, *rest = answers
-        moved = replace(first, counts=(first.counts[0] + 1, *first.counts[1:]))
+        moved = replace(first, payload=(first.payload[0] + 1, *first.payload[1:]))
         for forged in (rest, [moved, *rest], [replace(first, id="f" * 32), *rest]):
             with pytest.raises(SealBroken):
                 check_sealed(STUDY, sealed, forged)

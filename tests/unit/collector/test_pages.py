@@ -322,7 +322,7 @@ def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.Mon
     reckon = results._reckon
 
     def counted(now: results._Now, known: results._Known) -> results.Results:
-        worked.append(now.tally.total)
+        worked.append(now.tally.contributors)
         return reckon(now, known)
 
     monkeypatch.setattr(results, "_reckon", counted)

@@ -117,11 +117,11 @@ def test_forging_one_answer_in_a_hundred_moves_the_gap_no_further_than_it_says(s
     tally = expected_tally(asked, PEOPLE)
     said = sensitivity(asked, tally).forged
     assert said is not None
-    counts, forged = np.array(tally.counts), tally.total // 100
+    counts, forged = np.array(tally.counts), tally.contributors // 100
     ratios, moved = gap_ratios(estimands_of(asked.questions[0]), (0, 1)), []
 
     def gap(of: Vector) -> float:
-        return sum(ratio.value(of / tally.total) for ratio in ratios)
+        return sum(ratio.value(of / tally.contributors) for ratio in ratios)
 
     for taken, put in permutations(range(len(counts)), 2):
         changed = counts.copy()

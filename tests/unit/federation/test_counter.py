@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Answer
-from fairgauge.client.site import SiteAnswer, answer_for_site
+from fairgauge.client import Answer, answer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.federation import NodeCounter
@@ -15,7 +14,6 @@ from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
 from tests.sites import confusion_study, records
@@ -25,7 +23,7 @@ STUDY = sample_study()
 
 
 def answers(*symbols: int, study: Study = STUDY, first: int = 0) -> list[Answer]:
-    return [Answer(study.digest, f"{number:032x}", symbol) for number, symbol in enumerate(symbols, start=first)]
+    return [Answer(study.digest, f"{number:032x}", (symbol,)) for number, symbol in enumerate(symbols, start=first)]
 
 
 def unknown(given: list[Answer]) -> list[tuple[None, Answer]]:
@@ -57,7 +55,7 @@ def test_a_later_run_goes_on_from_the_file(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(b'{"id":"00')  # a crash within a line
     later = NodeCounter(STUDY, path=path)
-    assert later.tally.total == 2
+    assert later.tally.contributors == 2
     assert later.add(unknown(answers(0, 1, 2))) == 1
     assert NodeCounter(STUDY, path=path).tally == later.tally
     assert len(path.read_bytes().splitlines()) == 3
@@ -68,7 +66,7 @@ def test_a_file_belongs_to_one_study_and_refuses_another(tmp_path: Path) -> None
     NodeCounter(two_questions(), path=path).add(unknown(answers(0, 1, study=two_questions())))
     with pytest.raises(InvalidInput, match="holds answers to another study"):
         NodeCounter(STUDY, path=path)
-    assert NodeCounter(two_questions(), path=path).tally.total == 2
+    assert NodeCounter(two_questions(), path=path).tally.contributors == 2
 
 
 def test_a_node_counts_once_whatever_ids_it_makes_up_and_in_later_runs_too(tmp_path: Path) -> None:
@@ -81,7 +79,7 @@ def test_a_node_counts_once_whatever_ids_it_makes_up_and_in_later_runs_too(tmp_p
     later = NodeCounter(STUDY, path=path)
     assert later.add([("site-1", second), ("site-2", second)]) == 0
     assert later.add([("site-3", second)]) == 1
-    assert NodeCounter(STUDY, path=path).tally.total == 3
+    assert NodeCounter(STUDY, path=path).tally.contributors == 3
 
 
 def test_an_answer_that_is_sent_again_brings_back_a_node_that_a_crash_forgot(tmp_path: Path) -> None:
@@ -170,13 +168,13 @@ def test_sites_that_hold_many_people(tmp_path: Path) -> None:
     path = tmp_path / "answers.ndjson"
     counter = NodeCounter(study, path=path)
     rng = random.Random(5)
-    sites = [answer_for_site(study, records(rng, 400, {"female": (0.6, 0.1), "male": (0.8, 0.1)})) for _ in range(6)]
+    sites = [answer(study, records(rng, 400, {"female": (0.6, 0.1), "male": (0.8, 0.1)})) for _ in range(6)]
     assert counter.add((f"hospital-{n}", one) for n, one in enumerate(sites)) == 6
-    assert counter.add([("hospital-0", answer_for_site(study, []))]) == 0, "one that lost its ledger"
-    of_devices = Answer(study.digest, "0" * 32, 1)
-    of_too_few_cells = SiteAnswer(study.digest, "1" * 32, (1, 2))
+    assert counter.add([("hospital-0", answer(study, []))]) == 0, "one that lost its ledger"
+    of_devices = Answer(study.digest, "0" * 32, (1,))
+    of_too_few_cells = Answer(study.digest, "1" * 32, (1, 2))
     assert counter.add([(None, of_devices), (None, of_too_few_cells)]) == 0
-    assert counter.tally == SiteTally.of(study, sites)
+    assert counter.tally == Tally.of(study, sites)
     assert counter.estimate().interval == "people"
     found = counter.numbers()
     assert found["answers"] == 6
@@ -185,5 +183,5 @@ def test_sites_that_hold_many_people(tmp_path: Path) -> None:
         file.write(b'{"counts":[12,-3')  # a crash within a line
     later = NodeCounter(study, path=path)
     assert later.answers == counter.answers
-    assert later.add([(None, answer_for_site(study, []))]) == 1
+    assert later.add([(None, answer(study, []))]) == 1
     assert len(path.read_bytes().splitlines()) == 7

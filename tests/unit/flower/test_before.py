@@ -45,7 +45,7 @@ def paths_before(patch: Patch) -> None:
 
 def one_study(here: Path, _: Patch, __: pytest.LogCaptureFixture) -> bool:
     """A file of answers to one study is not gone on with for another."""
-    AnswerCounter(STUDY, path=here / "answers").add([("1", Answer(STUDY.digest, "0" * 32, 0))])
+    AnswerCounter(STUDY, path=here / "answers").add([("1", Answer(STUDY.digest, "0" * 32, (0,)))])
     try:
         AnswerCounter(two_questions(), path=here / "answers")
     except InvalidInput:
@@ -85,9 +85,9 @@ def once(_: Path, __: Patch, ___: pytest.LogCaptureFixture) -> bool:
     """A node that makes a new ledger, and so a new id, in each of fifty rounds counts once."""
     counter = AnswerCounter(STUDY)
     for number in range(50):
-        counter.count_replies([replied(to_content(Answer(STUDY.digest, f"{number:032x}", 0)), node=7)])
-    assert counter.tally.total in (1, 50)
-    return counter.tally.total == 1
+        counter.count_replies([replied(to_content(Answer(STUDY.digest, f"{number:032x}", (0,))), node=7)])
+    assert counter.tally.contributors in (1, 50)
+    return counter.tally.contributors == 1
 
 
 def once_before(patch: Patch) -> None:

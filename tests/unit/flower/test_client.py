@@ -9,10 +9,8 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MetricR
 from flwr.clientapp import ClientApp
 
 from fairgauge import client
-from fairgauge.client import Ledger
+from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
-from fairgauge.client.site import SiteAnswer
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
 from fairgauge.flower.client import SITE
@@ -79,7 +77,7 @@ def test_a_reply_holds_the_answer_and_nothing_else() -> None:
     reply = App(evaluate)()
     (answer,) = Ledger("ledger").pending()
     assert list(reply.content) == ["metrics"]
-    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "study", "symbol"]
+    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "payload", "study"]
     assert reply.content["metrics"]["num-examples"] == 1
     assert from_content(reply.content) == answer
     assert answer.study == STUDY.digest
@@ -214,7 +212,7 @@ def test_whatever_the_evaluation_does_there_is_an_answer(
     (answer,) = Ledger("ledger").pending()
     assert from_content(reply.content) == answer
     assert answer.study == study.digest
-    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "study", "symbol"]
+    assert sorted(reply.content["metrics"]) == ["id", "num-examples", "payload", "study"]
     assert "0.75" not in caplog.text
     assert "75.75" not in caplog.text
     assert Ledger("ledger").spent() == {"sex": study.questions[0].mechanism.epsilon_bound}
@@ -292,11 +290,11 @@ class TestSites:
         settings = str(settled(tmp_path))
         reply = app(**{SITE: settings})
         found = from_content(reply.content)
-        assert isinstance(found, SiteAnswer)
-        assert sorted(reply.content["metrics"]) == ["counts", "id", "num-examples", "study"]
+        assert isinstance(found, Answer)
+        assert sorted(reply.content["metrics"]) == ["id", "num-examples", "payload", "study"]
         assert from_content(app(**{SITE: settings}).content) == found
         assert app.runs == 0, "code that sees all records could put any of them into every count"
-        assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+        assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
     def test_the_nodes_agent_answers_for_its_records(self, here: Path) -> None:
         settled(here)
@@ -304,7 +302,7 @@ class TestSites:
         with serving(settle(here, site="site.json")):
             app = App(study=confusion_study(), group=None, ledger=None)
             found = from_content(app(**{"fairgauge-agent": "agent.sock"}).content)
-        assert isinstance(found, SiteAnswer)
+        assert isinstance(found, Answer)
         assert app.runs == 0
 
     def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
@@ -314,7 +312,7 @@ class TestSites:
     def test_whatever_a_record_holds_there_is_an_answer(self, tmp_path: Path) -> None:
         broken = settled(tmp_path, records=f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
         reply = App(study=confusion_study())(**{SITE: str(broken)})
-        assert isinstance(from_content(reply.content), SiteAnswer)
+        assert isinstance(from_content(reply.content), Answer)
 
     def test_a_device_needs_a_group_and_a_ledger(self) -> None:
         assert refused(App(group=None)(), "settings")

@@ -8,7 +8,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.flower.record import from_content, to_content
 
 digits = st.text("0123456789abcdef", min_size=32, max_size=32)
-answers = st.builds(lambda a, b, c, symbol: Answer(a + b, c, symbol), digits, digits, digits, st.integers(0, 2**20))
+answers = st.builds(lambda a, b, c, symbol: Answer(a + b, c, (symbol,)), digits, digits, digits, st.integers(0, 2**20))
 
 
 @given(answers)
@@ -27,13 +27,13 @@ def test_an_answer_survives_flowers_wire(answer: Answer) -> None:
         {"id": [0.0, 0.0, 0.0, 0.0]},
         {"id": 0},
         {"study": []},
-        {"symbol": -1},
-        {"symbol": 0.5},
-        {"symbol": [1]},
+        {"payload": [-1]},
+        {"payload": [0.5]},
+        {"payload": 1},
     ],
 )
 def test_what_is_no_answer(change: dict[str, object]) -> None:
-    content = to_content(Answer("0" * 64, "0" * 32, 0))
+    content = to_content(Answer("0" * 64, "0" * 32, (0,)))
     content["metrics"].update(change)
     with pytest.raises(InvalidInput):
         from_content(content)

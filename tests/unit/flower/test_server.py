@@ -20,7 +20,7 @@ STUDY = sample_study()
 
 
 def answers(*symbols: int, study: Study = STUDY, first: int = 0) -> list[Answer]:
-    return [Answer(study.digest, f"{number:032x}", symbol) for number, symbol in enumerate(symbols, start=first)]
+    return [Answer(study.digest, f"{number:032x}", (symbol,)) for number, symbol in enumerate(symbols, start=first)]
 
 
 def contents(given: Iterable[Answer]) -> list[RecordDict]:
@@ -87,7 +87,7 @@ def test_one_node_counts_once_though_its_ledger_is_new_every_round() -> None:
     for server_round in range(50):
         (content,) = contents(answers(0, first=server_round))
         strategy.aggregate_evaluate(server_round + 1, [replied(content, node=7)])
-    assert counter.tally.total == 1
+    assert counter.tally.contributors == 1
     assert counter.count_replies([replied(content, node=8) for content in contents(answers(1, first=99))]) == 1
 
 
@@ -120,14 +120,14 @@ def test_flowers_own_strategies_take_the_counter_as_a_function() -> None:
     strategy = FedAvg(evaluate_metrics_aggr_fn=counter.aggregate)
     replies = [replied(content, node=n) for n, content in enumerate(contents(answers(0, 1, 1)))]
     assert strategy.aggregate_evaluate(1, replies) == {"answers": 3}
-    assert counter.tally.total == 3
+    assert counter.tally.contributors == 3
 
 
 def test_a_strategy_that_averages_by_mistake_does_not_fail() -> None:
     replies = [replied(content, node=n) for n, content in enumerate(contents(answers(0, 1, 1)))]
     averaged = FedAvg().aggregate_evaluate(1, replies)
     assert averaged is not None
-    assert sorted(averaged) == ["id", "study", "symbol"]
+    assert sorted(averaged) == ["id", "payload", "study"]
 
 
 def test_configuration_goes_through() -> None:

@@ -20,10 +20,9 @@ from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
 from nvflare.fuel.sec.audit import Auditor, AuditService
 from nvflare.private.fed.client.client_runner import ClientRunner
 
+from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
-from fairgauge.client.site import SiteAnswer
 from fairgauge.client.site_asked import answer_asked
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerFilter, SiteGuard, StudyFilter
 from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY
@@ -148,9 +147,9 @@ def addressed(code: str) -> dict[str, Any]:
 
 def given(folder: Path) -> str:
     """The answer that the site's ledger has."""
-    assert SiteLedger(folder / SITE / "ledger.sqlite3").site_state(ASKED.digest) is not None
+    assert Ledger(folder / SITE / "ledger.sqlite3").state(ASKED.digest) is not None
     found = answer_asked(folder / SITE / "site.json", ASKED)
-    assert isinstance(found, SiteAnswer)
+    assert isinstance(found, Answer)
     return found.to_bytes().decode()
 
 

@@ -21,10 +21,8 @@ from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 
 import fairgauge.nvflare
-from fairgauge.client import Answer, Ledger
+from fairgauge.client import Answer, Ledger, answer
 from fairgauge.client.refusals import refusal_text
-from fairgauge.client.site import SiteAnswer, answer_for_site
-from fairgauge.client.site_ledger import SiteLedger
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
 from fairgauge.nvflare.door import Asked
@@ -174,9 +172,9 @@ def test_the_server_counts_each_site_once_and_says_why_others_did_not(tmp_path: 
     assert collector.create_task_data("validate", context)[STUDY] == DOCUMENT
     for number, (site, result) in enumerate(
         [
-            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "0" * 32, 0).to_bytes().decode()})),
-            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "1" * 32, 1).to_bytes().decode()})),
-            ("site-2", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "2" * 32, 2).to_bytes().decode()})),
+            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "0" * 32, (0,)).to_bytes().decode()})),
+            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "1" * 32, (1,)).to_bytes().decode()})),
+            ("site-2", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "2" * 32, (2,)).to_bytes().decode()})),
             ("site-3", Shareable({REFUSAL: refusal_text("limit")})),
             ("site-4", Shareable({REFUSAL: "female 0.75"})),
             ("site-5", make_reply(ReturnCode.EXECUTION_EXCEPTION)),
@@ -207,7 +205,7 @@ def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Pa
     own = str(settled(tmp_path))
     first = at_the_site(AnswerFilter(records=own), metrics(), asked=asked)
     answer = from_result(first)
-    assert isinstance(answer, SiteAnswer)
+    assert isinstance(answer, Answer)
     assert set(first) == {ANSWER, "__headers__"}
     assert "8125390625" not in repr(first)
     assert MARK not in repr(first)
@@ -215,10 +213,11 @@ def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Pa
     first["recall"] = 0.8125390625
     assert sent(guard, first, asked=asked) == make_reply(ReturnCode.OK) | {ANSWER: first[ANSWER]}
     assert from_result(sent(guard, metrics(), asked=asked)) == answer
-    assert SiteLedger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
     # A device's study finds no profile there, and a site's study no records beside a profile.
     assert at_the_site(AnswerFilter(records=own), metrics())[REFUSAL] == refusal_text("settings")
-    without = AnswerFilter(settings=str(settle(tmp_path)))
+    (tmp_path / "device").mkdir(mode=0o700)
+    without = AnswerFilter(settings=str(settle(tmp_path / "device")))
     assert at_the_site(without, metrics(), asked=asked)[REFUSAL] == refusal_text("unable")
 
 
@@ -228,7 +227,7 @@ def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:
     (tmp_path / "agent.json").write_text('{"site": "site.json"}')
     asked = confusion_study().to_bytes().decode()
     within = at_the_site(AnswerFilter(settings=str(tmp_path / "agent.json")), metrics(), asked=asked)
-    assert isinstance(from_result(within), SiteAnswer)
+    assert isinstance(from_result(within), Answer)
     with serving(tmp_path / "agent.json"):
         behind = at_the_site(AnswerFilter(agent=str(tmp_path / "agent.sock")), metrics(), asked=asked)
     assert from_result(behind) == from_result(within)
@@ -237,7 +236,7 @@ def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:
 def test_a_server_counts_sites(tmp_path: Path) -> None:
     study = confusion_study()
     collector = AnswerCollector(study.to_bytes().decode(), str(tmp_path / "answers.ndjson"))
-    answer = answer_for_site(study, [])
+    sent = answer(study, [])
     for name in ("site-1", "site-1", "site-2"):
-        collector.process_client_response(Client(name, ""), "validate", to_result(answer), FLContext())
-    assert collector.counter.answers == (answer,)
+        collector.process_client_response(Client(name, ""), "validate", to_result(sent), FLContext())
+    assert collector.counter.answers == (sent,)

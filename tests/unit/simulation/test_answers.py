@@ -99,7 +99,7 @@ def test_the_file_holds_what_was_counted(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(room, "BLOCK", 300)
     study, file, told = two_questions(), tmp_path / "answers.parquet", list[int]()
     tally = write_parquet(study, PEOPLE, file, progress=told.append)
-    assert (tally.total, sum(told)) == (1000, 1000)
+    assert (tally.contributors, sum(told)) == (1000, 1000)
     for engine in ("polars", "duckdb"):
         assert from_files(study, [file], engine=engine, deduplicate=True) == tally
     assert len(set(pq.read_table(file)["id"].to_pylist())) == 1000

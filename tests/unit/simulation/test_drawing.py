@@ -29,12 +29,12 @@ Run = Callable[..., Tally]
 def test_everyone_answers_once(run: Run, clients: int):
     tally = run(ABSTAIN, Population(CELLS), clients=clients, seed=1)
     tally.check(ABSTAIN)
-    assert tally.total == clients
+    assert tally.contributors == clients
 
 
 @BOTH
 def test_as_many_answer_as_there_are_unless_told(run: Run):
-    assert run(ABSTAIN, Population(CELLS)).total == 100
+    assert run(ABSTAIN, Population(CELLS)).contributors == 100
 
 
 @BOTH
@@ -72,7 +72,7 @@ def test_questions_share_the_clients(run: Run):
     )
     cells = (Cell("female", Decimal("0.3"), 6 * 10**8), Cell("male", Decimal("0.7"), 3 * 10**8))
     tally = run(study, Population(cells), seed=3)
-    assert tally.total == 9 * 10**8
+    assert tally.contributors == 9 * 10**8
     for index in range(3):
         # Binomial(9e8, 1/3) has standard deviation 14,142; six of them are 85,000.
         assert abs(sum(tally.for_question(study, index)) - 3 * 10**8) < 85_000

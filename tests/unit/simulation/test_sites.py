@@ -87,7 +87,7 @@ def test_sites_that_are_drawn_from_the_sites() -> None:
     quiet, people = confusion_study("1000"), SitePopulation.read(SITE, TABLE)
     met: list[int] = []
     tally = simulate_sites(quiet, people, sites=30, seed=1, progress=met.append)
-    assert len(tally.sites) == 30
+    assert tally.contributors == 30
     assert met == [1] * 30
     assert simulate_sites(quiet, people, sites=30, seed=1) == tally
     sums = {simulate_sites(quiet, people, sites=1, seed=seed).counts[7] > 0 for seed in range(20)}
@@ -98,7 +98,7 @@ def test_sites_that_are_drawn_from_the_sites() -> None:
 
 def test_the_verb_takes_frames() -> None:
     tally = fg.simulate(STUDY, pl.DataFrame(TABLE), clients=8, seed=2)
-    assert len(tally.sites) == 8
+    assert tally.contributors == 8
     assert fg.estimate(STUDY, tally, interval="sites")["selection_rate"].answers == 8
     with pytest.raises(InvalidInput, match="must be a SitePopulation, a data frame or a file"):
         fg.simulate(STUDY, Population((Cell("female", None, 3),)))

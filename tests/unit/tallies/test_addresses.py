@@ -41,14 +41,14 @@ def test_a_folder_elsewhere_is_counted_by_every_engine(memory: str, engine: str)
 
 def test_a_pattern_and_one_file_elsewhere(memory: str):
     assert listed(f"{memory}/*.ndjson", (".ndjson",)) == ["memory:///answers/a.ndjson"]
-    assert count_files(STUDY, [f"{memory}/deep/b.ndjson"]).tally.total == 4
+    assert count_files(STUDY, [f"{memory}/deep/b.ndjson"]).tally.contributors == 4
     assert size(f"{memory}/a.ndjson") == len(lines(0, 8))
 
 
 def test_addresses_of_this_machine(tmp_path: Path):
     (tmp_path / "a.ndjson").write_bytes(lines(0, 8))
-    assert count_files(STUDY, [f"file://{tmp_path}/a.ndjson"], engine="polars").tally.total == 8
-    assert count_files(STUDY, [f"file://{tmp_path}"], engine="duckdb").tally.total == 8
+    assert count_files(STUDY, [f"file://{tmp_path}/a.ndjson"], engine="polars").tally.contributors == 8
+    assert count_files(STUDY, [f"file://{tmp_path}"], engine="duckdb").tally.contributors == 8
 
 
 def test_what_an_engine_reads_itself_is_left_to_it(memory: str):
@@ -90,9 +90,9 @@ def test_ids_that_came_twice_are_told_unless_removed(tmp_path: Path, engine: str
     (tmp_path / "a.ndjson").write_bytes(lines(0, 8))
     (tmp_path / "b.ndjson").write_bytes(lines(6, 10) + lines(6, 7))
     found = count_files(STUDY, [tmp_path], engine=engine)
-    assert (found.tally.total, found.again) == (13, 3)
+    assert (found.tally.contributors, found.again) == (13, 3)
     once = count_files(STUDY, [tmp_path], engine=engine, deduplicate=True)
-    assert (once.tally.total, once.again) == (10, 0)
+    assert (once.tally.contributors, once.again) == (10, 0)
 
 
 def test_columns_of_other_names(tmp_path: Path):

@@ -13,14 +13,19 @@ STUDY = two_questions()
 FOURTEEN = tuple(range(14))
 
 
-def sent(symbol: int, digest: str = STUDY.digest) -> Answer:
-    return Answer(digest, f"{symbol:032x}", symbol)
+def sent(symbol: int, digest: str = STUDY.digest, *, name: int | None = None) -> Answer:
+    return Answer(digest, f"{symbol if name is None else name:032x}", (symbol,))
 
 
 def test_counts_every_symbol() -> None:
-    tally = Tally.of(STUDY, [sent(0), sent(13), sent(4), sent(13)])
+    tally = Tally.of(STUDY, [sent(0), sent(13), sent(4), sent(13), sent(13, name=99)])
     assert tally == Tally(STUDY.digest, (1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2))
-    assert tally.total == 4
+    assert tally.contributors == 4
+
+
+def test_an_id_that_comes_with_two_symbols_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must have the same payload whenever it comes"):
+        Tally.of(STUDY, [sent(3), sent(4, name=3)])
 
 
 def test_empty_is_the_tally_of_no_answers() -> None:
@@ -65,13 +70,13 @@ def test_is_not_taken_for_the_tally_of_another_study() -> None:
     for use in (lambda: tally.check(sample_study()), lambda: tally.for_question(sample_study(), 0)):
         with pytest.raises(BadTally, match="the digest of this study"):
             use()
-    with pytest.raises(BadTally, match="counts=13 counts: must be 14, one a symbol"):
+    with pytest.raises(BadTally, match="counts=13 counts: must be 14, as the study has"):
         Tally(STUDY.digest, (0,) * 13).check(STUDY)
 
 
 def test_round_trip() -> None:
     tally = Tally(STUDY.digest, FOURTEEN)
-    data = b'{"counts":[0,1,2,3,4,5,6,7,8,9,10,11,12,13],"study":"' + STUDY.digest.encode() + b'"}'
+    data = b'{"contributors":91,"counts":[0,1,2,3,4,5,6,7,8,9,10,11,12,13],"study":"' + STUDY.digest.encode() + b'"}'
     assert tally.to_bytes() == data
     assert Tally.from_bytes(data) == tally
 
@@ -80,13 +85,18 @@ def test_round_trip() -> None:
     ("data", "text"),
     [
         (b'{"study":"a"}', "counts=nothing: must be given"),
-        (b'{"study":"a","counts":[],"more":1}', "more=1: is not a field of this format"),
-        (b'{"study":7,"counts":[]}', "study=7: must be the digest of a study"),
-        (b'{"study":"a","counts":{}}', "counts={}: must be an array"),
-        (b'{"study":"a","counts":[1,-1]}', "counts[1]=-1: must be an integer from 0 to 2^53 - 1"),
-        (b'{"study":"a","counts":[9007199254740992]}', "counts[0]=9007199254740992: must be an integer"),
-        (b'{"study":"a","counts":[true]}', "counts[0]=True: must be an integer"),
-        (b'{"study":"a","counts":["1"]}', "counts[0]=1: must be an integer"),
+        (b'{"study":"a","counts":[1]}', "contributors=nothing: must be given"),
+        (b'{"study":"a","counts":[],"contributors":0,"more":1}', "more=1: is not a field"),
+        (b'{"study":7,"counts":[],"contributors":0}', "study=7: must be the digest of a study"),
+        (b'{"study":"a","counts":{},"contributors":0}', "counts={}: must be an array"),
+        (b'{"study":"a","counts":[1],"contributors":-1}', "contributors=-1: must be an integer from 0 to 2^53 - 1"),
+        (b'{"study":"a","counts":[1],"contributors":true}', "contributors=True: must be an integer"),
+        (
+            b'{"study":"a","counts":[9007199254740992],"contributors":0}',
+            "counts[0]=9007199254740992: must be an integer",
+        ),
+        (b'{"study":"a","counts":[true],"contributors":0}', "counts[0]=True: must be an integer"),
+        (b'{"study":"a","counts":["1"],"contributors":0}', "counts[0]=1: must be an integer"),
         (b'{"study":"a","counts":[1.0]}', "document=1.0: must hold no number but integers"),
     ],
 )
@@ -94,6 +104,15 @@ def test_bad_documents_are_refused(data: bytes, text: str) -> None:
     with pytest.raises(BadTally) as caught:
         Tally.from_bytes(data)
     assert str(caught.value).startswith(text)
+
+
+def test_sums_that_no_devices_can_have_sent() -> None:
+    for counts, contributors, text in (
+        ((-1, 1, *(0,) * 12), 0, r"counts\[0\]=-1: must be an integer from 0"),
+        ((1,) * 14, 13, "contributors=13: must be 14, the sum of the counts"),
+    ):
+        with pytest.raises(BadTally, match=text):
+            Tally(STUDY.digest, counts, contributors).check(STUDY)
 
 
 def test_counts_are_checked_however_a_tally_is_made() -> None:

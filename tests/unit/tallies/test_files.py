@@ -30,8 +30,10 @@ def test_folders_patterns_and_names_may_overlap(folder: Path, tmp_path: Path):
         Answers(ANSWERS.ids[:10], ANSWERS.symbols[:10]).write(tmp_path / name)
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / "notes.txt").write_text("not answers")
-    assert from_files(STUDY, [tmp_path], engine=QUICK).total == 30
-    assert from_files(STUDY, [tmp_path, tmp_path / "c.csv", f"{tmp_path}/**/*.parquet"], engine=QUICK).total == 30
+    assert from_files(STUDY, [tmp_path], engine=QUICK).contributors == 30
+    assert (
+        from_files(STUDY, [tmp_path, tmp_path / "c.csv", f"{tmp_path}/**/*.parquet"], engine=QUICK).contributors == 30
+    )
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -40,7 +42,7 @@ def test_ids_are_compared_across_formats(engine: str, tmp_path: Path):
         part = slice(10 * number, 10 * number + 20)  # each has ten answers that the next one has, too
         Answers(ANSWERS.ids[part], ANSWERS.symbols[part]).write(tmp_path / name)
     found = files.count_files(STUDY, [tmp_path], engine=engine)
-    assert (found.tally.total, found.again) == (60, 20), "what is told is what --deduplicate takes away"
+    assert (found.tally.contributors, found.again) == (60, 20), "what is told is what --deduplicate takes away"
     once = from_files(STUDY, [tmp_path], engine=engine, deduplicate=True)
     assert once == Answers(ANSWERS.ids[:40], ANSWERS.symbols[:40]).tally(once=True)
     other = (int(str(ANSWERS.symbols[0])) + 1) % STUDY.symbols
@@ -74,7 +76,7 @@ def test_parts_are_as_large_as_they_may_be_and_progress_is_told(folder: Path, mo
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(files, "PART", 1)
     found = from_files(STUDY, [folder], engine=QUICK, progress=lambda done, whole: told.append((done, whole)))
-    assert found.total == 3 * len(ANSWERS.ids)
+    assert found.contributors == 3 * len(ANSWERS.ids)
     assert len(told) == 6
     assert told[-1][0] == told[-1][1] == sum(file.stat().st_size for file in folder.iterdir())
     two = files.split([str(file) for file in sorted(folder.glob("*.csv"))], most=2**30)

@@ -66,7 +66,7 @@ def test_faults_are_counted_with_an_example(make: Make):
 def test_to_count_once_every_answer_needs_an_id(make: Make):
     nameless = columns(Answers(ANSWERS.ids[:4], [1, 2, 3, 3]))
     nameless["id"][2] = None
-    assert from_frame(STUDY, make(nameless)).total == 4
+    assert from_frame(STUDY, make(nameless)).contributors == 4
     with pytest.raises(InvalidInput, match="wrong among 4 answers: 1 without an id"):
         from_frame(STUDY, make(nameless), deduplicate=True)
 

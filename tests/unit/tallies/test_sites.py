@@ -8,80 +8,76 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.errors import BadTally, InvalidInput
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
-from fairgauge.tallies.sites import SiteTally, site_name
 from tests.sites import confusion_study
 
 STUDY = confusion_study()
-ONE = SiteAnswer(STUDY.digest, "1" * 32, (1, -2, 0, 0, 0, 0, 0, 3))
-TWO = SiteAnswer(STUDY.digest, "2" * 32, (1, 1, 1, 1, 1, 1, 1, 1))
+ONE = Answer(STUDY.digest, "1" * 32, (1, -2, 0, 0, 0, 0, 0, 3))
+TWO = Answer(STUDY.digest, "2" * 32, (1, 1, 1, 1, 1, 1, 1, 1))
 
 
 def test_sums_and_products() -> None:
-    tally = SiteTally.of(STUDY, [TWO, ONE, TWO])
+    tally = Tally.of(STUDY, [TWO, ONE, TWO])
     assert tally.counts == (2, -1, 1, 1, 1, 1, 1, 4)
-    assert tally.sites == tuple(sorted(map(site_name, ("1" * 32, "2" * 32))))
+    assert tally.contributors == 2
     assert "1" * 32 not in tally.to_bytes().decode()  # which may be a ticket
     assert tally.products[:3] == (1 + 1, -2 + 1, 1)
     assert tally.products[-1] == 9 + 1
 
 
 def test_products_of_two_sites_would_tell_what_each_of_them_counted() -> None:
-    tally = SiteTally.of(STUDY, [ONE, TWO])
+    tally = Tally.of(STUDY, [ONE, TWO])
     squares = [tally.products[place] for place in (0, 8, 15, 21, 26, 30, 33, 35)]
     roots = [isqrt(2 * square - count**2) for square, count in zip(squares, tally.counts, strict=True)]
     pairs = [{(count + root) // 2, (count - root) // 2} for count, root in zip(tally.counts, roots, strict=True)]
-    assert pairs == [set(cells) for cells in zip(ONE.counts, TWO.counts, strict=True)]
+    assert pairs == [set(cells) for cells in zip(ONE.payload, TWO.payload, strict=True)]
     assert tally.shown.products == ()
-    assert SiteTally.from_bytes(tally.shown.to_bytes()) == tally.shown
+    assert Tally.from_bytes(tally.shown.to_bytes()) == tally.shown
 
 
 def test_bytes_and_back() -> None:
-    tally = SiteTally.of(STUDY, [ONE, TWO])
-    assert SiteTally.from_bytes(tally.to_bytes()) == tally
-
-
-def test_a_tally_of_answers_says_who_reads_one_of_sites() -> None:
-    with pytest.raises(BadTally, match=r"tally=counts of sites: .* fairgauge\.tallies\.sites\.SiteTally reads it"):
-        Tally.from_bytes(SiteTally.of(confusion_study(), []).to_bytes())
+    tally = Tally.of(STUDY, [ONE, TWO])
+    assert Tally.from_bytes(tally.to_bytes()) == tally
 
 
 def test_two_answers_of_one_id() -> None:
-    with pytest.raises(InvalidInput, match="must have the same counts whenever it comes"):
-        SiteTally.of(STUDY, [ONE, SiteAnswer(ONE.study, ONE.id, TWO.counts)])
+    with pytest.raises(InvalidInput, match="must have the same payload whenever it comes"):
+        Tally.of(STUDY, [ONE, Answer(ONE.study, ONE.id, TWO.payload)])
 
 
-@pytest.mark.parametrize("answer", [SiteAnswer("0" * 64, ONE.id, ONE.counts), SiteAnswer(ONE.study, ONE.id, (1, 2, 3))])
-def test_an_answer_to_something_else(answer: SiteAnswer) -> None:
+@pytest.mark.parametrize("answer", [Answer("0" * 64, ONE.id, ONE.payload), Answer(ONE.study, ONE.id, (1, 2, 3))])
+def test_an_answer_to_something_else(answer: Answer) -> None:
     with pytest.raises(InvalidInput, match="must be"):
-        SiteTally.of(STUDY, [answer])
+        Tally.of(STUDY, [answer])
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        '{"counts":[1],"products":[1],"sites":["b","a"],"study":"x"}',
-        '{"counts":[1],"products":[1,1],"sites":[],"study":"x"}',
-        '{"counts":[1.5],"products":[1],"sites":[],"study":"x"}',
-        '{"counts":[1],"products":[1],"sites":[1],"study":"x"}',
-        '{"counts":1,"products":[1],"sites":[],"study":"x"}',
+        '{"contributors":-1,"counts":[1],"products":[1],"study":"x"}',
+        '{"contributors":1,"counts":[1],"products":[1,1],"study":"x"}',
+        '{"contributors":1,"counts":[1],"products":[],"study":"x"}',
+        '{"contributors":1,"counts":[1.5],"products":[1],"study":"x"}',
+        '{"contributors":"1","counts":[1],"products":[1],"study":"x"}',
+        '{"contributors":1,"counts":1,"products":[1],"study":"x"}',
+        '{"counts":[1],"products":[1],"study":"x"}',
     ],
 )
 def test_what_is_no_tally(text: str) -> None:
     with pytest.raises(BadTally):
-        SiteTally.from_bytes(text.encode())
+        Tally.from_bytes(text.encode())
 
 
 def test_files_folders_and_patterns(tmp_path: Path) -> None:
     ONE.save(tmp_path / "one.json")
     (tmp_path / "more.ndjson").write_bytes(ONE.to_bytes() + b"\n" + TWO.to_bytes() + b"\n")
-    whole = SiteTally.of(STUDY, [ONE, TWO])
+    whole = Tally.of(STUDY, [ONE, TWO])
     assert from_site_files(STUDY, [tmp_path]) == whole
     assert from_site_files(STUDY, [str(tmp_path / "*.ndjson")]) == whole
-    assert len(from_site_files(STUDY, [tmp_path / "one.json"]).sites) == 1
+    assert from_site_files(STUDY, [tmp_path / "one.json"]).contributors == 1
     with pytest.raises(InvalidInput, match="must name a file"):
         from_site_files(STUDY, [tmp_path / "none"])
     (tmp_path / "more.ndjson").write_bytes(b'{"study":1}')

@@ -8,7 +8,6 @@ from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Study
-from fairgauge.tallies.sites import check_answer
 
 
 @dataclass
@@ -31,7 +30,7 @@ async def check_sites(store: Store, kept: Published, study: Study) -> FoundSites
     try:
         answers = answers_in(kept.digest, rows)
         for answer in answers:
-            check_answer(study, answer)
+            study.check_payload(answer.payload)
     except FairgaugeError as error:
         found.faults.append(f"an answer cannot be one of a site: {error.args[0] if error.args else error}")
         return found

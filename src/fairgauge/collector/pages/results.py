@@ -25,7 +25,6 @@ from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
-from fairgauge.tallies.sites import SiteTally
 
 CONFIDENCE = 0.99
 INTERVAL = LIVE  # people look at a page whenever they like, and as often as they like
@@ -56,7 +55,7 @@ class Results:
     """What the answers to a study say."""
 
     study: Study
-    tally: Tally | SiteTally
+    tally: Tally
     estimate: Estimate
     progress: list[Progress]
     over: bool
@@ -73,12 +72,16 @@ class Results:
     @property
     def came(self) -> int:
         """How many answers came, or sites, whether anything of them is shown or not."""
-        return self.answers if self.batch is not None or self.study.site is not None else self.tally.total
+        return self.answers if self.batch is not None or self.study.site is not None else self.tally.contributors
 
     @property
     def held(self) -> bool:
         """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
-        return self.waiting or self.answers > self.tally.total == 0 or (self.study.site is not None and not self.over)
+        return (
+            self.waiting
+            or self.answers > self.tally.contributors == 0
+            or (self.study.site is not None and not self.over)
+        )
 
     @property
     def released(self) -> str:
@@ -87,7 +90,7 @@ class Results:
             return sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return Told.of("results.waves")
-        return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.total, over=self.over)
+        return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.contributors, over=self.over)
 
     def told(self, voice: Voice) -> Shown:
         """Return all of it in a language; whoever asks next in the same way gets the same."""
@@ -132,7 +135,7 @@ class Reckoner:
         # What sites counted is summed up when the study is sealed.
         tally, over = await self._collector.tally(entry), kept.sealed if entry.of_sites else kept.closed is not None
         apart = kept.batch is not None or entry.of_sites
-        answers = await self._collector.answers(entry) if apart else tally.total
+        answers = await self._collector.answers(entry) if apart else tally.contributors
         last = known.last
         if last is not None and last.over == over:
             same = last.tally == tally
@@ -156,7 +159,7 @@ class _Now:
     """What a study's results are worked out from."""
 
     study: Study
-    tally: Tally | SiteTally
+    tally: Tally
     over: bool
     aim: float
     looks: list[Tally]
@@ -180,10 +183,10 @@ def _reckon(now: _Now, known: _Known) -> Results:
             answers_needed(question, error, tables=len(study.tables), confidence=CONFIDENCE, interval=interval)
             for question, error in zip(study.questions, errors, strict=True)
         ]
-    past = [look for look in now.looks if look.total < tally.total and study.order is None]
-    for look in reversed([look for look in past if look.total not in known.past]):  # the latest matter most
+    past = [look for look in now.looks if look.contributors < tally.contributors and study.order is None]
+    for look in reversed([look for look in past if look.contributors not in known.past]):  # the latest matter most
         then = estimate(study, look, confidence=CONFIDENCE, interval=interval)
-        known.past[look.total] = [q.gaps for q in then.questions]
+        known.past[look.contributors] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
     progress: list[Progress] = []
@@ -191,13 +194,13 @@ def _reckon(now: _Now, known: _Known) -> Results:
         drawn: list[Look] = []
         main = told.headline
         if main.groups is not None and main.interval is not None:
-            done = [look.total for look in past if look.total in known.past]
+            done = [look.contributors for look in past if look.contributors in known.past]
             then_known = [(total, known.past[total][number].get(main.groups)) for total in done]
             drawn = [Look(total, interval) for total, interval in then_known if interval is not None]
-            drawn.append(Look(tally.total, main.interval))
+            drawn.append(Look(tally.contributors, main.interval))
         needed = known.needed[number]
-        progress.append(Progress(tally.total, errors[number], needed, drawn))
-    complete = all(look.total in known.past for look in past)
+        progress.append(Progress(tally.contributors, errors[number], needed, drawn))
+    complete = all(look.contributors in known.past for look in past)
     return Results(study, tally, found, progress, now.over, complete)
 
 

@@ -90,7 +90,7 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
     said = Particulars(
         date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),
         over=found.over,
-        asked=check_asked(asked, found.tally.total),
+        asked=check_asked(asked, found.tally.contributors),
         seal=None if sealed is None else read_sealed(sealed).note,
     )
     return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)

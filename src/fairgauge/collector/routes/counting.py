@@ -37,7 +37,9 @@ def read_answer(data: bytes, entry: Entry) -> Row:
             answer = Answer.from_bytes(data)
         except InvalidInput as error:
             raise BadAnswer(error.field, error.value, error.rule) from None
-        id_, study, symbol = answer.id, answer.study, answer.symbol
+        if len(answer.payload) != 1:
+            raise BadAnswer("symbol", "nothing", "must be given")
+        id_, study, symbol = answer.id, answer.study, answer.payload[0]
     if study != entry.digest:
         raise BadAnswer("study", study, "must be the study that it is sent to")
     if symbol >= min(entry.symbols, _LARGEST_SYMBOL):

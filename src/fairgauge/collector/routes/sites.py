@@ -2,7 +2,7 @@
 
 from starlette.types import Receive, Scope
 
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.refusals import BadAnswer, BadMediaType, Closed, Conflict
 from fairgauge.collector.routes.counting import NO_TICKET, check_open
@@ -65,15 +65,15 @@ def read_site_answer(data: bytes, entry: Entry) -> Sent:
         BadAnswer: Naming what is wrong with it, and never repeating a count.
     """
     try:
-        answer = SiteAnswer.from_bytes(data)
+        answer = Answer.from_bytes(data)
     except InvalidInput as error:
         value = error.value if error.field in ("study", "id") else "not shown"
         raise BadAnswer(error.field, value, error.rule) from None
     if answer.study != entry.digest:
         raise BadAnswer("study", answer.study, "must be the study that it is sent to")
-    if len(answer.counts) != entry.symbols:
-        raise BadAnswer("counts", f"{len(answer.counts)} counts", f"must be {entry.symbols}, one a cell")
-    return Sent(entry.number, bytes.fromhex(answer.id), answer.counts)
+    if len(answer.payload) != entry.symbols:
+        raise BadAnswer("counts", f"{len(answer.payload)} counts", f"must be {entry.symbols}, one a cell")
+    return Sent(entry.number, bytes.fromhex(answer.id), answer.payload)
 
 
 async def _store(collector: Collector, entry: Entry, sent: Sent) -> SiteOutcome:

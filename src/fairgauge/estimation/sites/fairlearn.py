@@ -10,7 +10,7 @@ from fairgauge.estimation.sites.rates import metrics_of
 from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.study import Metric, Site, Study
 from fairgauge.study.site import SiteMetric
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 # By the names that estimates have.
 FAIRLEARN = {
@@ -38,7 +38,7 @@ def fairlearn_metrics(site: Site, wanted: Sequence[str] | None) -> list[SiteMetr
 
 
 def estimate_by_names(
-    study: Study, tally: SiteTally, asked: Sequence[SiteMetric], *, confidence: float, interval: str
+    study: Study, tally: Tally, asked: Sequence[SiteMetric], *, confidence: float, interval: str
 ) -> Estimate:
     """Return what :func:`fairgauge.estimate` returns, of these metrics alone and by Fairlearn's names.
 

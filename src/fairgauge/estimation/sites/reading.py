@@ -21,7 +21,7 @@ from fairgauge.goals.inputs import Matrix
 from fairgauge.languages import Told
 from fairgauge.study import Site, Study
 from fairgauge.study.site import RATES
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 
 FEWEST_SITES = 5
 
@@ -37,8 +37,8 @@ class Reader:
         kind: The kind of interval.
     """
 
-    def __init__(self, site: Site, tally: SiteTally, kind: IntervalKind) -> None:
-        counts, number = np.array(tally.counts, dtype=float), len(tally.sites)
+    def __init__(self, site: Site, tally: Tally, kind: IntervalKind) -> None:
+        counts, number = np.array(tally.counts, dtype=float), tally.contributors
         self._between: Between | None = None
         if kind.name == "sites":
             if number < FEWEST_SITES:
@@ -86,7 +86,7 @@ def noise_of(site: Site, sites: int) -> Noise:
 
 
 def estimate_sites(
-    study: Study, tally: SiteTally, alpha: float, kind: IntervalKind, metrics: Sequence[str] = ()
+    study: Study, tally: Tally, alpha: float, kind: IntervalKind, metrics: Sequence[str] = ()
 ) -> Estimate:
     """Return what the counts of sites say: each metric for each group, and the gaps between groups.
 
@@ -111,7 +111,7 @@ def estimate_sites(
 @dataclass(frozen=True)
 class _Asked:
     site: Site
-    tally: SiteTally
+    tally: Tally
     alpha: float
     kind: IntervalKind
 
@@ -120,7 +120,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     site, tally, alpha, kind = asked.site, asked.tally, asked.alpha, asked.kind
     names, weights = site.attribute.groups, metrics_of(site)[name]
     warnings: list[str] = []
-    if not tally.sites:
+    if tally.contributors == 0:
         return QuestionEstimate(
             name, site.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
             (Told.of("sites.empty"),),
@@ -137,7 +137,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         reader = Reader(site, tally, kind)
     except CannotEstimate as reason:
         return QuestionEstimate(
-            name, site.attribute.name, names, len(tally.sites), {}, {}, None, {}, None, {}, None, None,
+            name, site.attribute.name, names, tally.contributors, {}, {}, None, {}, None, {}, None, None,
             (Told.of("caution.nothing", reason=reason.args[0]),),
         )  # fmt: skip
     rates = [rate_of(site, weights, [index]) for index in range(len(names))]
@@ -172,7 +172,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         metric=name,
         attribute=site.attribute.name,
         groups=names,
-        answers=len(tally.sites),
+        answers=tally.contributors,
         gaps={(names[a], names[b]): unit.gap(gap) for (a, b), gap in gaps.items() if gap is not None},
         means={group: unit.level(mean) for group, mean in means.items() if mean is not None},
         overall=None if overall is None else unit.level(overall),
@@ -208,7 +208,7 @@ class _Unit:
         return gap.scaled(reach).within(-reach, reach)
 
 
-def _square(tally: SiteTally) -> Matrix:
+def _square(tally: Tally) -> Matrix:
     cells = len(tally.counts)
     found = np.zeros((cells, cells))
     found[np.triu_indices(cells)] = tally.products

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client.site import SiteAnswer
+from fairgauge.client import Answer
 from fairgauge.collector.keeping import addresses
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
@@ -31,7 +31,7 @@ async def answered(desk: Desk, sites: int = 3) -> None:
     await desk.publish(STUDY)
     for number in range(sites):
         ticket = desk.collector.tickets.of_site(STUDY.digest, f"site {number}")
-        body = SiteAnswer(STUDY.digest, ticket, (number, 80, -3, 7, 90, 12)).to_bytes()
+        body = Answer(STUDY.digest, ticket, (number, 80, -3, 7, 90, 12)).to_bytes()
         assert (await desk.post(f"/studies/{STUDY.digest}/answers", body, token="")).status_code == 200
     await desk.post(f"/studies/{STUDY.digest}/close")
 

@@ -15,11 +15,12 @@ from sklearn.metrics import accuracy_score, precision_score
 
 import fairgauge as fg
 from fairgauge import PrivateMetricFrame
+from fairgauge.client import Answer
 from fairgauge.client.noise import draw_noise
-from fairgauge.client.site import SiteAnswer, count_records
+from fairgauge.client.site import count_records
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.sites.fairlearn import FAIRLEARN
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 from tests.sites import confusion_study, levels_study, records, site_of, tally
 
 RATES = {"male": (0.8, 0.2), "female": (0.6, 0.1)}
@@ -64,7 +65,7 @@ def fairlearns() -> fairlearn.MetricFrame:
 def ours(*, noise: bool) -> PrivateMetricFrame:
     study, chance = confusion_study(), random.Random(4)
     answers = [
-        SiteAnswer(
+        Answer(
             study.digest,
             f"{number:032x}",
             tuple(
@@ -76,7 +77,7 @@ def ours(*, noise: bool) -> PrivateMetricFrame:
     ]
     # Without noise only the estimates are looked at, which are the same for all kinds of intervals.
     kind = "records" if noise else "sites"
-    return PrivateMetricFrame(study, SiteTally.of(study, answers), confidence=0.999, interval=kind)
+    return PrivateMetricFrame(study, Tally.of(study, answers), confidence=0.999, interval=kind)
 
 
 def number(frame: Any, name: str, *, ci: bool = False) -> Any:
@@ -117,9 +118,9 @@ def test_fairness_by_the_names_of_fairlearns_functions(name: str) -> None:
 def test_groups_that_are_swapped_are_noticed() -> None:
     """The mutant twin: the cells of the two groups in the other order."""
     study, kept = confusion_study(), ours(noise=False)._tally
-    assert isinstance(kept, SiteTally)
+    assert isinstance(kept, Tally)
     counts = (*kept.counts[4:], *kept.counts[:4])
-    swapped = SiteTally(study.digest, counts, kept.sites, kept.products)
+    swapped = Tally(study.digest, counts, kept.contributors, kept.products)
     frame = PrivateMetricFrame(study, swapped, interval="records", metrics=["true_positive_rate"])
     (low, high), theirs = frame.by_group_ci, fairlearns().by_group[["true_positive_rate"]]
     assert not ((low <= theirs) & (theirs <= high)).all(axis=None)
@@ -152,7 +153,7 @@ def test_it_agrees_with_the_estimate() -> None:
 def test_metrics_that_are_told_though_another_is_not() -> None:
     study = confusion_study()
     counts = (300, 3, 40, 90, 300, 4, 50, 80)  # hardly a false positive
-    counted = SiteTally(study.digest, counts, tuple(f"{n:032x}" for n in range(8)), (0,) * 36)
+    counted = Tally(study.digest, counts, 8, (0,) * 36)
     with pytest.raises(CannotEstimate, match=r"^true_positive_rate: these answers do not tell|^.*too few people"):
         _ = PrivateMetricFrame(study, _few(study), interval="records").by_group
     frame = PrivateMetricFrame(study, counted, interval="records", metrics=["true_positive_rate"])
@@ -164,16 +165,16 @@ def test_metrics_that_are_told_though_another_is_not() -> None:
         PrivateMetricFrame(study, counted, metrics=["recall"])
 
 
-def _few(study: fg.Study) -> SiteTally:
-    return SiteTally(study.digest, (300, 3, 2, 1, 300, 4, 50, 80), tuple(f"{n:032x}" for n in range(8)), (0,) * 36)
+def _few(study: fg.Study) -> Tally:
+    return Tally(study.digest, (300, 3, 2, 1, 300, 4, 50, 80), 8, (0,) * 36)
 
 
 def test_a_metric_on_levels_keeps_its_name() -> None:
     study = levels_study()
-    counted = SiteTally(study.digest, (100, 500, 400, 200, 300, 500), ("a",), (0,) * 21)
+    counted = Tally(study.digest, (100, 500, 400, 200, 300, 500), 1, (0,) * 21)
     frame = PrivateMetricFrame(study, counted, interval="records")
     assert frame.by_group["score"].to_dict() == pytest.approx({"female": 6.5, "male": 6.5})
     with pytest.raises(InvalidInput, match="must be one of score"):
         frame.equalized_odds_difference()
-    with pytest.raises(InvalidInput, match="must be a SiteTally"):
+    with pytest.raises(InvalidInput, match="the digest of this study"):
         PrivateMetricFrame(study, fg.Tally("0" * 64, (0,)))

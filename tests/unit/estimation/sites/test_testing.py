@@ -17,7 +17,7 @@ from fairgauge.estimation.sites.between import Between
 from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import CONFUSION, rate_of, share_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
-from fairgauge.tallies.sites import SiteTally
+from fairgauge.tallies import Tally
 from tests.sites import confusion_study, levels_study, site_of, tally
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
@@ -120,12 +120,12 @@ def test_sites_that_are_a_sample_of_sites() -> None:
 
 
 @pytest.fixture(scope="module")
-def counted() -> SiteTally:
+def counted() -> Tally:
     return tally(confusion_study(), sites=12, people=400, rates=RATES)
 
 
 class TestEstimate:
-    def test_every_rate_with_its_gap(self, counted: SiteTally) -> None:
+    def test_every_rate_with_its_gap(self, counted: Tally) -> None:
         found = fg.estimate(confusion_study(), counted)
         assert [question.metric for question in found.questions] == list(CONFUSION)
         for name, gap in (("tpr", -0.2), ("fpr", -0.1)):
@@ -137,7 +137,7 @@ class TestEstimate:
         assert found.interval == "people"
         assert "the people that these sites see" in found.guarantee
 
-    def test_kinds(self, counted: SiteTally) -> None:
+    def test_kinds(self, counted: Tally) -> None:
         study = confusion_study()
         widths = {}
         for kind in ("people", "records", "sites"):
@@ -163,7 +163,7 @@ class TestEstimate:
         assert any("too few people to tell them from the noise" in warning for warning in found.warnings)
 
     def test_no_site_yet(self) -> None:
-        found = fg.estimate(confusion_study(), SiteTally.of(confusion_study(), []))
+        found = fg.estimate(confusion_study(), Tally.of(confusion_study(), []))
         told = "No site is in this tally: none answered, or so few that their sum is not shown."
         assert found["tpr"].warnings == (told,)
 
@@ -171,14 +171,14 @@ class TestEstimate:
         study = levels_study()
         chance = np.random.default_rng(9)
         counts = chance.multinomial(4000, [0.05, 0.25, 0.2, 0.05, 0.15, 0.3])
-        found = fg.estimate(study, SiteTally(study.digest, tuple(map(int, counts)), ("a",), (0,) * 21))
+        found = fg.estimate(study, Tally(study.digest, tuple(map(int, counts)), 1, (0,) * 21))
         truth = (5 * 0.25 + 10 * 0.2) / 0.5 - (5 * 0.15 + 10 * 0.3) / 0.5
         gap = found["score"].gap("female", "male")
         assert gap.low < truth < gap.high
         assert gap.bounds == (-10, 10)
 
     def test_the_tally_of_a_study_for_devices(self) -> None:
-        with pytest.raises(InvalidInput, match="must be a SiteTally"):
+        with pytest.raises(InvalidInput, match="the digest of this study"):
             fg.estimate(confusion_study(), fg.Tally("0" * 64, (0,)))
 
 
