@@ -16,8 +16,8 @@ from functools import cache
 
 from scipy.stats import binomtest
 
-from fairgauge.designs.randomized_response import randomized_response
-from fairgauge.designs.together import TogetherProblem
+from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.readers import READERS
@@ -104,7 +104,7 @@ def _cells(setting: Several) -> tuple[Study, Population]:
 def _at_once(setting: Several) -> tuple[Study, Population]:
     sex = Attribute("sex", {"female": "0.4", "male": "0.6"}, answering="alike")
     epsilon = Decimal(setting.epsilon)
-    channel = TogetherProblem((0.4, 0.6), epsilon, (Reckoning(0.8, None), Reckoning(-0.6, None))).channel()
+    channel = TwoMetrics((0.4, 0.6), epsilon, (Reckoning(0.8, None), Reckoning(-0.6, None))).channel()
     metrics = (Metric("recall", 0, 1), Metric("fpr", 0, 1))
     questions = [Question(metric, sex, "gap", "centred", epsilon, channel, axis=n) for n, metric in enumerate(metrics)]
     rows = [

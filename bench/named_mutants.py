@@ -1496,6 +1496,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "pass",
         "test_what_is_its_own_negative_vanishes",
     ),
+    _mutant(
+        "designs: the bound forgets that columns still help",
+        "return prices.value + min(0.0, float(costs.min()))",
+        "return prices.value",
+        "test_it_stops_where_the_bound_says_that_it_is_close",
+    ),
+    _mutant(
+        "designs: a hint counts as proof",
+        "bound -= _HANDICAP * abs(bound)",
+        "bound += _HANDICAP * abs(bound)",
+        "test_a_hint_that_says_too_much_is_no_proof",
+    ),
+    _mutant(
+        "designs: a search ends though its solution breaks rows",
+        "if done and not broken: break",
+        "if done: break",
+        "test_rows_that_a_solution_breaks_are_added_before_it_ends",
+    ),
+    _mutant(
+        "designs: columns in use are dropped",
+        "costs = np.where(optimum.weights > 0, -np.inf,",
+        "costs = np.where(optimum.weights > 0, np.inf,",
+        "test_columns_that_are_not_likely_to_help_are_dropped_and_those_in_use_stay",
+    ),
     # -------------------- decoder
     _mutant(
         "decoder: information is taken for rounding noise",

@@ -10,7 +10,7 @@ import pytest
 
 MODULE = """
 from fairgauge.designs import Design
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.simple import randomized_response
 
 
 def make(goal, epsilon):

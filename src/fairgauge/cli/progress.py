@@ -58,7 +58,7 @@ def designing() -> Iterator[Callable[[str], object]]:
 
     A design may take several searches, and the bar starts anew with each: the number beside it says which it is.
     """
-    from fairgauge.designs.watching import watched  # commands that design nothing need none of it
+    from fairgauge.designs.column_generation import watched  # commands that design nothing need none of it
 
     with _shown(TaskProgressColumn()) as progress:
         bar, named = progress.add_task("Designing channels", total=1.0), ["Designing channels"]

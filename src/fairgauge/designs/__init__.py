@@ -12,8 +12,18 @@ Every design ends in a table of integers whose privacy is checked exactly, and e
 table.  Other packages add designs through :mod:`fairgauge.designs.registry`.
 """
 
-from fairgauge.designs.making import LEAST_EPSILON, MOST_EPSILON, check_design, make_channel
-from fairgauge.designs.registry import AUTO, Design, designs_for, known_designs, register, tried_by_auto
+from fairgauge.designs.registry import (
+    AUTO,
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    Design,
+    check_design,
+    designs_for,
+    known_designs,
+    make_channel,
+    register,
+    tried_by_auto,
+)
 
 __all__ = [
     "AUTO",

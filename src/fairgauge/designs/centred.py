@@ -1,8 +1,9 @@
-"""The design of least total error about a population, for the gap of two groups.
+"""The design ``centred``: the least total error about a population.
 
-With known shares the score may have a constant of its own, and the best one is part of the design.  With shares to
-estimate the constant is the mean that is expected (the gap's influence function says so), and a small part of
-randomized response identifies everything else.
+For the gap of two groups the total is least.  For the gaps of three and more, the largest ratio of a gap's total to
+what it is measured by is least, and no gap's total is above that of randomized response.  All scores share one
+constant, so that gaps add up.  For seven and more groups it is the best of signed subsets, symbols that ask one group
+at a time, and randomized response, each with the best constant; for five and six that differ the second is tried too.
 """
 
 from decimal import Decimal
@@ -10,22 +11,18 @@ from decimal import Decimal
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.centred_several import centred_several
-from fairgauge.designs.levels import even_levels, levels_about
-from fairgauge.designs.rounding import exact_channel
-from fairgauge.designs.total import TotalProblem
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.designs.few_groups import Measures, is_large, least_totals
+from fairgauge.designs.many_groups import signed_subsets
+from fairgauge.designs.references import total_measures
+from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.two_groups import centred_two
+from fairgauge.designs.windows import windows
+from fairgauge.goals.goal import FEW, Goal
 
-# How many levels up to an epsilon: with more, rounding to them costs less and the program takes longer.
-_LEVELS = {0.5: 7, 1: 9, 4: 11}
-_MORE_LEVELS = 13
-# A symmetry makes the program smaller, so that it can have more levels: equal groups, and values about the middle.
-_EQUAL_LEVELS = {0.5: 7, 1: 9, 2: 11, 8: 13}
-_MIRRORED_LEVELS = {0.5: 7, 1: 9, 2: 13}
-_MORE_MIRRORED_LEVELS = 17
-# How much randomized response is mixed in where shares are estimated.
-_IDENTIFYING = 0.05
+# Above this epsilon a minute of solving a large program finds next to nothing that is better than one group at a time.
+_SOLVED = 2.5
+# What is aimed at beside randomized response, until it holds: scores by the table alone cost a little.
+_SAFELY = (0.985, 0.95, 0.9)
 
 
 def serves(goal: Goal) -> bool:
@@ -40,40 +37,29 @@ def serves(goal: Goal) -> bool:
 
 def centred(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the channel of least total error."""
-    if goal.groups > 2:
-        return centred_several(goal, epsilon)
-    first, second = goal.shares
-    problem = TotalProblem(
-        levels=_levels(goal, float(epsilon)),
-        shares=(first, second),
-        epsilon=epsilon,
-        reckoning=goal.aim,
-        constant=None if goal.shares_known else goal.aim.mean,
-    )
-    law = problem.unfolded(problem.solve())
-    if not goal.shares_known:
-        law = np.hstack([(1 - _IDENTIFYING) * law, _IDENTIFYING * _responses(problem)])
-    return exact_channel(law, problem.inputs, epsilon)
+    return centred_two(goal, epsilon) if goal.groups == 2 else _several(goal, epsilon)
 
 
-def _levels(goal: Goal, epsilon: float) -> Vector:
-    aim = goal.aim
-    if aim.any_values:
-        # Whatever the values are, two levels lose nothing: a second moment's largest average is at the ends.
-        return even_levels(2)
-    if aim.mean == 0:
-        counts, more = _MIRRORED_LEVELS, _MORE_MIRRORED_LEVELS
-    else:
-        counts, more = (_EQUAL_LEVELS if goal.shares[0] == goal.shares[1] else _LEVELS), _MORE_LEVELS
-    count = next((count for most, count in counts.items() if epsilon <= most), more)
-    return even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
+def _several(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the channel whose gaps have the least totals for what each is measured by."""
+    goal = goal.by("centred")
+    simple = np.array(goal.by("randomized-response").totals(randomized_response(goal, epsilon)))
+    units = total_measures(goal, epsilon)
+    channels = [randomized_response(goal, epsilon)]
+    if goal.groups > FEW or is_large(goal):
+        found = windows(goal, epsilon)
+        channels += [] if found is None else [found]
+    if goal.groups > FEW:
+        channels.append(signed_subsets(goal.by("uncentred"), epsilon))
+    weights = np.array([contrast.weight for contrast in goal.contrasts])
 
+    def worth(channel: Channel) -> tuple[bool, float]:
+        totals = np.array(goal.totals(channel))
+        return bool(np.any(totals > simple * (1 + 1e-9))), float((totals * weights / units).max())
 
-def _responses(problem: TotalProblem) -> Matrix:
-    """Return randomized response on (group, sign), for values between the ends too."""
-    up = (1 + problem.levels) / 2
-    own = np.zeros((problem.inputs.count, 4))
-    for g, block in enumerate(problem.inputs.blocks):
-        own[block, 2 * g : 2 * g + 2] = np.column_stack([1 - up, up])
-    more = problem.high - 1
-    return (1 + more * own) / (4 + more)
+    if goal.groups <= FEW and not (is_large(goal) and epsilon > _SOLVED):
+        for part in _SAFELY:
+            channels.append(least_totals(goal, epsilon, Measures(units, part * simple)))
+            if not worth(channels[-1])[0]:
+                break
+    return min(channels, key=worth)

@@ -1,8 +1,7 @@
-r"""The channel of least worst-case variance, by column generation.
+r"""The channel of least worst-case variance where scores are vectors: the program, its symmetries and its pricing.
 
-Every epsilon-private channel splits into columns :math:`\theta\, z` with :math:`z \in \{1, e^\epsilon\}^R`, and an
-estimator gives each column a score y (a vector, one entry per basis functional).  With the columns given, the
-best weights solve a linear program:
+A column's score y has one entry for each basis functional.  With the columns given, the best weights solve a linear
+program:
 
 .. math::
 
@@ -10,9 +9,11 @@ best weights solve a linear program:
     T_{og} \ge \sum_c \theta_c z_c(v) (a_o \cdot y_c)^2 - (a_o \cdot F(v))^2, \quad T \ge \sum_g p_g T_{og}
 
 for every objective o, group g and value v, between levels too.  What must only be identified costs its second moment
-on average over values, which takes no rows.  The duals :math:`\alpha, \beta, w` say which new
-columns would help (see ``pricing``).  No channel can do better than the master value plus the most negative
-reduced cost, which is when to stop.
+on average over values, which takes no rows.
+
+*Pricing.*  With duals :math:`\alpha, \beta, w` a column costs :math:`\sum_x z(x) b_x(y)`, where
+:math:`b = -\alpha - \beta y + \sum_o w_o (a_o y)^2`.  For a given y the best z is :math:`e^\epsilon` where b is
+negative and 1 elsewhere; for a given z the best y minimises a quadratic.  Alternating lowers the sum at every step.
 """
 
 from collections.abc import Callable
@@ -20,24 +21,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.designs.pricing import Columns, Price, Pricing
-from fairgauge.designs.program import Duals, Program, Tops
+from fairgauge.designs.column_generation import ColumnProblem, Columns, Mixture, Prices, Stop, generate
+from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
-from fairgauge.designs.watching import Search
-from fairgauge.errors import Impossible
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
-# Stop when the bound says that no channel is better by more than this part; sooner where something must be identified
-# beside, whose weight decides more than that.
+# Sooner where something must be identified beside, whose weight decides more than that.
 _CLOSE, _CLOSE_BESIDE = 5e-3, 2e-2
-_ROUNDS = 150
-_HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exactly
 _PATIENCE = 20  # rounds without progress after which to stop
-_PER_ROUND = 60
-_SMOOTHING = 0.7  # pricing between the current and the best duals so far calms column generation
-_MOST_COLUMNS = 2000  # beyond this the half that is least likely to help is dropped
+# What a unit beyond a cap costs beside a unit of the maximum.
+_DEAR = 30.0
+_TURNS = 30
+_SWEEPS = 5
+# In directions that the duals ignore the best score would be anywhere: none is worth more than this many times the
+# scores at hand.
+_FARTHEST = 10.0
 
 
 class Objective(NamedTuple):
@@ -92,14 +93,6 @@ class Problem:
         return weights
 
 
-class Solution(NamedTuple):
-    """Columns, how much of each to use, and the prices that prove them good."""
-
-    columns: Columns
-    weights: Vector
-    price: Price
-
-
 class Move(NamedTuple):
     """A symmetry of the problem, and what it does to basis functionals and to objectives."""
 
@@ -108,11 +101,27 @@ class Move(NamedTuple):
     objectives: Indices
 
 
-class Minimax:
+class Tops(NamedTuple):
+    """How worst variances (and slopes) bound second moments, what the maximum is over, and the rest of the cost.
+
+    ``caps`` says for each of what the maximum is over what it may be at most; going beyond costs dear.  The last
+    ``curves`` columns of the bound are of variables that are 0 or above.
+    """
+
+    bound: Matrix
+    peaks: Matrix
+    cost: Vector
+    caps: Vector
+    curves: int = 0
+
+
+class Minimax(ColumnProblem):
     """A design problem with its symmetries folded in."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        close = _CLOSE if len(problem.objectives) == problem.peaks else _CLOSE_BESIDE
+        self.stop = Stop(close, most_columns=2000)
         self.points, self.point_block = problem.inputs.points()
         # The value at each point; of no account where people abstain.
         values = np.concatenate([np.tile(problem.inputs.levels, problem.inputs.groups), [0.0] * problem.inputs.abstain])
@@ -169,17 +178,45 @@ class Minimax:
         self.fold_unbiased = orbit_averages(problem.inputs.count * q, unbiased)
         self.fold_second = orbit_averages(n_objectives * n_points, second)
         self.average_weights = problem.average_weights()
-        self.program = Program(
-            ones=len(self.fold_inputs),
-            targets=self.fold_unbiased @ problem.basis.reshape(-1),
-            limits=self.fold_second @ self._squares(),
-            tops=self._tops(
-                orbit_averages(n_objectives * n_blocks, blocks),
-                orbit_averages(n_objectives * n_blocks, slopes),
-                orbit_averages(n_objectives, objectives),
-            ),
-            shift=None if problem.shift is None else self.fold_unbiased @ problem.shift.reshape(-1),
+        self.targets: Vector = self.fold_unbiased @ problem.basis.reshape(-1)
+        shift = np.zeros_like(problem.basis) if problem.shift is None else problem.shift
+        self.shift: Vector = self.fold_unbiased @ shift.reshape(-1)
+        self.ones = len(self.fold_inputs)
+        self.equations = self.ones + len(self.targets)
+        self.rows = self.equations + len(self.fold_second)
+        tops = self._tops(
+            orbit_averages(n_objectives * n_blocks, blocks),
+            orbit_averages(n_objectives * n_blocks, slopes),
+            orbit_averages(n_objectives, objectives),
         )
+        self.caps = tops.caps[np.isfinite(tops.caps)]
+        self.program = self._program(tops)
+
+    def _program(self, tops: Tops) -> LinearProgram:
+        """Return the program: probabilities that sum to 1, scores that are unbiased, at the least worst variance."""
+        limits = self.fold_second @ self._squares()
+        equal = np.concatenate([np.ones(self.ones), self.targets])
+        capped = np.isfinite(tops.caps)
+        rows = Rows(
+            lower=np.concatenate([equal, np.full(len(limits) + len(tops.peaks) + capped.sum(), -INFINITY)]),
+            upper=np.concatenate([equal, limits, np.zeros(len(tops.peaks)), self.caps]),
+        )
+        # The free variables: a top for each block of inputs, slopes where means are given, and the maximum T.
+        # The last is how far the caps are exceeded: with it there always is a solution.
+        # Before it is the constant that scores may take from values.
+        width = tops.bound.shape[1]
+        above = np.zeros((self.equations, width + 3))
+        above[self.ones :, width + 1] = self.shift
+        bound = np.hstack([-tops.bound, np.zeros((len(limits), 3))])
+        peaks = np.hstack([tops.peaks, np.tile([-1.0, 0.0, 0.0], (len(tops.peaks), 1))])
+        caps = np.hstack([tops.peaks[capped], np.tile([0.0, 0.0, -1.0], (capped.sum(), 1))])
+        free = np.vstack([above, bound, peaks, caps]).T
+        least = np.full(len(free), -INFINITY)
+        least[width - tops.curves : width] = 0.0
+        least[-1] = 0.0
+        if not self.shift.any():
+            least[-2] = 0.0
+        return LinearProgram(rows, Variables(free, np.concatenate([tops.cost, [1.0, 0.0, _DEAR]]), least))
 
     def _squares(self) -> Vector:
         """Return the squared target of each objective at each point: what a variance is less than a second moment."""
@@ -227,75 +264,60 @@ class Minimax:
         second = (squares[:, :, None] * (patterns @ self.points.T)[:, None, :]).reshape(n, -1)
         return np.hstack([patterns @ self.fold_inputs.T, unbiased @ self.fold_unbiased.T, second @ self.fold_second.T])
 
-    def costs(self, columns: Columns) -> Vector:
-        """Return what one unit of each column costs by what does not count in the maximum."""
+    def add(self, columns: Columns) -> None:
+        """Add columns to the program, at the cost of what does not count in the maximum."""
         squares = (columns.scores @ self.problem.combinations[self.problem.peaks :].T) ** 2
-        return np.asarray((squares * (columns.patterns @ self.average_weights.T)).sum(axis=1))
+        costs = np.asarray((squares * (columns.patterns @ self.average_weights.T)).sum(axis=1))
+        self.program.add(self.coefficients(columns), costs)
 
-    def unfolded(self, duals: Duals) -> Price:
-        """Return the duals per input, basis functional and objective."""
-        weight = (self.fold_second.T @ duals.second).reshape(self.problem.peaks, len(self.points))
-        return Price(
-            duals.value,
-            self.fold_inputs.T @ duals.inputs,
-            (self.fold_unbiased.T @ duals.unbiased).reshape(self.problem.basis.shape),
+    def prices(self, optimum: Optimum) -> Prices:
+        """Return the duals per input, basis functional and objective; and what the caps are worth."""
+        inputs, unbiased, second = np.split(optimum.duals[: self.rows], [self.ones, self.equations])
+        weight = (self.fold_second.T @ -second).reshape(self.problem.peaks, len(self.points))
+        return Prices(
+            optimum.value,
+            self.fold_inputs.T @ inputs,
+            (self.fold_unbiased.T @ unbiased).reshape(self.problem.basis.shape),
             np.vstack([np.maximum(weight, 0) @ self.points, self.average_weights]),
-            duals.caps,
+            np.asarray(optimum.duals[len(optimum.duals) - len(self.caps) :] @ self.caps),
         )
 
-    def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: Price | None = None) -> Solution:
+    def costs(self, prices: Prices, columns: Columns) -> Vector:
+        """Return the reduced cost of each column."""
+        return self.pricing.costs(prices, columns)
+
+    def search(self, prices: Prices, used: Columns) -> Columns:
+        """Return columns that cost little, looked for from those in use and from many other scores."""
+        return self.pricing.search(prices, self.starts(used.scores))
+
+    def stalled(self, values: list[float], bounds: list[float]) -> bool:
+        """Return whether the gap to the bound has hardly shrunk for a while."""
+        if len(values) <= _PATIENCE:
+            return False
+        shrunk = (values[-_PATIENCE] - bounds[-_PATIENCE]) - (values[-1] - bounds[-1])
+        return shrunk < values[-1] * self.stop.close / 4
+
+    def distinct(self, columns: Columns) -> Columns:
+        """Return each pattern once: ways that run together late find it with nearly the same score."""
+        return columns.some(np.sort(_first_of_each(columns.patterns)))
+
+    def solve(self, first: Columns, starts: Callable[[Matrix], Matrix], hint: Prices | None = None) -> Mixture:
         """Return the best columns, from a feasible first set and a supply of scores to start pricing from.
 
         A hint, prices near the final ones, saves the rounds in which the duals wander.
         """
-        pricing = Pricing(self.problem.combinations, self.problem.epsilon, first)
-        columns = Columns(first.patterns, first.scores @ pricing.seen)
-        self.program.add(self.coefficients(columns), self.costs(columns))
-        best, bound = hint, -np.inf
-        if best is not None:
-            bound = _bound(pricing, best, pricing.search(best, starts(columns.scores)))
-            bound -= _HANDICAP * abs(bound)
-        weights, duals = self.program.solve()
-        current = self.unfolded(duals)
-        gaps: list[float] = []
-        close = _CLOSE if len(self.problem.objectives) == self.problem.peaks else _CLOSE_BESIDE
-        search = Search(close)
-        for _ in range(_ROUNDS):
-            found = []
-            for price in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                new = pricing.search(price, starts(columns.scores[weights > 1e-9]))
-                if (proven := _bound(pricing, price, new)) > bound:
-                    best, bound = price, proven
-                found.append(_worth_adding(new, pricing.costs(current, new), abs(current.value)))
-            fresh = Columns.joined(*found)
-            gaps.append(current.value - bound)
-            search.within(gaps[-1] / abs(current.value))
-            stalled = len(gaps) > _PATIENCE and gaps[-_PATIENCE] - gaps[-1] < current.value * close / 4
-            if gaps[-1] <= current.value * close or stalled or not len(fresh.scores):
-                break
-            self.program.add(self.coefficients(fresh), self.costs(fresh))
-            try:
-                weights, duals = self.program.solve()
-            except Impossible:
-                break  # what has been found so far is a good channel, though no longer proven to be the best
-            columns = Columns.joined(columns, fresh)
-            current = self.unfolded(duals)
-            if len(weights) > _MOST_COLUMNS:
-                costs = np.where(weights > 0, -np.inf, pricing.costs(current, columns))
-                dropped = np.argsort(costs)[_MOST_COLUMNS // 2 :]
-                self.program.drop(dropped)
-                columns, weights = columns.but(dropped), np.delete(weights, dropped)
-        return Solution(*self._polished(columns, weights), best or current)
+        self.pricing, self.starts = Pricing(self.problem.combinations, self.problem.epsilon, first), starts
+        return self._polished(generate(self, Columns(first.patterns, first.scores @ self.pricing.seen), hint))
 
-    def _polished(self, columns: Columns, weights: Vector) -> tuple[Columns, Vector]:
-        """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error.
+    def _polished(self, mixture: Mixture) -> Mixture:
+        """Keep columns that carry something, and take the solver's 1e-9 in the equations down to rounding error.
 
         Weights are corrected by factors, so that small ones do not become negative.
         """
-        equations = self.coefficients(columns).T[: self.program.equations]
-        targets = self.program.targets - self.program.constant * self.program.shift
-        wanted = np.concatenate([np.ones(self.program.ones), targets])
-        for least in (1e-6, 1e-8, 1e-10, 0.0):
+        columns, weights, variables, *_ = mixture
+        equations = self.coefficients(columns).T[: self.equations]
+        wanted = np.concatenate([np.ones(self.ones), self.targets - variables[-2] * self.shift])
+        for least in (1e-6, 1e-8, 0.0):
             keep = weights > least
             polished = weights[keep]
             for _ in range(3):
@@ -304,22 +326,82 @@ class Minimax:
                 polished = polished * (1 + change)
             off = np.abs(wanted - equations[:, keep] @ polished).max()
             if off <= 1e-12 * np.abs(wanted).max() and polished.min() > 0:
-                return Columns(columns.patterns[keep], columns.scores[keep]), polished
-        return Columns(columns.patterns[keep], columns.scores[keep]), weights[keep]
+                return mixture._replace(columns=columns.some(keep), weights=polished)
+        return mixture
 
 
-def _bound(pricing: Pricing, price: Price, found: Columns) -> float:
-    """Return what no channel can be better than, if no column has a lower cost than those found."""
-    return price.value + min(0.0, float(pricing.costs(price, found).min()))
+class Pricing:
+    """Looks for columns that help.
+
+    Args:
+        combinations: The objectives as combinations of the basis functionals, one per row.
+        epsilon: The privacy budget.
+        first: The columns to begin with; no score is looked for far beyond theirs.
+    """
+
+    def __init__(self, combinations: Matrix, epsilon: float, first: Columns) -> None:
+        self.combinations, self.high = combinations, float(np.exp(epsilon))
+        # Scores keep to the directions that some objective sees.  The others change nothing but the duals, which they
+        # would lead astray.
+        self.seen: Matrix = np.linalg.pinv(combinations, rcond=1e-9) @ combinations
+        self.squares: Matrix = (combinations[:, :, None] * combinations[:, None, :]).reshape(len(combinations), -1)
+        self.farthest: Vector = _FARTHEST * np.abs(first.scores).max(axis=0)
+
+    def gains(self, prices: Prices, scores: Matrix) -> Matrix:
+        """Return what each input would gain or lose from a column with such a score."""
+        return -prices.ones - scores @ prices.means.T + ((scores @ self.combinations.T) ** 2) @ prices.squares
+
+    def costs(self, prices: Prices, columns: Columns) -> Vector:
+        """Return the reduced cost of each column: below zero it helps."""
+        costs: Vector = (self.gains(prices, columns.scores) * columns.patterns).sum(axis=1)
+        return costs
+
+    def search(self, prices: Prices, starts: Matrix) -> Columns:
+        """Return the columns that alternating from these scores leads to."""
+        scores = starts @ self.seen
+        patterns = self._best_patterns(prices, scores)
+        found = []
+        for _ in range(_TURNS):
+            # Many ways soon run together, and each needs to be followed only once.
+            first = _first_of_each(patterns)
+            patterns, scores = patterns[first], scores[first]
+            scores = self._best_scores(prices, patterns, scores)
+            better = self._best_patterns(prices, scores)
+            going = (better != patterns).any(axis=1)
+            found.append(Columns(patterns[~going], scores[~going]))
+            patterns, scores = better[going], scores[going]
+            if not len(scores):
+                break
+        return Columns.joined(*found, Columns(patterns, scores))
+
+    def _best_patterns(self, prices: Prices, scores: Matrix) -> Matrix:
+        return np.where(self.gains(prices, scores) < 0, self.high, 1.0)
+
+    def _best_scores(self, prices: Prices, patterns: Matrix, scores: Matrix) -> Matrix:
+        """Return scores that minimise the costs of the patterns, or lower them where that leads out of reach."""
+        identity = np.eye(len(self.seen))
+        curve: NDArray[np.float64] = ((patterns @ prices.squares.T) @ self.squares).reshape(-1, *identity.shape)
+        curve = curve + max(float(np.abs(curve).max()), 1e-300) * (identity - self.seen + 1e-9 * identity)
+        pull: Matrix = 0.5 * (patterns @ prices.means) @ self.seen
+        better = np.linalg.solve(curve, pull[:, :, None])[:, :, 0].astype(np.float64)
+        beyond = (np.abs(better) > self.farthest).any(axis=1)
+        better[beyond] = self._descended(scores[beyond], curve[beyond], pull[beyond])
+        return better
+
+    def _descended(self, scores: Matrix, curve: NDArray[np.float64], pull: Matrix) -> Matrix:
+        """Return scores within reach that lower y curve y - 2 pull y, one coordinate at a time."""
+        scores = np.clip(scores, -self.farthest, self.farthest)
+        for _ in range(_SWEEPS):
+            for k, far in enumerate(self.farthest):
+                own = curve[:, k, k]
+                rest = (curve[:, k] * scores).sum(axis=1) - own * scores[:, k]
+                scores[:, k] = np.clip((pull[:, k] - rest) / own, -far, far)
+        return scores
 
 
-def _worth_adding(columns: Columns, costs: Vector, value: float) -> Columns:
-    """Return the columns that help most, each pattern once."""
-    order = np.argsort(costs)
-    order = order[costs[order] < -1e-9 * value]
-    _, first = np.unique(np.packbits(columns.patterns[order] > 1, axis=1), axis=0, return_index=True)
-    chosen = order[np.sort(first)[:_PER_ROUND]]
-    return Columns(columns.patterns[chosen], columns.scores[chosen])
+def _first_of_each(patterns: Matrix) -> Indices:
+    """Return where each pattern is first."""
+    return np.unique(np.packbits(patterns > 1, axis=1), axis=0, return_index=True)[1]
 
 
 def _plain(to: Indices) -> SignedMap:

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.levelled import best_channel
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.few_groups import best_channel
+from fairgauge.designs.simple import randomized_response
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import FEW, Goal
 from fairgauge.goals.inputs import Vector

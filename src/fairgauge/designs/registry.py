@@ -1,29 +1,37 @@
-"""The designs that there are: ours, and those of other packages.
+"""The designs that there are, ours and those of other packages, and making a channel by the name of one.
 
 A package offers a design under the entry point group ``fairgauge.designs``; in a notebook, :func:`register` does.
 Either way it is a :class:`Design`, and ``plan``, its picture, ``design`` and ``auto`` have it from then on.  What
 makes the channel is not trusted: the exact epsilon of its table is checked whoever made it.
 """
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
 
+import numpy as np
+
 from fairgauge.channel import Channel
 from fairgauge.designs.centred import centred, serves
-from fairgauge.designs.laplace import laplace
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.references import total_measures
+from fairgauge.designs.simple import laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"
+SIMPLEST = "randomized-response"
+# Beyond these a table of 2^53 draws cannot express the channel, or privacy means nothing.
+LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
+# Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
+_AS_GOOD = 1.001
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -54,7 +62,7 @@ class Design:
 _FOUND = {
     design.name: design
     for design in (
-        Design("randomized-response", randomized_response, "#D55E00", "s"),
+        Design(SIMPLEST, randomized_response, "#D55E00", "s"),
         # The paper's; another one is always better.
         Design("laplace", laplace, "#E69F00", "^", by_name_only=True),
         Design("uncentred", uncentred, "#0072B2", "o"),
@@ -103,3 +111,82 @@ def _load_offered() -> None:
             register(found)
         except Exception as problem:  # noqa: BLE001 - whatever another package raises must not stop our commands
             warnings.warn(f"design {offered.name} of another package is left out: {problem}", stacklevel=2)
+
+
+def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[str, Channel]:
+    """Make a channel, and return the name of the design that made it beside it.
+
+    Guarantee: the channel's exact epsilon, computed from its integers, is at most the epsilon asked for.
+
+    Raises:
+        InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
+        Impossible: If no table reaches what was asked.
+        NotPrivate: If a design of another package breaks its promise.
+    """
+    check_design(design)
+    # A table is made for the shares as they are stated; one that is made already need not be made again.
+    goal = replace(goal, share_error=0.0)
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    if design != AUTO:
+        possible = designs_for(goal)
+        if design not in possible:
+            raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
+        return design, _made(goal.by(design), epsilon)
+    tried = tried_by_auto(goal)
+    spared = {other for name in tried for other in known_designs()[name].instead_of}
+    if goal.balanced:
+        spared = set()  # of several gaps a design may serve some better and others worse
+    channels: dict[str, Channel] = {}
+    for name in tried:
+        if name in spared:
+            continue
+        try:
+            channels[name] = _made(goal.by(name), epsilon)
+        except Impossible:
+            continue
+    if not channels:
+        raise Impossible(f"no design makes a channel for epsilon={epsilon}")
+    merits = _merits(goal, epsilon, channels)
+    least = min(merits.values())
+    best = next(name for name, merit in merits.items() if merit <= least * _AS_GOOD)
+    return best, channels[best]
+
+
+def _merits(goal: Goal, epsilon: Decimal, channels: dict[str, Channel]) -> dict[str, float]:
+    """Return what each design is judged by, the less the better: its total, or the largest of its gaps' ratios.
+
+    Of several gaps none shall be worse than with randomized response.
+    """
+    if not goal.balanced:
+        return {name: goal.by(name).variance(channel) for name, channel in channels.items()}
+    simple = np.array(goal.by(SIMPLEST).totals(randomized_response(goal, epsilon)))
+    measures, found = total_measures(goal, epsilon), {}
+    for name, channel in channels.items():
+        totals = np.array(goal.by(name).totals(channel))
+        weights = [wanted.weight for wanted in goal.wanted(goal.decoder(channel).inputs)]
+        fair = bool(np.all(totals <= simple * (1 + 1e-9)))
+        found[name] = float((totals * weights / measures).max()) if fair else math.inf
+    return found
+
+
+def check_design(design: str) -> None:
+    """Refuse a name that no design has.
+
+    Raises:
+        InvalidInput: If the design is not known.
+    """
+    names = [AUTO, *known_designs()]
+    if design not in names:
+        raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
+
+
+@lru_cache(maxsize=256)
+def _made(goal: Goal, epsilon: Decimal) -> Channel:
+    design = goal.design
+    channel = known_designs()[design].make(goal, epsilon)
+    if not channel.within(epsilon):
+        raise NotPrivate(f"design {design} made a table with epsilon {channel.epsilon!r}, above {epsilon}")
+    if (channel.groups, channel.abstain) != (goal.groups, goal.abstain):
+        raise InvalidInput("design", design, "made a table for other groups than those asked for")
+    return channel

@@ -1,4 +1,4 @@
-"""The least worst-case variance of what randomising adds; where the split is known, to a fraction of a percent.
+"""The design ``uncentred``: the least worst-case variance, to a fraction of a percent where the split is known.
 
 For up to six groups (three for gaps whose shares are estimated) it comes from column generation; beyond that from the
 best family known.  Where several gaps are wanted, the largest ratio of a gap's variance to what that gap could have
@@ -10,13 +10,10 @@ from decimal import Decimal
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.abstaining import many_abstaining
-from fairgauge.designs.hadamard import hadamard
-from fairgauge.designs.laplace import laplace
-from fairgauge.designs.levelled import Measures, best_channel
-from fairgauge.designs.many import many, serves_many
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.few_groups import Measures, best_channel
+from fairgauge.designs.many_groups import signed_subsets
 from fairgauge.designs.references import largest_ratio, references, simple_variances
+from fairgauge.designs.simple import hadamard, laplace, randomized_response
 from fairgauge.goals.goal import FEW, Goal
 
 # Where several gaps are wanted and shares are estimated, the search takes minutes from four groups on; it saves up to
@@ -34,10 +31,8 @@ def uncentred(goal: Goal, epsilon: Decimal) -> Channel:
     few = goal.groups <= (_FEW_ESTIMATED if goal.balanced and not goal.shares_known else FEW)
     if not few:
         channels.append(hadamard(goal, epsilon))
-        if serves_many(goal):
-            channels.append(many(goal, epsilon))
-        elif goal.shares_known:
-            channels.append(many_abstaining(goal, epsilon))
+        if goal.shares_known:
+            channels.append(signed_subsets(goal, epsilon))
         channels = [channel for channel in channels if channel.symbols <= goal.symbols] or channels
     if not goal.balanced:
         channels += [best_channel(goal, epsilon)] if few else []

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from fairgauge.designs import make_channel
-from fairgauge.designs.making import SIMPLEST
+from fairgauge.designs.registry import SIMPLEST
 from fairgauge.estimation.kinds import DEFAULT, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_means

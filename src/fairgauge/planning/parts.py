@@ -10,9 +10,9 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.designs.making import SIMPLEST
-from fairgauge.designs.many import largest_mean_ratio, value_without_cap
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.many_groups import largest_mean_ratio, value_without_cap
+from fairgauge.designs.registry import SIMPLEST
+from fairgauge.designs.simple import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.goals.contrast import Contrast

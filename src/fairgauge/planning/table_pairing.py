@@ -12,7 +12,7 @@ from itertools import combinations
 
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
-from fairgauge.designs.together import TogetherProblem, sign_pairs
+from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
 from fairgauge.goals.goal import CENTRED, Goal
 from fairgauge.goals.reckoning import USUAL_SPREAD
@@ -175,7 +175,7 @@ def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str 
         name = CENTRED
         both_expected = first.expected is not None and second.expected is not None
         weights = [float(question.weight or 1) for question in ordered]
-        problem = TogetherProblem(
+        problem = TwoMetrics(
             shares=(first.shares[0], first.shares[1]),
             epsilon=epsilon,
             aims=(first.aim, second.aim),
@@ -206,7 +206,7 @@ def _made(questions: Sequence[Question], design: str, epsilon: Decimal, channel:
 
 
 @lru_cache(maxsize=64)
-def _joint(problem: TogetherProblem) -> Channel:
+def _joint(problem: TwoMetrics) -> Channel:
     return problem.channel()
 
 

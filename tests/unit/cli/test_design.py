@@ -161,7 +161,7 @@ def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeyp
         return fairgauge("design", *loud, *KNOWN, *RECALL, "-o", "study.json").out
 
     assert "Rounding" not in designed("5")
-    monkeypatch.setattr(sys.modules["fairgauge.designs.levelled"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
+    monkeypatch.setattr(sys.modules["fairgauge.designs.few_groups"], "_MOST_HARD_ROWS", 40)  # so that levels stop early
     assert re.search(r"Rounding to these levels costs about \d+\.\d% of the variance", designed("5.5"))
 
 

@@ -11,8 +11,8 @@ import typer
 
 from fairgauge.channel import Channel
 from fairgauge.cli import make_app
-from fairgauge.designs import known_designs, making, registry
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs import known_designs, registry
+from fairgauge.designs.simple import randomized_response
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import choose_design, crowd, figure, search, sites
 from tests.unit.cli.conftest import Done, Run
@@ -70,11 +70,11 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
     for module in (search, crowd):
         monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
-    for chooses in (choose_design, making):
+    for chooses in (choose_design, registry):
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
     monkeypatch.setattr(choose_design, "planned_width", lambda *_: 1.0)
     monkeypatch.setattr(sites, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
-    making._made.cache_clear()
+    registry._made.cache_clear()
     (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")
 
 

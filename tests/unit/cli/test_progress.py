@@ -8,7 +8,7 @@ from rich.console import Console
 
 from fairgauge.cli import progress
 from fairgauge.cli.progress import designing, waiting
-from fairgauge.designs.watching import Search
+from fairgauge.designs.column_generation import Search
 from tests.unit.cli.conftest import Run
 
 

@@ -1,23 +1,22 @@
-"""Column generation: what its solution is made of, and the limits it can and cannot pass."""
+"""The minimax program: what its solution is made of, the limits it can and cannot pass, and its pricing."""
 
 import math
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pytest
 
-from fairgauge.designs.levelled import best_channel, channel_columns, problem_of, starts_of
-from fairgauge.designs.minimax import _CLOSE, Minimax, Problem, Solution
-from fairgauge.designs.pricing import Columns, Pricing
-from fairgauge.designs.program import Duals, Program
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.column_generation import Columns, Mixture, Prices
+from fairgauge.designs.few_groups import best_channel, channel_columns, problem_of, starts_of
+from fairgauge.designs.minimax import _CLOSE, _FARTHEST, Minimax, Pricing, Problem
+from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.symmetry import images
-from fairgauge.errors import Impossible
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.goals.inputs import Matrix
 
 
-def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Solution, float]:
+def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Mixture, float]:
     problem, unit = problem_of(goal, Decimal(epsilon), levels)
     first = channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)
@@ -25,7 +24,7 @@ def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Sol
     return problem, minimax, minimax.solve(first, starts_of(problem, size)), unit
 
 
-def whole(minimax: Minimax, solution: Solution) -> tuple[Matrix, Matrix, Matrix]:
+def whole(minimax: Minimax, solution: Mixture) -> tuple[Matrix, Matrix, Matrix]:
     """The columns with their scores and weights, and all that symmetries make of them."""
     patterns, scores, weights = [], [], []
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
@@ -61,7 +60,7 @@ def test_no_value_is_below_the_limit(epsilon: float):
     limit = 4 * (c / math.tanh(1 / c) - 1)
     problem, _, solution, unit = solved(Goal((0.5, 0.5)), str(epsilon), 9)
     # The value counts the one objective once in the maximum, and once with the little weight of averages.
-    value = solution.price.value * unit**2 / (1 + problem.objectives[0].weight)
+    value = solution.prices.value * unit**2 / (1 + problem.objectives[0].weight)
     assert (1 - _CLOSE) * limit <= value <= 1.005 * limit
 
 
@@ -71,13 +70,13 @@ def test_prices_prove_the_solution():
     problem, _, solution, _ = solved(goal, "1", 5)
     pricing = Pricing(problem.combinations, problem.epsilon, solution.columns)
     grid = np.linspace(-3, 3, 20001)[:, None] * np.abs(solution.columns.scores).max()
-    gains = pricing.gains(solution.price, grid)
-    costs = pricing.costs(solution.price, Columns(np.where(gains < 0, np.e, 1.0), grid))
-    assert costs.min() >= -1.1 * _CLOSE * solution.price.value
+    gains = pricing.gains(solution.prices, grid)
+    costs = pricing.costs(solution.prices, Columns(np.where(gains < 0, np.e, 1.0), grid))
+    assert costs.min() >= -1.1 * _CLOSE * solution.prices.value
 
 
 def test_more_levels_never_make_it_worse():
-    values = [solved(Goal((0.5, 0.5)), "2", levels)[2].price.value for levels in (3, 5, 9)]
+    values = [solved(Goal((0.5, 0.5)), "2", levels)[2].prices.value for levels in (3, 5, 9)]
     assert values[0] > values[1] > values[2] * 0.998
 
 
@@ -106,21 +105,93 @@ def test_estimated_shares_leave_the_start():
     assert goal.privacy_variance(best_channel(goal, Decimal("0.053"))) < 0.9 * simple
 
 
-@pytest.mark.parametrize("solves", [1, 4])
-def test_a_solver_that_gives_up_leaves_what_it_had_found(monkeypatch: pytest.MonkeyPatch, solves: int):
-    whole_way = solved(Goal((0.3, 0.7), target="means"), "1", 3)[2]
-    left = [solves]
-    solve = Program.solve
+INPUTS, HIGH = 6, np.exp(1.0)
+FIRST = Columns(np.ones((2, INPUTS)), np.array([[1.0, 2.0], [-1.0, 0.5]]))
+COMBINATIONS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
 
-    def tiring(self: Program) -> tuple[Vector, Duals]:
-        left[0] -= 1
-        if left[0] < 0:
-            raise Impossible("the linear program of the design ended as kSolveError")
-        return solve(self)
 
-    monkeypatch.setattr(Program, "solve", tiring)
-    problem, minimax, solution, _ = solved(Goal((0.3, 0.7), target="means"), "1", 3)
-    patterns, _, weights = whole(minimax, solution)
-    assert weights @ patterns == pytest.approx(np.ones(problem.inputs.count), abs=1e-10)
-    assert len(solution.weights) == len(solution.columns.scores)
-    assert solution.price.value >= whole_way.price.value * (1 - 1e-9)
+def prices(seed: int) -> Prices:
+    rng = np.random.default_rng(seed)
+    weight = rng.random((3, INPUTS))
+    return Prices(2.0, rng.normal(0, 1, INPUTS), rng.normal(0, 2, (INPUTS, 2)), weight)
+
+
+def starts(seed: int = 0) -> Matrix:
+    return np.random.default_rng(seed).normal(0, 2, (300, 2))
+
+
+def cost(price: Prices, pattern: Matrix, score: Matrix) -> float:
+    """The sum in the module's first line, written out."""
+    total = 0.0
+    for x in range(INPUTS):
+        squares = sum(price.squares[o, x] * (a @ score) ** 2 for o, a in enumerate(COMBINATIONS))
+        total += pattern[x] * (-price.ones[x] - price.means[x] @ score + squares)
+    return total
+
+
+def test_costs_are_the_sum():
+    pricing, price = Pricing(COMBINATIONS, 1.0, FIRST), prices(0)
+    columns = Columns(np.where(np.random.default_rng(1).random((5, INPUTS)) < 0.5, HIGH, 1.0), starts()[:5])
+    assert pricing.costs(price, columns) == pytest.approx([cost(price, *c) for c in zip(*columns, strict=True)])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_finds_the_best_of_all_patterns(seed: int):
+    pricing, price = Pricing(COMBINATIONS, 1.0, FIRST), prices(seed)
+    best = np.inf
+    for pattern in product([1.0, HIGH], repeat=INPUTS):
+        z = np.array(pattern)
+        curve = np.einsum("o,oi,oj->ij", price.squares @ z, COMBINATIONS, COMBINATIONS)
+        score = np.linalg.solve(curve, z @ price.means / 2)
+        best = min(best, cost(price, z, score))
+    found = pricing.search(price, starts())
+    assert set(np.unique(found.patterns)) <= {1.0, HIGH}
+    assert pricing.costs(price, found).min() == pytest.approx(best, rel=1e-9)
+
+
+def test_the_search_never_makes_a_score_worse():
+    """Also where duals ignore a direction, so that scores would run away."""
+    pricing, price = Pricing(COMBINATIONS, 1.0, FIRST), prices(2)
+    price = price._replace(squares=price.squares * np.array([[1.0], [0.0], [0.0]]))
+    for begin in np.clip(starts(), -pricing.farthest, pricing.farthest)[:, None, :]:
+        before = np.where(pricing.gains(price, begin) < 0, HIGH, 1.0)
+        found = pricing.search(price, begin)
+        assert pricing.costs(price, found).item() <= pricing.costs(price, Columns(before, begin)).item() + 1e-9
+        assert (np.abs(found.scores) <= pricing.farthest).all()
+    assert np.abs(pricing.search(price, starts()).scores[:, 1]).max() == pytest.approx(2 * _FARTHEST)
+
+
+def test_ways_that_run_together_are_followed_once():
+    found = Pricing(COMBINATIONS, 1.0, FIRST).search(prices(2), np.repeat(starts(), 3, axis=0))
+    assert len(found.patterns) < len(starts())
+
+
+def test_a_gap_that_no_longer_shrinks_ends_the_search():
+    minimax = solved(Goal((0.5, 0.5)), "1", 3)[1]
+    values = [1.0] * 20
+    assert not minimax.stalled(values, [0.9] * 20)
+    assert minimax.stalled([*values, 1.0], [0.9] * 21)
+    assert not minimax.stalled([*values, 1.0], [*[0.9] * 20, 0.91])
+
+
+def test_of_each_pattern_the_first_is_added():
+    minimax = solved(Goal((0.5, 0.5)), "1", 3)[1]
+    twice = Columns(np.array([[1.0, HIGH], [HIGH, 1.0], [1.0, HIGH]]), np.array([[1.0], [2.0], [3.0]]))
+    assert minimax.distinct(twice).scores.tolist() == [[1.0], [2.0]]
+
+
+def test_scores_keep_to_what_objectives_see():
+    gap_only = np.array([[1.0, -1.0]])
+    pricing = Pricing(gap_only, 1.0, FIRST)
+    price = prices(0)._replace(squares=np.ones((1, INPUTS)))
+    found = pricing.search(price, starts())
+    assert found.scores.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    assert pricing.costs(price, found).min() < 0
+
+
+def test_all_pairs_of_five_see_all_but_one_direction():
+    """Rounding error must not count as one more."""
+    pairs = np.array([np.eye(5)[a] - np.eye(5)[b] for a in range(5) for b in range(a)])
+    pairs += 1e-16 * np.random.default_rng(0).standard_normal(pairs.shape)
+    first = Columns(np.ones((1, INPUTS)), np.ones((1, 5)))
+    assert Pricing(pairs, 1.0, first).seen == pytest.approx(np.eye(5) - 0.2, abs=1e-9)

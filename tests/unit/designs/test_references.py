@@ -1,6 +1,6 @@
 """What gaps are measured by.
 
-Covers: fairgauge.designs.levelled.
+Covers: fairgauge.designs.few_groups.
 """
 
 import json
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import references, simple_variances, total_measures
+from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import Goal

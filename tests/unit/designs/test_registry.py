@@ -1,4 +1,4 @@
-"""Designs of other packages."""
+"""Making a channel by the name of a design, and designs of other packages."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +10,9 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs import Design, known_designs, make_channel, register, registry
-from fairgauge.designs.making import _made
-from fairgauge.designs.randomized_response import randomized_response, response_rows
-from fairgauge.designs.rounding import exact_channel
+from fairgauge.designs.exact_table import exact_channel
+from fairgauge.designs.registry import _made
+from fairgauge.designs.simple import randomized_response, response_rows
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
@@ -117,7 +117,7 @@ def test_a_name_that_cannot_be_typed_is_refused(name: str):
 def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
     broken = [
         EntryPoint("absent", "no_such_module:design", registry.GROUP),
-        EntryPoint("wrong", "fairgauge.designs.laplace:laplace", registry.GROUP),
+        EntryPoint("wrong", "fairgauge.designs.simple:laplace", registry.GROUP),
     ]
     monkeypatch.setattr(registry, "entry_points", lambda group: broken)
     before = set(known_designs())
@@ -136,3 +136,56 @@ def test_a_foreign_channel_needs_no_symbols_like_ours():
     _, channel = make_channel(GOAL, ONE, design="ternary")
     assert len(channel.levels) == 3
     assert GOAL.variance(channel) < float("inf")
+
+
+GOAL = Goal((0.5, 0.5))
+
+
+@pytest.mark.parametrize("design", list(known_designs()))
+def test_a_design_is_made_by_its_name(design: str):
+    name, channel = make_channel(GOAL, Decimal("0.7"), design=design)
+    assert name == design
+    assert channel == known_designs()[design].make(GOAL, Decimal("0.7"))
+    assert channel.within(Decimal("0.7"))
+
+
+def test_auto_takes_the_least_variance():
+    name, channel = make_channel(GOAL, Decimal(1))
+    assert name == "centred"
+    others = (GOAL.by(name).variance(make_channel(GOAL, Decimal(1), design=name)[1]) for name in known_designs())
+    assert GOAL.by("centred").variance(channel) == min(others)
+
+
+def test_auto_takes_the_simplest_of_equals():
+    # Estimated shares of many groups: no better design is known at this epsilon.
+    many = Goal((1 / 7,) * 7, shares_known=False)
+    name, _ = make_channel(many, Decimal(3))
+    assert name == "randomized-response"
+
+
+@pytest.mark.parametrize(
+    ("design", "epsilon", "field"),
+    [
+        ("best", "1", "design='best'"),
+        ("", "1", "design="),
+        ("auto", "0", "epsilon="),
+        ("auto", "0.0009", "epsilon="),
+        ("laplace", "12.1", "epsilon="),
+        ("auto", "-1", "epsilon="),
+    ],
+)
+def test_what_cannot_be_made_is_refused(design: str, epsilon: str, field: str):
+    with pytest.raises(InvalidInput, match="must be") as refused:
+        make_channel(GOAL, Decimal(epsilon), design=design)
+    assert field.rstrip("'").split("=")[0] == refused.value.field
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "12"])
+def test_the_ends_of_the_range_can_be_made(epsilon: str):
+    for design in known_designs() if epsilon == "0.001" else ("randomized-response", "laplace"):
+        _, channel = make_channel(GOAL, Decimal(epsilon), design=design)
+        assert channel.epsilon == pytest.approx(float(epsilon), rel=1e-3)
+
+
+def test_the_same_channel_is_not_made_twice():
+    assert make_channel(GOAL, Decimal("0.7"))[1] is make_channel(GOAL, Decimal("0.7"))[1]

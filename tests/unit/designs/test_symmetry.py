@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairgauge.designs import minimax
-from fairgauge.designs.levelled import best_channel
+from fairgauge.designs.few_groups import best_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
 from fairgauge.goals.goal import Goal

@@ -5,10 +5,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairgauge.designs.hadamard import hadamard
-from fairgauge.designs.laplace import laplace
-from fairgauge.designs.randomized_response import randomized_response
 from fairgauge.designs.references import simple_variances
+from fairgauge.designs.simple import hadamard, laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.goals.contrast import all_pairs
 from fairgauge.goals.goal import Goal

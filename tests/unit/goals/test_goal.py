@@ -8,7 +8,7 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.simple import randomized_response
 from fairgauge.goals.goal import Goal, largest_second_moments
 from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
 

@@ -1,7 +1,6 @@
 """Seven and more groups.
 
-Covers: fairgauge.designs.subsets, fairgauge.designs.subset_columns, fairgauge.designs.subset_program.
-"""
+Covers: fairgauge.designs.subsets."""
 
 import json
 from decimal import Decimal
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import Channel
-from fairgauge.designs import many as many_module
-from fairgauge.designs.hadamard import hadamard
-from fairgauge.designs.many import largest_mean_ratio, many, value_without_cap
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs import many_groups
+from fairgauge.designs.many_groups import largest_mean_ratio, signed_subsets, value_without_cap
 from fairgauge.designs.references import largest_ratio, simple_variances
+from fairgauge.designs.simple import hadamard, randomized_response
+from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.decoder import UNBIASED
@@ -43,7 +42,7 @@ def variances(goal: Goal, channel: Channel) -> list[float]:
 def test_groups_are_within_three_percent_of_the_reference(shares: tuple[float, ...], epsilon: int):
     row = next(r for r in LIMITS["many_groups"] if tuple(r["shares"]) == shares and r["epsilon"] == epsilon)
     goal = Goal(shares, design="uncentred", symbols=4096)
-    channel = many(goal, Decimal(epsilon))
+    channel = signed_subsets(goal, Decimal(epsilon))
     assert channel.within(Decimal(epsilon))
     assert channel.symbols <= 4096
     assert max(np.array(variances(goal, channel)) / row["variances"]) <= 1.03
@@ -51,21 +50,21 @@ def test_groups_are_within_three_percent_of_the_reference(shares: tuple[float, .
 
 def test_a_cap_on_symbols_is_kept_and_its_cost_is_known():
     goal, epsilon = Goal(EIGHT, design="uncentred", symbols=130), Decimal(2)
-    channel = many(goal, epsilon)
+    channel = signed_subsets(goal, epsilon)
     assert channel.symbols <= 130
     units = np.array(Goal(EIGHT, target="means").privacy_variances(randomized_response(goal, epsilon)))
     free = value_without_cap(goal, epsilon)
     capped = largest_mean_ratio(goal, channel, units)
     assert 1.0 <= capped / free <= 1.2
     with pytest.raises(Impossible, match="fit in 5 symbols"):
-        many(Goal(EIGHT, design="uncentred", symbols=5), epsilon)
+        signed_subsets(Goal(EIGHT, design="uncentred", symbols=5), epsilon)
 
 
 def test_a_weight_makes_its_comparison_sharper():
     even = tuple(Contrast((g,), (7,)) for g in range(7))
     heavy = (Contrast((0,), (7,), 5.0), *even[1:])
     plain, weighed = (Goal(UNEVEN, design="uncentred", comparisons=those) for those in (even, heavy))
-    first, second = (goal.privacy_variances(many(goal, Decimal(1))) for goal in (plain, weighed))
+    first, second = (goal.privacy_variances(signed_subsets(goal, Decimal(1))) for goal in (plain, weighed))
     assert second[0] < 0.9 * first[0]
 
 
@@ -73,22 +72,22 @@ def test_fewer_rows_of_signs_are_taken_only_where_gaps_do_not_pay_for_them():
     goal, epsilon = Goal(UNEVEN, design="uncentred", symbols=60), Decimal(1)
     simple = simple_variances(goal, epsilon)
     # With twelve symbols instead of sixteen every mean is as good, and some gap has 0.43 of randomized response.
-    assert largest_ratio(goal, many(goal, epsilon), simple) < 0.385
+    assert largest_ratio(goal, signed_subsets(goal, epsilon), simple) < 0.385
 
 
 def test_groups_against_one_may_have_the_table_of_equals(monkeypatch: pytest.MonkeyPatch):
     # Made for the comparisons alone a search of 20 groups stops early, at a table that is a third worse.
-    monkeypatch.setattr(many_module, "_TAILORED", 7)
+    monkeypatch.setattr(many_groups, "_TAILORED", 7)
     planned = tuple(Contrast((g,), (0,)) for g in range(1, 8))
     every, against = (Goal(EIGHT, design="uncentred", comparisons=those) for those in ((), planned))
-    first, second = (max(goal.privacy_variances(many(goal, Decimal(1)))) for goal in (every, against))
+    first, second = (max(goal.privacy_variances(signed_subsets(goal, Decimal(1)))) for goal in (every, against))
     assert second <= 1.01 * first
 
 
 def test_very_many_groups_that_differ_share_the_table_of_equals():
     shares = tuple(np.arange(1, 29) / np.arange(1, 29).sum())
     goal = Goal(shares, design="uncentred", comparisons=tuple(Contrast((g,), (0,)) for g in range(1, 28)))
-    channel = many(goal, Decimal(1))
+    channel = signed_subsets(goal, Decimal(1))
     assert channel.symbols <= 400
     simple = simple_variances(goal, Decimal(1))
     assert largest_ratio(goal, channel, simple) < 0.2
@@ -97,7 +96,7 @@ def test_very_many_groups_that_differ_share_the_table_of_equals():
 
 def test_scores_of_many_groups_are_those_of_each():
     goal = Goal(EIGHT, design="uncentred")
-    decoder = goal.decoder(many(goal, Decimal(1)))
+    decoder = goal.decoder(signed_subsets(goal, Decimal(1)))
     wanted = [each.functional for each in goal.wanted(decoder.inputs)]
     untold = np.zeros(decoder.inputs.count)
     untold[0] = 1.0
@@ -110,7 +109,7 @@ def test_scores_of_many_groups_are_those_of_each():
 def test_few_symbols_hold_blocks_of_the_best_size():
     # Partitions into blocks: 8 of 16 groups, in 2 blocks of 16 rows of signs.
     goal, epsilon = Goal((1 / 16,) * 16, design="uncentred", symbols=64), Decimal(2)
-    channel = many(goal, epsilon)
+    channel = signed_subsets(goal, epsilon)
     assert channel.symbols <= 64
     high = float(epsilon.exp())
     expected = 4 * 16**3 * (1 + 8 * (high - 1) / 32) ** 2 / (8 * (high - 1) ** 2)
@@ -120,8 +119,28 @@ def test_few_symbols_hold_blocks_of_the_best_size():
 def test_blocks_of_groups_that_differ_are_about_equally_large():
     shares = tuple((1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()).tolist())
     goal, epsilon = Goal(shares, design="uncentred", symbols=70), Decimal(2)
-    (channel,) = many_module._blocks(goal, epsilon)
+    (channel,) = many_groups._blocks(goal, epsilon)
     assert channel.symbols <= 70
     simple = simple_variances(goal, epsilon)
     # Blocks of the largest groups together would be as bad as asking all groups at once.
     assert largest_ratio(goal, channel, simple) < 0.9 * largest_ratio(goal, hadamard(goal, epsilon), simple)
+
+
+GOAL = Goal((0.125,) * 8, abstain=True, design="uncentred")
+
+
+def test_gaps_take_half_the_clients_of_questions_from_a_hadamard_matrix():
+    channel = signed_subsets(GOAL, Decimal(1))
+    assert channel.within(Decimal(1))
+    assert channel.symbols <= GOAL.symbols
+    assert GOAL.variance(channel) < 0.6 * GOAL.variance(hadamard(GOAL, Decimal(1)))
+    assert uncentred(GOAL, Decimal(1)) == channel
+
+
+def test_who_abstains_counts_for_no_group_and_is_counted():
+    decoder = GOAL.decoder(signed_subsets(GOAL, Decimal(1)))
+    for functional in (GOAL.mean_functional(decoder.inputs, 3, 0.0), decoder.inputs.answered()):
+        score = decoder.score(functional)
+        assert score is not None
+        assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+    assert decoder.inputs.answered()[-1] == 0

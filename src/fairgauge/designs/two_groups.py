@@ -1,8 +1,10 @@
-r"""The channel of least total error for the gap of two groups, by column generation.
+r"""The channel of least total error about a population, for the gap of two groups.
 
 Clients are drawn from a population with shares p, so a score is unbiased for the gap if its mean is
-:math:`\pm(v - c)/p_g` for some constant c.  With columns (z, y) as in ``minimax``, the best weights and the best c
-solve a linear program (``reckoning`` says why the last rows bound the total):
+:math:`\pm(v - c)/p_g` for some constant c.  With known shares the best constant is part of the design.  With shares to
+estimate it is the mean that is expected (the gap's influence function says so), and a small part of randomized response
+identifies everything else.  With columns (z, y) the best weights and the best c solve a linear program (``reckoning``
+says why the last rows bound the total):
 
 .. math::
 
@@ -11,6 +13,11 @@ solve a linear program (``reckoning`` says why the last rows bound the total):
 
 with :math:`f = \pm v/p_g` and :math:`h = \pm 1/p_g`, at levels and midpoints.  What the bound sags between those is
 paid for by whoever evaluates the channel exactly, never hidden.
+
+*Pricing* is exact, over all scores and all patterns.  A column with duals :math:`\alpha, \beta, w` costs
+:math:`\sum_x z_x b_x(y)`, :math:`b_x(y) = -\alpha_x - \beta_x y + w_x y^2`.  For a given y the best pattern has
+:math:`z_x = e^\epsilon` exactly where :math:`b_x(y) < 0`, so the pattern changes only at roots of the :math:`b_x`.
+Between two of them the cost is one parabola, least at :math:`y = z \cdot \beta / (2\, z \cdot w)` or at an end.
 """
 
 import math
@@ -23,18 +30,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
-from fairgauge.designs.one_number import Worth, best_columns
-from fairgauge.designs.same_bits import exponential, least_change, weighted_sums
-from fairgauge.designs.watching import Search
+from fairgauge.channel import Channel
+from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, Stop, generate
+from fairgauge.designs.exact_table import exact_channel, exponential, polished, weighted_sums
+from fairgauge.designs.levels import even_levels, levels_about
+from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
+from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
-_CLOSE = 5e-3  # stop when the bound says that no channel with these levels is better by more than this part
-_ROUNDS = 150
-_PER_ROUND = 60
-_SMOOTHING = 0.7  # pricing between the current and the best duals so far calms column generation
-_USED = 1e-9
+# How many levels up to an epsilon: with more, rounding to them costs less and the program takes longer.
+_LEVELS = {0.5: 7, 1: 9, 4: 11}
+_MORE_LEVELS = 13
+# A symmetry makes the program smaller, so that it can have more levels: equal groups, and values about the middle.
+_EQUAL_LEVELS = {0.5: 7, 1: 9, 2: 11, 8: 13}
+_MIRRORED_LEVELS = {0.5: 7, 1: 9, 2: 13}
+_MORE_MIRRORED_LEVELS = 17
+# How much randomized response is mixed in where shares are estimated.
+_IDENTIFYING = 0.05
+# Scores are in units of randomized response's standard deviation: none that helps is so far out.
+_FARTHEST = 50.0
+_NOTHING = 1e-14
 
 
 class Turn(NamedTuple):
@@ -44,16 +60,8 @@ class Turn(NamedTuple):
     sign: int
 
 
-class Mixture(NamedTuple):
-    """Columns, their scores, and how much of each to use."""
-
-    patterns: Matrix
-    scores: Vector
-    weights: Vector
-
-
 @dataclass(frozen=True)
-class TotalProblem:
+class TwoGroups:
     """What to minimise for two groups.
 
     Args:
@@ -109,45 +117,15 @@ class TotalProblem:
             found += [Turn(mirrored[turn.inputs], -turn.sign) for turn in found]
         return found
 
-    def solve(self) -> Mixture:
-        """Return the best mixture of columns that there is, to ``_CLOSE``, its equations kept to rounding error."""
-        program = _Folded(self)
-        patterns, scores = self._first()
-        program.add(patterns, scores)
-        best: Worth | None = None
-        bound, search = -np.inf, Search(_CLOSE)
-        for _ in range(_ROUNDS):
-            optimum = program.solve()
-            current = program.worth(optimum)
-            fresh = []
-            for worth in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                found = best_columns(worth, self.high)
-                proven = worth.value + min(0.0, float(worth.costs(*found).min()))
-                if proven > bound:
-                    best, bound = worth, proven
-                costs = current.costs(*found)
-                order = np.argsort(costs, kind="stable")
-                order = order[costs[order] < -1e-9 * abs(current.value)][:_PER_ROUND]
-                fresh.append((found[0][order], found[1][order]))
-            more, new = np.vstack([f[0] for f in fresh]), np.concatenate([f[1] for f in fresh])
-            search.within((current.value - bound) / abs(current.value))
-            if current.value - bound <= _CLOSE * current.value or not len(new):
-                break
-            program.add(more, new)
-            patterns, scores = np.vstack([patterns, more]), np.concatenate([scores, new])
-        return program.polished(Mixture(patterns, scores, optimum.weights), optimum)
+    def solve(self) -> tuple[Columns, Vector]:
+        """Return the best columns and their weights, of all that the symmetries make of one column one."""
+        return _Folded(self).solve()
 
-    def _first(self) -> tuple[Matrix, Vector]:
-        """Return randomized response over all inputs, a mixture that is unbiased."""
-        count = self.inputs.count
-        patterns = np.where(np.eye(count) > 0, self.high, 1.0)
-        wanted = self.target - (self.constant or 0.0) * self.shift
-        return patterns, ((count + self.high - 1) * wanted - wanted.sum()) / (self.high - 1)
-
-    def unfolded(self, mixture: Mixture) -> Matrix:
-        """Return the law of symbols of a mixture and all that the symmetries make of it."""
+    def law(self) -> Matrix:
+        """Return the law of symbols of the best columns and all that the symmetries make of them."""
+        (patterns, scores), weights = self.solve()
         parts: dict[tuple[bytes, float], Vector] = {}
-        for pattern, score, weight in zip(*mixture, strict=True):
+        for pattern, score, weight in zip(patterns, scores, weights, strict=True):
             for turn in self.turns:
                 image = np.empty_like(pattern)
                 image[turn.inputs] = pattern
@@ -157,10 +135,12 @@ class TotalProblem:
         return np.array(list(parts.values())).T
 
 
-class _Folded:
+class _Folded(ColumnProblem):
     """The linear program, with constraints that the symmetries make equal averaged into one."""
 
-    def __init__(self, problem: TotalProblem) -> None:
+    stop = Stop(close=5e-3)
+
+    def __init__(self, problem: TwoGroups) -> None:
         self.problem = problem
         images = np.array([turn.inputs for turn in problem.turns])
         self.orbits = np.flatnonzero(images.min(axis=0) == np.arange(problem.inputs.count))
@@ -169,7 +149,7 @@ class _Folded:
         self.asked = np.abs(np.asarray(sums)[self.orbits]).max(axis=1) > 0
         self.ones, self.means = len(self.orbits), int(self.asked.sum())
         self.equations = self.ones + self.means
-        self.master = self._master()
+        self.program = self._program()
 
     def _plain(self, of_inputs: Matrix) -> Matrix:
         """Return the average over each orbit, along the last axis."""
@@ -189,7 +169,7 @@ class _Folded:
             found[turn.inputs[orbits]] += sign * duals
         return found / len(signs)
 
-    def _master(self) -> Master:
+    def _program(self) -> LinearProgram:
         problem, ones = self.problem, self.ones
         bounds, tops = self._bounds()
         means = self._signed(problem.target - (problem.constant or 0.0) * problem.shift)
@@ -209,7 +189,7 @@ class _Folded:
         least[1 + ones + 2 :: 3] = 0.0
         if problem.constant is not None:
             least[0] = 0.0
-        return Master(rows, Variables(np.vstack([constant, moments, above]), cost, least))
+        return LinearProgram(rows, Variables(np.vstack([constant, moments, above]), cost, least))
 
     @property
     def _swapped(self) -> bool:
@@ -235,45 +215,120 @@ class _Folded:
             tops.append(np.hstack([allowed * (h == g) for h in groups]))
         return np.vstack(bounds), np.vstack(tops)
 
-    def add(self, patterns: Matrix, scores: Vector) -> None:
-        """Add columns."""
-        self.master.add(np.hstack([self._equations(patterns, scores), -self._plain(patterns) * scores[:, None] ** 2]))
+    def solve(self) -> tuple[Columns, Vector]:
+        """Return the best columns and their weights, the equations kept to rounding error."""
+        problem = self.problem
+        columns, weights, variables, *_ = generate(self, self._first())
+        shift = np.concatenate([np.zeros(self.ones), self._signed(problem.shift)])
+        wanted = np.concatenate([np.ones(self.ones), self._signed(problem.target)])
+        equations = np.column_stack([self._equations(columns).T, shift])
+        constant = float(variables[0]) if problem.constant is None else problem.constant
+        free = np.array([1.0 if problem.constant is None else 0.0])
+        return columns, polished(equations, np.append(weights, constant), wanted, free)[:-1]
 
-    def _equations(self, patterns: Matrix, scores: Vector) -> Matrix:
+    def _first(self) -> Columns:
+        """Return randomized response over all inputs, a mixture that is unbiased."""
+        problem, count = self.problem, self.problem.inputs.count
+        patterns = np.where(np.eye(count) > 0, problem.high, 1.0)
+        wanted = problem.target - (problem.constant or 0.0) * problem.shift
+        return Columns(patterns, ((count + problem.high - 1) * wanted - wanted.sum()) / (problem.high - 1))
+
+    def add(self, columns: Columns) -> None:
+        """Add columns to the program."""
+        patterns, scores = columns
+        self.program.add(np.hstack([self._equations(columns), -self._plain(patterns) * scores[:, None] ** 2]))
+
+    def _equations(self, columns: Columns) -> Matrix:
+        patterns, scores = columns
         return np.hstack([self._plain(patterns), self._signed(patterns) * scores[:, None]])
 
-    def solve(self) -> Optimum:
-        """Return the optimum over the columns so far."""
-        return self.master.solve()
-
-    def worth(self, optimum: Optimum) -> Worth:
+    def prices(self, optimum: Optimum) -> Prices:
         """Return the duals at each input."""
         ones, means, second = np.split(optimum.duals[: self.equations + self.ones], [self.ones, self.equations])
         same, turned = [1 for _ in self.problem.turns], [turn.sign for turn in self.problem.turns]
-        return Worth(
+        return Prices(
             optimum.value,
             self._unfolded(ones, self.orbits, same),
             self._unfolded(means, self.orbits[self.asked], turned),
             self._unfolded(np.maximum(second, 0), self.orbits, same),
         )
 
-    def polished(self, mixture: Mixture, optimum: Optimum) -> Mixture:
-        """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error.
+    def costs(self, prices: Prices, columns: Columns) -> Vector:
+        """Return the reduced cost of each column."""
+        patterns, scores = columns
+        base, slope, weight = (weighted_sums(patterns, of) for of in (prices.ones, prices.means, prices.squares))
+        return weight * scores**2 - slope * scores - base
 
-        Weights are corrected by factors, so that small ones do not become negative.
-        """
-        problem = self.problem
-        keep = mixture.weights > _USED
-        patterns, scores, weights = (part[keep] for part in mixture)
-        equations = self._equations(patterns, scores).T
-        free = problem.constant is None
-        shift = np.concatenate([np.zeros(self.ones), self._signed(problem.shift)])
-        wanted = np.concatenate([np.ones(self.ones), self._signed(problem.target)])
-        columns = np.column_stack([equations, shift])
-        found = np.append(weights, float(optimum.variables[0]) if problem.constant is None else problem.constant)
-        for _ in range(3):
-            residual = wanted - weighted_sums(columns, found)
-            # The constant, where it is free, may change as if it were a column in full use.
-            sizes = np.append(found[:-1] ** 2, 1.0 if free else 0.0)
-            found = found + least_change(columns, sizes, residual)
-        return Mixture(patterns, scores, found[:-1])
+    def search(self, prices: Prices, used: Columns) -> Columns:  # noqa: ARG002 - every column is looked at
+        """Return the cheapest columns."""
+        return best_columns(prices, self.problem.high)
+
+
+def best_columns(prices: Prices, high: float) -> Columns:
+    """Return the best column of every stretch of scores on which the pattern stays the same.
+
+    Guarantee: no column within reach costs less than the best of them.
+    """
+    edges = np.concatenate([[-_FARTHEST], _changes(prices), [_FARTHEST]])
+    middle = (edges[:-1] + edges[1:])[:, None] / 2
+    gains = -prices.ones - prices.means * middle + prices.squares * middle**2
+    patterns = np.where(gains < 0, high, 1.0)
+    pull, curve = (weighted_sums(patterns, of) for of in (prices.means, prices.squares))
+    lowest = np.where(
+        curve > _NOTHING,
+        pull / (2 * np.maximum(curve, _NOTHING)),
+        np.where(pull > 0, edges[1:], edges[:-1]),
+    )
+    return Columns(patterns, np.clip(lowest, edges[:-1], edges[1:]))
+
+
+def _changes(prices: Prices) -> Vector:
+    """Return the scores at which some input's gain changes its sign."""
+    _, base, slope, weight, _ = prices
+    inside = slope**2 + 4 * base * weight
+    curved = (weight > _NOTHING) & (inside > 0)
+    root, twice = np.sqrt(inside[curved]), 2 * weight[curved]
+    straight = (weight <= _NOTHING) & (np.abs(slope) > _NOTHING)
+    found = np.concatenate(
+        [(slope[curved] - root) / twice, (slope[curved] + root) / twice, -base[straight] / slope[straight]]
+    )
+    return np.unique(found[np.abs(found) < _FARTHEST])
+
+
+def centred_two(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the channel of least total error for the gap of two groups."""
+    first, second = goal.shares
+    problem = TwoGroups(
+        levels=_levels(goal, float(epsilon)),
+        shares=(first, second),
+        epsilon=epsilon,
+        reckoning=goal.aim,
+        constant=None if goal.shares_known else goal.aim.mean,
+    )
+    law = problem.law()
+    if not goal.shares_known:
+        law = np.hstack([(1 - _IDENTIFYING) * law, _IDENTIFYING * _responses(problem)])
+    return exact_channel(law, problem.inputs, epsilon)
+
+
+def _levels(goal: Goal, epsilon: float) -> Vector:
+    aim = goal.aim
+    if aim.any_values:
+        # Whatever the values are, two levels lose nothing: a second moment's largest average is at the ends.
+        return even_levels(2)
+    if aim.mean == 0:
+        counts, more = _MIRRORED_LEVELS, _MORE_MIRRORED_LEVELS
+    else:
+        counts, more = (_EQUAL_LEVELS if goal.shares[0] == goal.shares[1] else _LEVELS), _MORE_LEVELS
+    count = next((count for most, count in counts.items() if epsilon <= most), more)
+    return even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
+
+
+def _responses(problem: TwoGroups) -> Matrix:
+    """Return randomized response on (group, sign), for values between the ends too."""
+    up = (1 + problem.levels) / 2
+    own = np.zeros((problem.inputs.count, 4))
+    for g, block in enumerate(problem.inputs.blocks):
+        own[block, 2 * g : 2 * g + 2] = np.column_stack([1 - up, up])
+    more = problem.high - 1
+    return (1 + more * own) / (4 + more)

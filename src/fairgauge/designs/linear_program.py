@@ -1,4 +1,4 @@
-"""A linear program kept in HiGHS, so that new columns start from the last solution."""
+"""A linear program kept in HiGHS, so that new columns and new rows start from the last solution."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Optimum(NamedTuple):
     duals: Vector
 
 
-class Master:
+class LinearProgram:
     """Weights of columns, 0 or above, within limits on rows, at the least cost of some other variables."""
 
     def __init__(self, rows: Rows, variables: Variables) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fairgauge.designs import make_channel
-from fairgauge.designs.one_at_a_time import WindowProblem, one_at_a_time
-from fairgauge.designs.randomized_response import randomized_response
+from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.windows import WindowProblem, windows
 from fairgauge.goals.decoder import UNBIASED
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import Reckoning
@@ -20,7 +20,7 @@ FOUR = Decimal(4)
 
 @pytest.mark.parametrize(("goal", "most"), [(EIGHT, 0.82), (UNEVEN, 0.97)])
 def test_every_gap_is_better_than_with_centred_randomized_response(goal: Goal, most: float):
-    channel = one_at_a_time(goal, FOUR)
+    channel = windows(goal, FOUR)
     assert channel is not None
     assert channel.within(FOUR)
     assert channel.symbols <= 400
@@ -35,23 +35,23 @@ def test_every_gap_is_better_than_with_centred_randomized_response(goal: Goal, m
 
 def test_where_any_values_will_do_it_is_randomized_response_of_two_levels():
     # Known to be the best of this kind: 8.42 for each group, below the 8.65 that a search found before.
-    channel = one_at_a_time(replace(EIGHT, spread=None), FOUR)
+    channel = windows(replace(EIGHT, spread=None), FOUR)
     assert channel is not None
     assert channel.symbols == 16
     assert max(replace(EIGHT, spread=None).totals(channel)) / 2 < 8.43
 
 
 def test_a_cap_on_symbols_takes_levels_away_and_then_everything():
-    few = one_at_a_time(replace(EIGHT, symbols=100), FOUR)
+    few = windows(replace(EIGHT, symbols=100), FOUR)
     assert few is not None
     assert few.symbols <= 100
     assert len(few.levels) < 9
-    assert one_at_a_time(replace(EIGHT, symbols=10), FOUR) is None
+    assert windows(replace(EIGHT, symbols=10), FOUR) is None
 
 
 def test_the_law_sums_to_one_for_every_input():
     problem = WindowProblem(7, np.array([-1.0, 0.0, 0.6, 1.0]), Reckoning(0.6, 0.3), 20.0)
-    law = problem.law(*problem.solve())
+    law = problem.law(problem.solve())
     assert law.sum(axis=1) == pytest.approx(1, abs=1e-8)
     assert (law.max(axis=0) / law.min(axis=0)).max() <= 20 * (1 + 1e-9)
 

@@ -1,4 +1,4 @@
-"""The program of least total error."""
+"""The program of least total error for two groups, and its pricing."""
 
 from decimal import Decimal
 from itertools import product
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from fairgauge.designs.column_generation import Columns, Prices
 from fairgauge.designs.levels import even_levels, levels_about
-from fairgauge.designs.total import TotalProblem
+from fairgauge.designs.two_groups import TwoGroups, _Folded, best_columns
 from fairgauge.goals.reckoning import Reckoning, largest_averages
 
 HALVES, TENTH = (0.5, 0.5), (0.1, 0.9)
@@ -16,16 +17,16 @@ HALVES, TENTH = (0.5, 0.5), (0.1, 0.9)
 
 def problem(
     shares: tuple[float, float] = HALVES, mean: float = 0.0, spread: float | None = 0.3, count: int = 5, **more: float
-) -> TotalProblem:
-    return TotalProblem(even_levels(count), shares, Decimal(2), Reckoning(mean, spread), **more)
+) -> TwoGroups:
+    return TwoGroups(even_levels(count), shares, Decimal(2), Reckoning(mean, spread), **more)
 
 
 PROBLEMS = [problem(), problem(mean=0.8), problem(TENTH), problem(TENTH, 0.6), problem(TENTH, -0.5, None, 2)]
 
 
 @pytest.mark.parametrize("of", PROBLEMS)
-def test_the_law_is_private_and_unbiased_but_for_one_constant(of: TotalProblem):
-    law = of.unfolded(of.solve())
+def test_the_law_is_private_and_unbiased_but_for_one_constant(of: TwoGroups):
+    law = of.law()
     assert law.sum(axis=1) == pytest.approx(np.ones(of.inputs.count), abs=1e-12)
     assert law.min() > 0
     assert (law.max(axis=0) / law.min(axis=0)).max() <= np.exp(2) * (1 + 1e-12)
@@ -42,19 +43,19 @@ def test_symmetries_change_the_size_and_not_the_value(shares, mean, turns, monke
     of = problem(shares, mean)
     assert len(of.turns) == turns
     folded = total(of)
-    alone = TotalProblem(of.levels, shares, of.epsilon, of.reckoning)
+    alone = TwoGroups(of.levels, shares, of.epsilon, of.reckoning)
     alone.__dict__["turns"] = of.turns[:1]  # what a cached property keeps
     assert total(alone) == pytest.approx(folded, rel=0.012)
 
 
-def total(of: TotalProblem) -> float:
+def total(of: TwoGroups) -> float:
     """Return the total error that the mixture's own scores have, exactly."""
-    mixture = of.solve()
+    (patterns, scores), weights = of.solve()
     second = np.zeros(of.inputs.count)
     for turn in of.turns:
-        moved = np.empty_like(mixture.patterns)
-        moved[:, turn.inputs] = mixture.patterns
-        second += (mixture.weights * mixture.scores**2) @ moved / len(of.turns)
+        moved = np.empty_like(patterns)
+        moved[:, turn.inputs] = patterns
+        second += (weights * scores**2) @ moved / len(of.turns)
     bounds = largest_averages(of.levels, second.reshape(2, -1), [of.reckoning])[0]
     return float(bounds @ np.array(of.shares)) * of.unit**2
 
@@ -83,7 +84,7 @@ def test_it_is_the_optimum_of_a_program_over_every_pattern_and_a_grid_of_scores(
 
 def test_a_given_constant_is_kept():
     of = problem(TENTH, 0.6, constant=0.6)
-    law = of.unfolded(of.solve())
+    law = of.law()
     wanted = of.target - 0.6 * of.shift
     score = np.linalg.lstsq(law, wanted, rcond=None)[0]
     assert law @ score == pytest.approx(wanted, abs=1e-11)
@@ -97,3 +98,28 @@ def test_levels_are_densest_near_the_mean():
     assert steps.argmin() == np.abs(levels[:-1] - 0.8).argmin() or steps.argmin() + 1 == np.abs(levels - 0.8).argmin()
     assert steps[0] > 3 * steps.min()
     assert np.array_equal(levels, np.round(levels * 2**30) / 2**30)
+
+
+HIGH = 4.0
+
+
+def prices(seed: int) -> Prices:
+    rng = np.random.default_rng(seed)
+    # Inputs without weight too: there a gain is a straight line.
+    weight = rng.uniform(0.1, 1, 6) * (rng.random(6) < 0.8)
+    return Prices(1.0, rng.normal(size=6), rng.normal(size=6), weight)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_costs_less_than_the_best_column(seed: int):
+    priced, costs = prices(seed), _Folded(problem(count=3)).costs
+    least = costs(priced, best_columns(priced, HIGH)).min()
+    every = np.array(list(product([1.0, HIGH], repeat=6)))
+    for score in np.linspace(-50, 50, 4001):
+        assert costs(priced, Columns(every, np.full(len(every), score))).min() >= least - 1e-9
+
+
+def test_every_column_is_a_pattern_of_one_and_high():
+    patterns, scores = best_columns(prices(1), HIGH)
+    assert set(np.unique(patterns)) <= {1.0, HIGH}
+    assert len(scores) == len(patterns) > 3

@@ -1,4 +1,8 @@
-"""Seven and more groups, for clients whose split is known exactly: signed subsets, within a cap on symbols."""
+"""Seven and more groups, for clients whose split is known exactly: signed subsets, within a cap on symbols.
+
+Who abstains, where people may, answers as somebody with a random group and a random value does: then every group's sum
+is told as before.  A small part of the answers is about whether one abstains, which tells how many answered.
+"""
 
 import math
 from collections.abc import Callable
@@ -10,14 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.channel import Channel
+from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.designs.column_generation import Columns
+from fairgauge.designs.exact_table import exact_channel, exponential
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.references import largest_ratio, simple_variances
-from fairgauge.designs.rounding import exact_channel
-from fairgauge.designs.same_bits import exponential
-from fairgauge.designs.signs import Signs, fewer_sign_rows, sign_rows
-from fairgauge.designs.subset_columns import Columns, Peaks
-from fairgauge.designs.subsets import SubsetProblem
+from fairgauge.designs.simple import Signs, fewer_sign_rows, sign_rows
+from fairgauge.designs.subsets import Peaks, SubsetProblem
 from fairgauge.errors import Impossible
 from fairgauge.goals.contrast import Contrast
 from fairgauge.goals.goal import Goal
@@ -34,31 +37,44 @@ _SAFELY = 0.999
 _NEARLY = 0.998
 _TRIES = 300
 _ROOMY = 1.6
+# The part of the answers that is about abstaining: how many answered matters little for gaps, more for means.
+_ASKED = {"gap": 0.03, "means": 0.1}
 _STRETCHES = (0.85, 0.93, 1.0, 1.08, 1.18)
 
 Renaming = Callable[[Matrix], list[Matrix]]
 
 
-def serves_many(goal: Goal) -> bool:
-    """Return whether signed subsets are known for the goal."""
-    return goal.relies_on_shares
-
-
-def many(goal: Goal, epsilon: Decimal) -> Channel:
-    """Make the best channel of signed subsets that has at most ``goal.symbols`` symbols."""
+def signed_subsets(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the best channel of signed subsets that has at most ``goal.symbols`` symbols, for groups of known shares."""
+    if goal.abstain:
+        return _abstaining(goal, epsilon)
     # What is expected of the values changes nothing for clients whose split is known.
-    return _many(replace(goal, design="uncentred", expect=None, spread=USUAL_SPREAD), epsilon)
+    return _signed_subsets(replace(goal, design="uncentred", expect=None, spread=USUAL_SPREAD), epsilon)
+
+
+def _abstaining(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make signed subsets for people who may abstain."""
+    plain = signed_subsets(replace(goal, abstain=False, symbols=goal.symbols - 2), epsilon)
+    rows: Matrix = np.array(plain.table, dtype=np.float64) / ROW_SUM
+    # The levels are even, so that values at random average to nothing.
+    rows = np.vstack([rows, rows.mean(axis=0)])
+    high, part = exponential(epsilon), _ASKED[goal.target]
+    asked = np.tile([1.0, high], (len(rows), 1))
+    asked[-1] = asked[-1, ::-1]
+    inputs = Inputs.of(plain)
+    law = np.hstack([(1 - part) * rows, part * asked / (1 + high)])
+    return exact_channel(law, replace(inputs, abstain=True), epsilon)
 
 
 @lru_cache(maxsize=32)
-def _many(goal: Goal, epsilon: Decimal) -> Channel:
+def _signed_subsets(goal: Goal, epsilon: Decimal) -> Channel:
     found = []
     if _alike(goal) or goal.groups <= _TAILORED:
-        found += _channels(goal, epsilon)
+        found += _subset_channels(goal, epsilon)
     if not _alike(goal) and (goal.target == "gap" or not found):
         # A table for groups that are all alike serves groups that differ as it serves those, and is soon found.
         same = _of_equals(goal)
-        channels = _channels(same, epsilon)
+        channels = _subset_channels(same, epsilon)
         found += [min(channels, key=lambda channel: _first_variance(same, channel))] if channels else []
         found += _blocks(goal, epsilon)
     if not found:
@@ -81,7 +97,7 @@ def _of_equals(goal: Goal) -> Goal:
     return replace(goal, shares=(1 / goal.groups,) * goal.groups, comparisons=())
 
 
-def _channels(goal: Goal, epsilon: Decimal) -> list[Channel]:
+def _subset_channels(goal: Goal, epsilon: Decimal) -> list[Channel]:
     """Return a channel for each way to make symbols of columns."""
     problem = _problem(goal, epsilon)
     columns, weights = _solved(goal, epsilon)

@@ -1,7 +1,12 @@
-"""A minimax design with as many levels as it takes: each solution starts the next, until rounding costs under 1 %."""
+"""Up to six groups: what is wanted of a table as a minimax problem, and the table that solves it.
+
+For clients whose split is known exactly, with as many levels as it takes: each solution starts the next, until rounding
+costs under 1 %.  About a population, with levels that are given.
+"""
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from typing import NamedTuple
@@ -9,17 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.hadamard import hadamard
+from fairgauge.designs.column_generation import Columns, Mixture, Prices
+from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.levels import even_levels, levels_about, levels_wanted, next_count
-from fairgauge.designs.minimax import Minimax, Objective, Problem, Solution
-from fairgauge.designs.pricing import Columns
-from fairgauge.designs.randomized_response import randomized_response
-from fairgauge.designs.refinement import refined_columns, refined_price
-from fairgauge.designs.rounding import exact_channel
+from fairgauge.designs.minimax import Minimax, Objective, Problem
+from fairgauge.designs.simple import hadamard, randomized_response
 from fairgauge.designs.symmetry import images
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
 
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
 # epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
@@ -34,6 +37,11 @@ _AS_READ = 3e-2
 # that are densest near it are as good.
 _MOST_READ = 13
 _FEW_ABOUT, _ABOUT, _ABOUT_EQUAL = 5, 6, 9
+# About a population: how many levels up to an epsilon.  Programs of many groups that differ are large, and have fewer.
+_LEVELS, _MORE_LEVELS = {1: 5, 2: 7}, 9
+_LARGE, _LEVELS_OF_LARGE = 4, 5
+# Where nothing is expected: levels to reckon with, if gaps are few enough for so many rows.
+_FAR, _SEVERAL = (-0.8, 0.0, 0.8), 6
 
 
 class Measures(NamedTuple):
@@ -53,22 +61,20 @@ def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None)
     """
     if goal.groups == 2 and goal.expect is not None and not goal.relies_on_shares and not goal.aim.any_values:
         levels = levels_about(goal.aim.mean, goal.aim.widest, _levels_about(goal, epsilon))
-        return solved_once(goal, *problem_at(goal, epsilon, levels, measures), epsilon)
+        return _solved_once(goal, *problem_at(goal, epsilon, levels, measures), epsilon)
     most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
     count = 3
-    coarse: tuple[Inputs, Solution] | None = None
+    coarse: tuple[Inputs, Mixture] | None = None
     while True:
         problem, unit = problem_of(goal, epsilon, count, measures)
-        # From randomized response alone the first linear programs are so degenerate that no new column helps.
-        simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
-        feasible = Columns.joined(*(channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
+        feasible = _feasible(goal, epsilon, problem.inputs, unit)
         size = np.abs(feasible.scores).max(axis=0)
         more = _likely_columns(problem, size) if coarse is None else refined_columns(*coarse, problem)
-        hint = None if coarse is None else refined_price(*coarse, problem)
+        hint = None if coarse is None else refined_prices(*coarse, problem)
         minimax = Minimax(problem)
         solution = minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint)
         channel = _assembled(minimax, solution, epsilon)
-        affordable = (most * count // minimax.program.rows - 1) // 2 * 2 + 1
+        affordable = (most * count // minimax.rows - 1) // 2 * 2 + 1
         if not goal.relies_on_shares and epsilon <= 4:
             affordable = min(affordable, _MOST_READ)
         needed = min(levels_wanted(goal, channel), affordable)
@@ -84,14 +90,50 @@ def _levels_about(goal: Goal, epsilon: Decimal) -> int:
     return _ABOUT_EQUAL if goal.shares[0] == goal.shares[1] else _ABOUT
 
 
-def solved_once(goal: Goal, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
+def _solved_once(goal: Goal, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
     """Solve a problem whose levels are given."""
-    simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
-    feasible = Columns.joined(*(channel_columns(goal, channel, problem.inputs, unit) for channel in simple))
+    feasible = _feasible(goal, epsilon, problem.inputs, unit)
     size = np.abs(feasible.scores).max(axis=0)
     minimax = Minimax(problem)
     solution = minimax.solve(Columns.joined(feasible, _likely_columns(problem, size)), starts_of(problem, size))
     return _assembled(minimax, solution, epsilon)
+
+
+def is_large(goal: Goal) -> bool:
+    """Return whether the program is large: many groups that differ."""
+    return goal.groups > _LARGE and len(set(goal.shares)) > 1
+
+
+def least_totals(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
+    """Solve for the totals about a population: the largest ratio to its unit is least; scores share one constant."""
+    aim = goal.aim
+    if aim.any_values:
+        levels = even_levels(2)
+    else:
+        count = next((count for most, count in _LEVELS.items() if epsilon <= most), _MORE_LEVELS)
+        count = min(count, _LEVELS_OF_LARGE) if is_large(goal) else count
+        levels = even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
+    inputs = Inputs(goal.groups, levels)
+    basis = basis_of(goal, inputs)
+    unit = float(np.sqrt(measures.units.max()))
+    shift = np.array([at_constant_value(inputs, functional) for functional in basis.T]).T
+    wanted = goal.wanted(inputs)
+    reckonings = [aim]
+    if goal.expect is None and len(wanted) <= _SEVERAL:
+        # What it will be judged by: the worst level.
+        reckonings = [replace(goal.reckonings[0], mean=mean) for mean in _FAR]
+    objectives = []
+    for each, measure, cap in zip(wanted, *measures, strict=True):
+        combination = _combination(basis, each.functional)
+        scale = float(f"{unit * np.sqrt(each.weight / measure):.12g}")
+        most = float(f"{cap * each.weight / measure:.12g}")
+        part = _SPREAD / len(wanted)
+        objectives += [
+            Objective(combination * scale, None, peak=True, weight=part, cap=most, reckoning=reckoning)
+            for reckoning in reckonings
+        ]
+    problem = Problem(inputs, goal.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit)
+    return _solved_once(goal, problem, unit, epsilon)
 
 
 def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
@@ -126,7 +168,7 @@ def _measured(objectives: tuple[Objective, ...], goal: Goal, measures: Measures,
     return (*found, *objectives[len(found) :])
 
 
-def _assembled(minimax: Minimax, solution: Solution, epsilon: Decimal) -> Channel:
+def _assembled(minimax: Minimax, solution: Mixture, epsilon: Decimal) -> Channel:
     """Return the channel of weighted columns and all that the problem's symmetries make of them."""
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
     parts: dict[bytes, Vector] = {}
@@ -153,16 +195,24 @@ def basis_of(goal: Goal, inputs: Inputs) -> Matrix:
 
 
 def _objectives(goal: Goal, inputs: Inputs, basis: Matrix) -> tuple[Objective, ...]:
-    def combination(functional: Vector) -> Vector:
-        found = np.linalg.lstsq(basis, functional, rcond=1e-10)[0].astype(np.float64)
-        return np.where(np.abs(found) < 1e-9, 0.0, found)
-
-    wanted = goal.wanted(inputs)
-    needed = goal.needed(inputs)
+    wanted = [(_combination(basis, functional), centre) for functional, centre, _ in goal.wanted(inputs)]
+    needed = [_combination(basis, functional) for functional in goal.needed(inputs)]
     return (
-        *(Objective(combination(f), centre, peak=True, weight=_SPREAD / len(wanted)) for f, centre, _ in wanted),
-        *(Objective(combination(f), None, peak=False, weight=_NEEDED / len(needed)) for f in needed),
+        *(Objective(of, centre, peak=True, weight=_SPREAD / len(wanted)) for of, centre in wanted),
+        *(Objective(of, None, peak=False, weight=_NEEDED / len(needed)) for of in needed),
     )
+
+
+def _combination(basis: Matrix, functional: Vector) -> Vector:
+    """Return a functional as a combination of the basis."""
+    found = np.linalg.lstsq(basis, functional, rcond=1e-10)[0].astype(np.float64)
+    return np.where(np.abs(found) < 1e-9, 0.0, found)
+
+
+def _feasible(goal: Goal, epsilon: Decimal, inputs: Inputs, unit: float) -> Columns:
+    """Return columns that make a channel: from randomized response alone programs are so degenerate that none helps."""
+    simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
+    return Columns.joined(*(channel_columns(goal, channel, inputs, unit) for channel in simple))
 
 
 def channel_columns(goal: Goal, channel: Channel, inputs: Inputs, unit: float) -> Columns:
@@ -218,3 +268,39 @@ def starts_of(problem: Problem, size: Vector) -> Callable[[Matrix], Matrix]:
         return np.vstack([used, near, -near, size * sparse * rng.lognormal(-1, 1, (400, 1)), size * signs])
 
     return starts
+
+
+def refined_columns(before: Inputs, solution: Mixture, problem: Problem) -> Columns:
+    """Return columns for fewer levels as columns for more: between levels a client rounds as before.
+
+    As they are, they make the coarse channel again; pushed to their extremes, they show where to go from there.
+    """
+    patterns, scores = solution.columns
+    fine = patterns @ _between(before, problem.inputs).T
+    high = np.exp(problem.epsilon)
+    likely = (fine - 1) / (high - 1)
+    extremes = [np.where(likely > part, high, 1.0) for part in (0.2, 0.6)]
+    return Columns(np.vstack([fine, *extremes]), np.vstack([scores] * 3))
+
+
+def refined_prices(before: Inputs, solution: Mixture, problem: Problem) -> Prices:
+    """Return prices for fewer levels spread over more, keeping the total of each block."""
+    spread = _between(before, problem.inputs)
+    spread = spread / spread.sum(axis=0)
+    _, base, slope, weight, caps = solution.prices
+    fine_base, fine_slope, fine_weight = spread @ base, spread @ slope, weight[: problem.peaks] @ spread.T
+    targets = (problem.basis @ problem.combinations[: problem.peaks].T).T
+    value = fine_base.sum() + (fine_slope * problem.basis).sum() - (fine_weight * targets**2).sum() + caps
+    return Prices(float(value), fine_base, fine_slope, np.vstack([fine_weight, problem.average_weights()]), caps)
+
+
+def _between(before: Inputs, after: Inputs) -> Matrix:
+    """Return each new input as a mixture of the old ones next to it."""
+    mixtures = np.zeros((after.count, before.count))
+    for old, new in zip(before.blocks, after.blocks, strict=True):
+        size = old.stop - old.start
+        corners = np.eye(size)
+        for i, corner in enumerate(corners):
+            levels = after.levels[: new.stop - new.start]
+            mixtures[new, old.start + i] = np.interp(levels, before.levels[:size], corner)
+    return mixtures

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import Channel
-from fairgauge.designs.together import TogetherProblem, sign_pairs
+from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import Reckoning
 
@@ -26,7 +26,7 @@ def totals(channel: Channel, aim: Reckoning) -> list[float]:
 @pytest.mark.parametrize("shares", [EVEN, (0.1, 0.9)])
 def test_it_keeps_epsilon_and_is_unbiased_for_both(epsilon: str, shares: tuple[float, float]):
     aims = (HIGH, Reckoning(0.0, None))
-    channel = TogetherProblem(shares, Decimal(epsilon), aims).channel()
+    channel = TwoMetrics(shares, Decimal(epsilon), aims).channel()
     assert channel.within(Decimal(epsilon))
     assert channel.axes == ((-(2**30), 2**30),) * 2
     for axis in (0, 1):
@@ -44,12 +44,12 @@ def test_it_keeps_epsilon_and_is_unbiased_for_both(epsilon: str, shares: tuple[f
 # The four pairs of signs at 2; where both means are known, 4.76 and 2.72 against 6.58 and 4.12.
 @pytest.mark.parametrize(("epsilon", "known"), [("2", 10.58), ("3", 4.763), ("4", 2.720)])
 def test_about_a_population_it_is_what_is_known_to_be_possible(epsilon: str, known: float):
-    both = totals(TogetherProblem(EVEN, Decimal(epsilon), (HIGH, HIGH), (HIGH, HIGH)).channel(), HIGH)
+    both = totals(TwoMetrics(EVEN, Decimal(epsilon), (HIGH, HIGH), (HIGH, HIGH)).channel(), HIGH)
     assert max(both) <= 1.003 * known
 
 
 def test_a_spread_that_is_known_is_made_use_of():
-    channel = TogetherProblem(EVEN, Decimal(3), (NARROW, NARROW), (NARROW, NARROW)).channel()
+    channel = TwoMetrics(EVEN, Decimal(3), (NARROW, NARROW), (NARROW, NARROW)).channel()
     assert [len(levels) for levels in channel.axes] == [3, 3]
     assert channel.within(Decimal(3))
     # A coin that picks one of two tables gives 4.47.
@@ -64,7 +64,7 @@ def test_a_spread_that_is_known_is_made_use_of():
 
 
 def test_weights_move_precision_from_one_to_the_other():
-    problem = TogetherProblem(EVEN, Decimal(2), (HIGH, HIGH), (HIGH, HIGH), weights=(0.9, 0.1))
+    problem = TwoMetrics(EVEN, Decimal(2), (HIGH, HIGH), (HIGH, HIGH), weights=(0.9, 0.1))
     first, second = totals(problem.channel(), HIGH)
     assert first < 10.4
     assert second > 10.8

@@ -1,7 +1,7 @@
 r"""Channels that answer two questions at once: the least total error for the gaps of two metrics.
 
 A symbol has a score for each metric.  With columns (z, y) for z in {1, E} at every input (group, value, value) and one
-score y for each metric, the best weights and constants solve a linear program, as in ``total``:
+score y for each metric, the best weights and constants solve a linear program, as in ``two_groups``:
 
 .. math::
 
@@ -23,15 +23,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, Stop, generate
+from fairgauge.designs.exact_table import exact_channel, exponential, polished
 from fairgauge.designs.levels import even_levels, levels_about
-from fairgauge.designs.master import INFINITY, Master, Optimum, Rows, Variables
-from fairgauge.designs.rounding import exact_channel
-from fairgauge.designs.same_bits import exponential, least_change, weighted_sums
+from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.goals.inputs import Inputs, Matrix, Vector
 from fairgauge.goals.reckoning import Reckoning
 
@@ -39,41 +38,13 @@ _ENDS: Vector = even_levels(2)
 _CELLS = 4
 # Both values about the means that are expected: with more levels the program takes long and gains next to nothing.
 _LEVELS = 3
-_CLOSE = 1e-3
-_ROUNDS = 80
 _PER_ROUND = 60
 _GRID = 41
 _TURNS = 4
-_SMOOTHING = 0.7
-_USED = 1e-9
-
-
-class Prices(NamedTuple):
-    """What a unit of each pattern entry costs: alone, and times each score and its square."""
-
-    value: float
-    ones: Vector
-    means: Matrix
-    seconds: Matrix
-
-    def towards(self, other: "Prices", part: float) -> "Prices":
-        """Return prices between these and others."""
-        ours, theirs = 1 - part, part
-        return Prices(
-            ours * self.value + theirs * other.value,
-            ours * self.ones + theirs * other.ones,
-            ours * self.means + theirs * other.means,
-            ours * self.seconds + theirs * other.seconds,
-        )
-
-    def of(self, scores: Matrix) -> Matrix:
-        """Return the price of every entry of a pattern, for each pair of scores in a row."""
-        found: Matrix = -self.ones - scores @ self.means + scores**2 @ self.seconds
-        return found
 
 
 @dataclass(frozen=True)
-class TogetherProblem:
+class TwoMetrics:
     """What to minimise for two groups with known shares, and two metrics.
 
     Args:
@@ -152,8 +123,7 @@ class TogetherProblem:
 
     def channel(self) -> Channel:
         """Return the best channel that there is, nearly."""
-        patterns, weights = _Program(self).solve()
-        law = (patterns * weights[:, None]).T
+        law = _Search(self).law()
         return exact_channel(law, Inputs(2, self.levels[0]), self.epsilon, further=[self.levels[1]])
 
 
@@ -173,22 +143,38 @@ def sign_pairs(epsilon: Decimal) -> Channel:
     return exact_channel((1 + more * own) / (_CELLS + more), Inputs(2, _ENDS), epsilon, further=[_ENDS])
 
 
-class _Program:
-    """The linear program and its columns."""
+class _Search(ColumnProblem):
+    """The linear program and its columns: patterns over all inputs, and a score for each metric."""
 
-    def __init__(self, problem: TogetherProblem) -> None:
+    stop = Stop(close=1e-3, rounds=80, per_round=_PER_ROUND)
+
+    def __init__(self, problem: TwoMetrics) -> None:
         self.problem = problem
         self.inputs = problem.values.shape[1]
-        self.patterns = np.where(np.eye(self.inputs) > 0, problem.high, 1.0)
-        wanted = problem.targets - problem.targets.mean(axis=1, keepdims=True)
-        # Randomized response over all inputs, which is unbiased with no constant.
-        self.scores = ((self.inputs + problem.high - 1) * wanted / (problem.high - 1)).T
         # Scores of a table for the ends only are as large as any that pay.
         self.reach = 1.5 * (2 * _CELLS + problem.high - 1) / (problem.high - 1) * float(np.abs(problem.signs).max())
-        self.master = self._master()
-        self.master.add(self._columns(self.patterns, self.scores))
+        # The points of both groups, as mixtures of inputs.
+        self.points: Matrix = np.asarray(np.kron(np.eye(2), problem.points), dtype=np.float64)
+        self.program = self._program()
 
-    def _master(self) -> Master:
+    def law(self) -> Matrix:
+        """Return the law of symbols of the best mixture, its equations kept to rounding error."""
+        problem, n = self.problem, self.inputs
+        columns, weights, variables, *_ = generate(self, self._first())
+        constants = np.zeros((3 * n, 2))
+        constants[n : 2 * n, 0] = constants[2 * n :, 1] = problem.signs
+        equations = np.column_stack([self._coefficients(columns)[:, : 3 * n].T, constants])
+        wanted = np.concatenate([np.ones(n), *problem.targets])
+        found = polished(equations, np.append(weights, variables[:2]), wanted, free=np.ones(2))
+        return (columns.patterns * found[:-2, None]).T
+
+    def _first(self) -> Columns:
+        """Return randomized response over all inputs, which is unbiased with no constant."""
+        targets, high = self.problem.targets, self.problem.high
+        wanted = targets - targets.mean(axis=1, keepdims=True)
+        return Columns(np.where(np.eye(self.inputs) > 0, high, 1.0), ((self.inputs + high - 1) * wanted / (high - 1)).T)
+
+    def _program(self) -> LinearProgram:
         problem, n = self.problem, self.inputs
         rows = 2 * len(problem.points)
         equations = np.concatenate([np.ones(n), *problem.targets])
@@ -211,55 +197,36 @@ class _Program:
                 columns[-1][start : start + len(term)] = term
                 cost.append(problem.weights[axis] * share if place == 0 else 0.0)
                 least.append(float(floor))
-        return Master(limits, Variables(np.array(columns), np.array(cost), np.array(least)))
+        return LinearProgram(limits, Variables(np.array(columns), np.array(cost), np.array(least)))
 
-    @cached_property
-    def _points(self) -> Matrix:
-        """The points of both groups, as mixtures of inputs."""
-        return np.asarray(np.kron(np.eye(2), self.problem.points), dtype=np.float64)
+    def add(self, columns: Columns) -> None:
+        """Add columns to the program."""
+        self.program.add(self._coefficients(columns))
 
-    def _columns(self, patterns: Matrix, scores: Matrix) -> Matrix:
+    def _coefficients(self, columns: Columns) -> Matrix:
+        patterns, scores = columns
         first, second = scores[:, [0]], scores[:, [1]]
-        squares = -patterns @ self._points.T
+        squares = -patterns @ self.points.T
         return np.hstack([patterns, patterns * first, patterns * second, squares * first**2, squares * second**2])
 
-    def _prices(self, optimum: Optimum) -> Prices:
+    def prices(self, optimum: Optimum) -> Prices:
+        """Return the duals at each input; those of scores and squares for each metric."""
         n = self.inputs
         ones, *means = np.split(optimum.duals[: 3 * n], 3)
-        seconds = np.maximum(optimum.duals[3 * n :].reshape(2, -1), 0) @ self._points
-        return Prices(optimum.value, ones, np.array(means), seconds)
+        squares = np.maximum(optimum.duals[3 * n :].reshape(2, -1), 0) @ self.points
+        return Prices(optimum.value, ones, np.array(means), squares)
 
-    def solve(self) -> tuple[Matrix, Vector]:
-        """Return patterns and how much of each to use, the equations kept to rounding error."""
-        best: Prices | None = None
-        bound = -np.inf
-        for _ in range(_ROUNDS):
-            optimum = self.master.solve()
-            current = self._prices(optimum)
-            fresh = []
-            for prices in [current] if best is None else [best.towards(current, 1 - _SMOOTHING), current]:
-                scores = self._cheapest(prices)
-                patterns = np.where(prices.of(scores) < 0, self.problem.high, 1.0)
-                proven = prices.value + min(0.0, float((patterns * prices.of(scores)).sum(axis=1).min()))
-                if proven > bound:
-                    best, bound = prices, proven
-                costs = (patterns * current.of(scores)).sum(axis=1)
-                order = np.argsort(costs, kind="stable")
-                order = order[costs[order] < -1e-9 * abs(current.value)][:_PER_ROUND]
-                fresh.append((patterns[order], scores[order]))
-            patterns, scores = np.vstack([f[0] for f in fresh]), np.vstack([f[1] for f in fresh])
-            if current.value - bound <= _CLOSE * current.value or not len(scores):
-                break
-            self.master.add(self._columns(patterns, scores))
-            self.patterns, self.scores = np.vstack([self.patterns, patterns]), np.vstack([self.scores, scores])
-        return self._polished(optimum)
+    def costs(self, prices: Prices, columns: Columns) -> Vector:
+        """Return the reduced cost of each column."""
+        costs: Vector = (columns.patterns * _gains(prices, columns.scores)).sum(axis=1)
+        return costs
 
-    def _cheapest(self, prices: Prices) -> Matrix:
-        """Return pairs of scores whose columns cost little: the best of a grid, each moved to its own best place."""
+    def search(self, prices: Prices, used: Columns) -> Columns:  # noqa: ARG002 - a grid has every score
+        """Return the best columns of a grid of pairs of scores, each moved to its own best place."""
         grid = np.linspace(-self.reach, self.reach, _GRID)
         scores = np.array(np.meshgrid(grid, grid, indexing="ij")).reshape(2, -1).T
         more = self.problem.high - 1
-        entries = prices.of(scores)
+        entries = _gains(prices, scores)
         costs = (entries + more * np.minimum(entries, 0)).sum(axis=1).reshape(_GRID, _GRID)
         padded = np.pad(costs, 1, constant_values=np.inf)
         around = np.min(
@@ -268,23 +235,15 @@ class _Program:
         lowest = np.flatnonzero((costs <= around).ravel())
         scores = scores[lowest[np.argsort(costs.ravel()[lowest], kind="stable")][: 2 * _PER_ROUND]]
         for _ in range(_TURNS):
-            patterns = np.where(prices.of(scores) < 0, self.problem.high, 1.0)
-            under = 2 * patterns @ prices.seconds.T
+            patterns = np.where(_gains(prices, scores) < 0, self.problem.high, 1.0)
+            under = 2 * patterns @ prices.squares.T
             moved = np.divide(patterns @ prices.means.T, under, out=scores.copy(), where=under > 1e-300)
             scores = np.clip(moved, -4 * self.reach, 4 * self.reach)
-        return np.unique(scores.round(9), axis=0)
+        scores = np.unique(scores.round(9), axis=0)
+        return Columns(np.where(_gains(prices, scores) < 0, self.problem.high, 1.0), scores)
 
-    def _polished(self, optimum: Optimum) -> tuple[Matrix, Vector]:
-        """Keep the columns in use, and take the solver's 1e-9 in the equations down to rounding error."""
-        problem, n = self.problem, self.inputs
-        keep = np.flatnonzero(optimum.weights > _USED)
-        patterns, scores, weights = self.patterns[keep], self.scores[keep], optimum.weights[keep]
-        constants = np.zeros((3 * n, 2))
-        constants[n : 2 * n, 0] = constants[2 * n :, 1] = problem.signs
-        columns = np.column_stack([self._columns(patterns, scores)[:, : 3 * n].T, constants])
-        wanted = np.concatenate([np.ones(n), *problem.targets])
-        found = np.append(weights, optimum.variables[:2])
-        for _ in range(3):
-            sizes = np.append(found[:-2] ** 2, [1.0, 1.0])
-            found = found + least_change(columns, sizes, wanted - weighted_sums(columns, found))
-        return patterns, found[:-2]
+
+def _gains(prices: Prices, scores: Matrix) -> Matrix:
+    """Return the price of every entry of a pattern, for each pair of scores in a row."""
+    found: Matrix = -prices.ones - scores @ prices.means + scores**2 @ prices.squares
+    return found

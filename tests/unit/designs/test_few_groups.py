@@ -5,8 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairgauge.designs.levelled import problem_of
-from fairgauge.designs.refinement import _between, refined_columns, refined_price
+from fairgauge.designs.few_groups import _between, problem_of, refined_columns, refined_prices
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Inputs
 from tests.unit.designs.test_minimax import solved
@@ -38,12 +37,12 @@ def test_refined_columns_make_the_coarse_channel_again():
 def test_refined_prices_keep_their_total():
     coarse, _, solution, _ = solved(GOAL, "1", 3)
     fine, _ = problem_of(GOAL, Decimal(1), 5)
-    price = refined_price(coarse.inputs, solution, fine)
+    price = refined_prices(coarse.inputs, solution, fine)
     for old, new in zip(coarse.inputs.blocks, fine.inputs.blocks, strict=True):
-        assert price.base[new].sum() == pytest.approx(solution.price.base[old].sum())
-        assert price.slope[new].sum() == pytest.approx(solution.price.slope[old].sum())
-        assert price.weight[:, new].sum() == pytest.approx(solution.price.weight[:, old].sum())
+        assert price.ones[new].sum() == pytest.approx(solution.prices.ones[old].sum())
+        assert price.means[new].sum() == pytest.approx(solution.prices.means[old].sum())
+        assert price.squares[:, new].sum() == pytest.approx(solution.prices.squares[:, old].sum())
     # Spreading takes prices from the ends towards the middle, where they are worth less: still a lower bound.
-    assert 0 < price.value < solution.price.value
-    same = refined_price(coarse.inputs, solution, coarse)
-    assert same.value == pytest.approx(solution.price.value, rel=0.02)
+    assert 0 < price.value < solution.prices.value
+    same = refined_prices(coarse.inputs, solution, coarse)
+    assert same.value == pytest.approx(solution.prices.value, rel=0.02)

@@ -1,0 +1,213 @@
+r"""Designs that take no search: randomized response, Laplace noise, and questions from a Hadamard matrix.
+
+*Randomized response* on (group, sign) is the paper's M_R with the allocation that makes it private.
+The paper keeps the group with budget e1 and the bit with budget e2, and claims max(e1, e2).  The exact loss is
+max(e2, e1 + ln(2 e^e2 / (1 + e^e2))), so e2 = e and e1 = ln((e^e + 1) / 2) is the best sound choice, and it is
+generalized randomized response on the 2d pairs: the true pair with probability e^e / (e^e + 2d - 1).
+
+*Laplace noise* on a lattice is the paper's M_L with k = 2, the only k for which it is private.
+The group passes through randomized response with budget e1.  Who keeps the group sends v plus noise of budget
+e2 for the whole range [-1, 1]; who does not sends noise about 0.  The loss is max(e2, e1 + e2/2).  Noise on a
+lattice of step 1/N is two-sided geometric with ratio exp(-e2 / 2N).  Beyond the ends its tail is memoryless, so
+all that an output there tells is "beyond": one symbol per end, and the table is finite without any clipping.
+
+*Hadamard questions* are yes-or-no questions for more groups than the exact optimum can handle.
+With known shares a client answers "is your value on the side that question k asks of your group?"; rows of the
+matrix make the groups' questions orthogonal, so that one group's values do not disturb another's sum.  With
+shares to estimate, or abstaining, the questions are about sets of (group, sign) pairs instead, from which everything
+can be told.  Both beat randomized response at small epsilon by a factor that grows with the number of groups.
+
+A symbol that asks several groups at once asks each for one side of its values.  Taking the sides from rows of a
+Hadamard matrix, and from the same rows turned round, makes the groups' scores independent of each other; there are such
+matrices of many orders, not only of powers of two.
+"""
+
+from decimal import Decimal
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from fairgauge.channel import Channel
+from fairgauge.designs.exact_table import exact_channel
+from fairgauge.designs.levels import even_levels, levels_needed
+from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import Inputs, Matrix
+
+# Of Laplace noise.
+_MOST_LEVELS = 33
+_MOST_SYMBOLS = 150
+
+Signs = NDArray[np.int_]
+
+
+def response_rows(inputs: int, epsilon: float) -> Matrix:
+    """Return the law of generalized randomized response on so many inputs."""
+    # Decimals, because processors round the last bit of exp differently: this design's table is the same on all.
+    more = float(Decimal(epsilon).exp() - 1)
+    rows: Matrix = (np.ones((inputs, inputs)) + more * np.eye(inputs)) / (inputs + more)
+    return rows
+
+
+def randomized_response(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the sound M_R for any number of groups; abstaining is one more pair."""
+    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
+    return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
+
+
+def laplace(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the sound M_L, with the budget split between group and value so that the variance is least."""
+    most = min(_MOST_LEVELS, max(3, (_MOST_SYMBOLS // goal.groups - 1) // 2 * 2 + 1))
+    count, needed = 0, 3
+    while needed > count:
+        count = needed
+        channel = _best_split(goal, epsilon, count)
+        needed = min(levels_needed(goal, goal.privacy_variance(channel), count), most)
+    return channel
+
+
+def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
+    inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
+    total = float(epsilon)
+
+    def channel(part: float) -> Channel:
+        return exact_channel(_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
+
+    best = minimize_scalar(
+        lambda part: goal.privacy_variance(channel(part)),
+        bounds=(0.3, 1.0),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return min((channel(best.x), channel(1.0)), key=goal.privacy_variance)
+
+
+def _rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
+    """Return the law for a budget of the group and a budget of the value."""
+    m, d = len(inputs.levels), inputs.groups
+    noise = _noise(m, value_epsilon)
+    about_zero = noise[m // 2]
+    keep = response_rows(d + inputs.abstain, group_epsilon)
+    rows = np.zeros((inputs.count, d * m + inputs.abstain))
+    for g, block in enumerate(inputs.blocks):
+        for h in range(d):
+            rows[block, h * m : (h + 1) * m] = keep[g, h] * (noise if g == h else about_zero)
+        if inputs.abstain:
+            rows[block, -1] = keep[g, -1]
+    return rows
+
+
+def _noise(m: int, epsilon: float) -> Matrix:
+    """Return the law of the noisy level, for each of m levels."""
+    half = m // 2
+    ratio = np.exp(-epsilon / (2 * half))
+    distance = np.abs(np.subtract.outer(np.arange(m), np.arange(m)))
+    law: Matrix = ratio**distance / (1 + ratio)
+    law[:, 1:-1] *= 1 - ratio
+    return law
+
+
+def hadamard(goal: Goal, epsilon: Decimal) -> Channel:
+    """Make the channel of Hadamard questions."""
+    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
+    if goal.shares_known and not goal.abstain:
+        questions = _questions(goal.groups)[:, : goal.groups]
+        agrees = np.repeat(questions, 2, axis=1) * np.tile([-1, 1], goal.groups)
+    else:
+        # The first row and the first column are all ones and tell nothing apart.
+        agrees = _questions(inputs.count + 1)[1:, 1 : inputs.count + 1]
+    likely = np.vstack([agrees, -agrees]) > 0
+    weights = np.where(likely, np.exp(float(epsilon)), 1.0).T
+    return exact_channel(weights / weights.sum(axis=1, keepdims=True), inputs, epsilon)
+
+
+def _questions(least: int) -> Signs:
+    """Return Sylvester's matrix of at least so many rows; the first row and the first column are all ones."""
+    found = np.array([[1]])
+    while len(found) < least:
+        found = np.kron(np.array([[1, 1], [1, -1]]), found)
+    return found
+
+
+@lru_cache(maxsize=64)
+def sign_rows(columns: int) -> Signs:
+    """Return rows of signs with so many columns, each row with its opposite, whose columns are orthogonal.
+
+    >>> sign_rows(3).shape, (sign_rows(3).T @ sign_rows(3)).tolist()
+    ((8, 3), [[8, 0, 0], [0, 8, 0], [0, 0, 8]])
+    """
+    if columns == 0:
+        return np.ones((1, 0), dtype=np.int_)
+    order = next(order for order in range(columns, 2 * columns + 1) if hadamard_of(order) is not None)
+    matrix = hadamard_of(order)
+    if matrix is None:  # pragma: no cover - there is a power of two in the range
+        raise AssertionError
+    rows = matrix[:, :columns]
+    return np.vstack([rows, -rows])
+
+
+@lru_cache(maxsize=64)
+def fewer_sign_rows(columns: int) -> Signs:
+    """Return about half as many rows, whose columns are orthogonal and sum to nothing.
+
+    Scores of single groups stay independent.  Three columns may depend on each other, so that the values of a third
+    group can make the scores of two others move together, which a difference of the two may notice.
+
+    >>> fewer_sign_rows(3).shape, fewer_sign_rows(3).sum(axis=0).tolist()
+    ((4, 3), [0, 0, 0])
+    """
+    if columns == 0:
+        return np.ones((1, 0), dtype=np.int_)
+    order = next(order for order in range(columns + 1, 2 * columns + 3) if hadamard_of(order) is not None)
+    matrix = hadamard_of(order)
+    if matrix is None:  # pragma: no cover - there is a power of two in the range
+        raise AssertionError
+    # Turned so that the first column is all ones; every other one is orthogonal to it.
+    turned: Signs = (matrix * matrix[:, :1])[:, 1 : columns + 1]
+    return turned
+
+
+@lru_cache(maxsize=128)
+def hadamard_of(order: int) -> Signs | None:
+    """Return a Hadamard matrix of an order, or None if neither Paley nor Sylvester has one."""
+    if order in (1, 2):
+        return np.array([[1]]) if order == 1 else np.array([[1, 1], [1, -1]])
+    if order % 4:
+        return None
+    if _prime(order - 1):
+        return _first_paley(order - 1)
+    if _prime(order // 2 - 1) and (order // 2 - 1) % 4 == 1:
+        return _second_paley(order // 2 - 1)
+    half = hadamard_of(order // 2)
+    return None if half is None else np.kron(np.array([[1, 1], [1, -1]]), half)
+
+
+def _prime(number: int) -> bool:
+    return number > 2 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+
+
+def _characters(prime: int) -> Signs:
+    """Return whether i - j is a square modulo a prime: 1 if it is, -1 if not, 0 on the diagonal."""
+    squares = {i * i % prime for i in range(1, prime)}
+    of = np.array([0, *(1 if i in squares else -1 for i in range(1, prime))])
+    places = np.arange(prime)
+    found: Signs = of[(places[:, None] - places) % prime]
+    return found
+
+
+def _first_paley(prime: int) -> Signs:
+    skew = np.zeros((prime + 1, prime + 1), dtype=np.int_)
+    skew[0, 1:], skew[1:, 0] = 1, -1
+    skew[1:, 1:] = _characters(prime)
+    return skew + np.eye(prime + 1, dtype=np.int_)
+
+
+def _second_paley(prime: int) -> Signs:
+    even = np.zeros((prime + 1, prime + 1), dtype=np.int_)
+    even[0, 1:], even[1:, 0] = 1, 1
+    even[1:, 1:] = _characters(prime)
+    found: Signs = np.kron(even, np.array([[1, 1], [1, -1]])) + np.kron(
+        np.eye(prime + 1, dtype=np.int_), np.array([[1, -1], [-1, -1]])
+    )
+    return found
