@@ -9,7 +9,6 @@ all that an output there tells is "beyond": one symbol per end, and the table is
 from decimal import Decimal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from fairgauge.channel import Channel
 from fairgauge.designs.levels import even_levels, levels_needed
@@ -34,6 +33,9 @@ def laplace(goal: Goal, epsilon: Decimal) -> Channel:
 
 
 def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
+    # Loaded by who asks for this design: a third of a second that all others need not wait.
+    from scipy.optimize import minimize_scalar
+
     inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
     total = float(epsilon)
 
