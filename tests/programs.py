@@ -91,10 +91,11 @@ class Programs:
         os.close(told)
         return Program(mine)
 
-    def fairgauge(self, *typed: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    def fairgauge(self, *words: object, folder: Path) -> subprocess.CompletedProcess[str]:
         """Run a command of ours to its end."""
+        typed = [*map(str, words)]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-            program = self.start(COMMAND, *map(str, typed), folder=folder, out=out.fileno(), err=err.fileno())
+            program = self.start(COMMAND, *typed, folder=folder, out=out.fileno(), err=err.fileno())
             status = program.wait()
             for said in (out, err):
                 said.seek(0)
