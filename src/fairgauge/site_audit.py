@@ -124,8 +124,5 @@ def _p_value(site: Site, met: Counter[int]) -> float:
     for z, count in met.items():
         counts[max(-far - 1, min(far + 1, z))] += count
     total = counts.total()
-    tails = [
-        min(bdtr(counts[z], total, chance), bdtrc(counts[z] - 1, total, chance))
-        for z, chance in chances.items()
-    ]
+    tails = [min(bdtr(counts[z], total, chance), bdtrc(counts[z] - 1, total, chance)) for z, chance in chances.items()]
     return float(min(1.0, 2 * len(tails) * min(tails)))
