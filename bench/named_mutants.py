@@ -1123,8 +1123,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "audit: each bound spends all of alpha",
-        "low = np.where(likely > 0, beta.ppf(alpha / 2, likely, samples - likely + 1), 0.0)",
-        "low = np.where(likely > 0, beta.ppf(alpha, likely, samples - likely + 1), 0.0)",
+        "low = np.where(likely > 0, betaincinv(likely, samples - likely + 1, alpha / 2), 0.0)",
+        "low = np.where(likely > 0, betaincinv(likely, samples - likely + 1, alpha), 0.0)",
         "test_bound_is_that_of_clopper_and_pearson",
     ),
     _mutant(

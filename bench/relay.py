@@ -41,8 +41,9 @@ from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, writ
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
 from tests.collecting.kills import publish
-from tests.collecting.servers import ROOT, ServerProcess, free_port
+from tests.collecting.servers import ServerProcess, free_port
 from tests.collecting.wire import Wire, answer_bytes
+from tests.programs import ROOT
 from tests.samples import sample_study
 
 PERSON = {"group": "female", "values": {"recall": "0.83"}}

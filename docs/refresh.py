@@ -37,7 +37,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNS = ("fairgauge ", "cat ", "cp ", "head ")
-WIDTH = 100
+TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 
 _FENCE = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -108,14 +108,7 @@ def shell(command: str, folder: Path) -> tuple[int, str]:
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
-        env={
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "COLUMNS": str(WIDTH),
-            "NO_COLOR": "1",
-            "TERM": "dumb",
-            "LC_ALL": "C.UTF-8",
-        },
+        env={**os.environ, **TERMINAL, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,

@@ -64,7 +64,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_sessionfinish() -> None:
-    """Stop the databases of the collector's tests: workers of pytest-xdist end without running exit handlers."""
-    servers = sys.modules.get("tests.collecting.servers")
-    if servers is not None:
+    """Stop what tests of this process share: workers of pytest-xdist end without running exit handlers."""
+    if servers := sys.modules.get("tests.collecting.servers"):
         servers.stop_postgres()
+    if programs := sys.modules.get("tests.programs"):
+        programs.stop_programs()

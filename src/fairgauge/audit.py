@@ -29,7 +29,7 @@ from fairgauge.study import Study, Table
 try:
     import numpy as np
     from numpy.typing import NDArray
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 except ImportError:
     raise MissingExtra("auditing needs numpy and scipy", "lab") from None
 
@@ -130,8 +130,8 @@ def _best_event(first: Codes, second: Codes, samples: int, alpha: float) -> tupl
 
 def _log_ratio(likely: Codes, unlikely: Codes, samples: int, alpha: float) -> NDArray[np.float64]:
     """Return a lower bound on the log ratio of two probabilities: Clopper-Pearson with half of alpha for each."""
-    low = np.where(likely > 0, beta.ppf(alpha / 2, likely, samples - likely + 1), 0.0)
-    high = np.where(unlikely < samples, beta.ppf(1 - alpha / 2, unlikely + 1, samples - unlikely), 1.0)
+    low = np.where(likely > 0, betaincinv(likely, samples - likely + 1, alpha / 2), 0.0)
+    high = np.where(unlikely < samples, betaincinv(unlikely + 1, samples - unlikely, 1 - alpha / 2), 1.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(low) - np.log(high), dtype=np.float64)
 

@@ -24,7 +24,7 @@ from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.study import Metric, Site, Study
 
 try:
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 except ImportError:
     raise MissingExtra("auditing needs scipy", "lab") from None
 
@@ -126,8 +126,5 @@ def _p_value(site: Site, met: Counter[int]) -> float:
     for z, count in met.items():
         counts[max(-far - 1, min(far + 1, z))] += count
     total = counts.total()
-    tails = [
-        min(binom.cdf(counts[z], total, chance), binom.sf(counts[z] - 1, total, chance))
-        for z, chance in chances.items()
-    ]
+    tails = [min(bdtr(counts[z], total, chance), bdtrc(counts[z] - 1, total, chance)) for z, chance in chances.items()]
     return float(min(1.0, 2 * len(tails) * min(tails)))

@@ -8,8 +8,6 @@ import os
 import random
 import re
 import secrets
-import subprocess
-import sys
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +23,7 @@ from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers
+from tests.programs import programs
 
 PICTURES = os.environ.get("FAIRGAUGE_PICTURES")
 SHOWN = ("index-", "study-", "operator-", "report-")
@@ -262,8 +261,9 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
     (tmp_path / "tally.json").write_bytes(published.ask("GET", f"{address(CLOSED)}/tally").content)
 
     def fairgauge(*arguments: str) -> str:
-        command = [sys.executable, "-c", "from fairgauge.cli import main; main()", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        done = programs().fairgauge(*arguments, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     asked = ("study.json", "tally.json", "--interval", "anytime")
     printed = json.loads(fairgauge("estimate", *asked, "--json"))

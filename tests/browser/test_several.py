@@ -5,8 +5,6 @@ import json
 import os
 import random
 import secrets
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.taking import open_form, randomise, send
 from tests.browser.test_pages import PHONE, WIDE, check_fits
 from tests.browser.visitor import barriers
+from tests.programs import programs
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sex-by-age"
 LOOKS = {"wide": WIDE, "phone": PHONE}
@@ -121,13 +120,7 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
     (tmp_path / "bundle.zip").write_bytes(bundle)
     assert zipfile.ZipFile(io.BytesIO(bundle)).testzip() is None
     key = collector.ask("GET", "/key").json()["key"]
-    ran = subprocess.run(
-        [sys.executable, "-c", "from fairgauge.cli import main; main()", "verify", "bundle.zip", "--key", key],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = programs().fairgauge("verify", "bundle.zip", "--key", key, folder=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     for sentence in (
         f"answers.ndjson was counted again: {clients + len(sent):,} answers, which are the sealed ones.",

@@ -17,8 +17,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tests.collecting.servers import PATIENCE, ROOT
+from tests.collecting.servers import PATIENCE
 from tests.collecting.wire import Wire, answer_bytes
+from tests.programs import ROOT
 
 MOST_CONNECTIONS, MOST_SECONDS = 1000, 120.0
 LINES = 10_000

@@ -7,8 +7,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -19,8 +17,8 @@ from typing import Any
 
 from fairgauge.collector.tokens import new_token
 from tests.collecting.wire import Wire
+from tests.programs import Program, programs
 
-ROOT = Path(__file__).parents[2]
 SERVE = """
 import sys
 from pathlib import Path
@@ -54,17 +52,12 @@ class ServerProcess:
         self._config.write_text(
             f'store = "{store}"\nport = {self.port}\nsecrets = "{folder / "secrets"}"\n{settings}\n', encoding="utf-8"
         )
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Program | None = None
 
     def start(self) -> "ServerProcess":
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", self._code, str(self._config)],
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            )
+        with self.log.open("ab") as log, Path(os.devnull).open("wb") as nowhere:
+            out, err = nowhere.fileno(), log.fileno()
+            self.process = programs().start(self._code, str(self._config), folder=self.folder, out=out, err=err)
         return self
 
     def wait_until_ready(self, seconds: float = PATIENCE) -> "ServerProcess":

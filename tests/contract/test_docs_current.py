@@ -1,21 +1,46 @@
 """Every session shown in the documentation prints today what the page says it prints."""
 
 import platform
+import re
+import shlex
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from docs import refresh
+from docs.refresh import shell
+from tests.programs import COMMAND, Programs
+
+# Commands compute as on the oldest processor that OpenBLAS and NumPy know, which rounds differently from that of
+# whoever wrote the page: what is shown must not depend on it.
+OLDEST = {"NPY_DISABLE_CPU_FEATURES": " ".join(np.show_config(mode="dicts")["SIMD Extensions"]["found"])}
+if platform.machine() == "x86_64":
+    OLDEST["OPENBLAS_CORETYPE"] = "Prescott"
+
+
+@pytest.fixture(scope="module")
+def oldest() -> Programs:
+    return Programs(OLDEST | refresh.TERMINAL)
 
 
 @pytest.mark.parametrize("page", refresh.PAGES, ids=lambda page: page.name)
-def test_the_page_shows_what_the_commands_print(page: Path, monkeypatch: pytest.MonkeyPatch):
-    # Commands compute as on the oldest processor that OpenBLAS and NumPy know, which rounds differently from that of
-    # whoever wrote the page: what is shown must not depend on it.
-    if platform.machine() == "x86_64":
-        monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
-    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(np.show_config(mode="dicts")["SIMD Extensions"]["found"]))
+def test_the_page_shows_what_the_commands_print(page: Path, oldest: Programs, monkeypatch: pytest.MonkeyPatch):
+    for name, value in OLDEST.items():
+        monkeypatch.setenv(name, value)
+
+    def forked(command: str, folder: Path) -> tuple[int, str]:
+        if not command.startswith("fairgauge ") or re.search(r"[<>|;&$`*]", command):
+            return shell(command, folder)
+        _, *typed = shlex.split(command.replace("\\\n", " "))
+        with tempfile.TemporaryFile() as printed:
+            file = printed.fileno()
+            status = oldest.start(COMMAND, *typed, folder=folder, out=file, err=file).wait()
+            printed.seek(0)
+            return status, printed.read().decode()
+
+    monkeypatch.setattr(refresh, "shell", forked)
     assert refresh.difference(page) == ""
 
 

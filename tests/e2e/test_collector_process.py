@@ -11,7 +11,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from fairgauge.study import Study
 from tests.collecting.kills import publish
 from tests.collecting.servers import PATIENCE, ServerProcess, new_database
 from tests.collecting.wire import Wire, answer_bytes
+from tests.programs import programs
 from tests.samples import sample_study
 
 STUDY = sample_study()
@@ -33,9 +33,7 @@ HASTY = "[limits]\nread_seconds = 1.0\nidle_seconds = 1.0\nconnections = 200\npi
 
 def start(folder: Path, store: str) -> subprocess.CompletedProcess[str]:
     """Start a collector that is expected to refuse."""
-    code = "from fairgauge.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", "--store", store, "--port", "0", "--secrets", str(folder / "s")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder)
+    return programs().fairgauge("serve", "--store", store, "--port", "0", "--secrets", folder / "s", folder=folder)
 
 
 async def send(port: int, study: Study, count: int) -> list[int]:

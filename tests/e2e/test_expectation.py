@@ -1,14 +1,13 @@
 """What is expected, from the plan to the estimate, by the real command."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairgauge.study import Study
+from tests.programs import programs
 
 GROUPS = (
     "--group",
@@ -25,10 +24,7 @@ GROUPS = (
 
 
 def run(folder: Path, *arguments: str) -> str:
-    code = "from fairgauge.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = programs().fairgauge(*arguments, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -6,19 +6,17 @@ Covers: fairgauge.cli.for_sites, fairgauge.client.site_command, fairgauge.report
 import csv
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from fairgauge.client.command import main
+from tests.programs import programs
 
 
 def fairgauge(*words: object, status: int = 0) -> str:
     """Run a command in a process of its own."""
-    command = [sys.executable, "-c", "from fairgauge.cli import main; main()", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = programs().fairgauge(*words, folder=Path.cwd())
     assert done.returncode == status, done.stderr
     return done.stdout if status == 0 else done.stderr
 

@@ -6,14 +6,13 @@ confidence six misses in twenty would happen once in 2.6e7 runs.  An interval th
 """
 
 import re
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import fairgauge as fg
+from tests.programs import programs
 from tests.surveys import people
 
 # Women per man among those who answer for each woman per man of the population; women's share; epsilon; the two means.
@@ -62,9 +61,9 @@ def test_the_sentence_that_people_read(answering: str, holds: bool, tmp_path: Pa
     """Everybody at 0.9, no gap, women answer 1.1 times as often: through the commands, with the shares as stated."""
 
     def run(*arguments: str) -> str:
-        code = "from fairgauge.cli import main; main()"
-        typed = [sys.executable, "-c", code, *arguments]
-        return subprocess.run(typed, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        done = programs().fairgauge(*arguments, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     groups = ("--group", "female=0.5", "--group", "male=0.5", "--attribute", "sex", "--answering", answering)
     (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,110000\nmale,0.9,100000\n")

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
-from scipy.optimize import brentq
-
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
@@ -204,8 +202,8 @@ def _epsilon_for(question: _Asked, clients: int, error: float) -> Decimal | None
         low, high = max(low / 4, least), low
     if excess(math.log(low)) <= 0:
         return _LEAST
-    found = brentq(excess, math.log(low), math.log(high), xtol=1e-3, rtol=1e-6)
-    epsilon, enough = _short(math.exp(float(found))), _short(high)
+    lacking = crossing(excess, math.log(high), math.log(low), close=1e-3)[1]
+    epsilon, enough = _short(math.exp(lacking)), _short(high)
     while epsilon < enough and question.error(epsilon, clients) > error:
         epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)
     return min(epsilon, enough)

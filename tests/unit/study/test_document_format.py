@@ -102,7 +102,7 @@ class TestTables:
             lambda first, second: [first, replace(second, epsilon="1.2")],
             lambda first, second: [first, replace(second, design="other")],
             lambda first, second: [first, replace(second, attribute=replace(SEX, shares=None, answering="any"))],
-            lambda first, second: [first, replace(second, channel=sample_channel(), axis=0)],
+            lambda first, second: [first, replace(second, mechanism=sample_channel(), axis=0)],
         ],
     )
     def test_questions_stand_beside_those_that_are_answered_with_them(
