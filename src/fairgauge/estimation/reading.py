@@ -21,6 +21,7 @@ from fairgauge.estimation.readers import reader_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.sites.reading import estimate_sites
+from fairgauge.estimation.splitting import Thrown
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
@@ -105,7 +106,8 @@ def _question(
     estimands = estimands_of(question)
     # What was planned for the whole study is shared by its tables, before any answer.
     planned = None if study.planned is None else max(1, study.planned // len(study.tables))
-    reader = reader_of(kind)(estimands, counts_of(own), planned)
+    name = f"{study.digest} {index}"
+    reader = reader_of(kind)(estimands, counts_of(own), planned, Thrown(name))
     teller = Teller(reader, names, alpha)
     means = {group: _level(metric, mean) for group, mean in teller.means().items()}
     margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
@@ -113,7 +115,7 @@ def _question(
     gaps = teller.gaps(pairs)
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
     told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
-    fit = fit_p_value(estimands.decoder.rows, own, name=f"{study.digest} {index}")
+    fit = fit_p_value(estimands.decoder.rows, own, name=name)
     return QuestionEstimate(
         metric=metric.name,
         attribute=question.attribute.name,
