@@ -776,8 +776,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gap score: the last part does not catch up",
-        "found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -1.0), 1.0)",
-        "found[-1] = min(max(found[-1], -1.0), 1.0)",
+        "found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -_FARTHEST), _FARTHEST)",
+        "found[-1] = min(max(found[-1], -_FARTHEST), _FARTHEST)",
         "test_the_last_part_catches_up",
     ),
     _mutant(

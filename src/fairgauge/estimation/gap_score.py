@@ -36,16 +36,18 @@ from fairgauge.goals.inputs import Matrix, Vector
 _EXPECTED, _UNKNOWN = 0.2, 0.5
 # Some c that are fixed before any answer: about the mean that is expected, or all over where none is.
 _ABOUT: Vector = np.array([-0.4, -0.15, 0.0, 0.15, 0.4])
-_EVENLY: Vector = np.linspace(-1, 1, 9)
+_EVENLY: Vector = np.linspace(-1.5, 1.5, 9)
+# Any c is valid, and to catch up it may be beyond what a mean can be: by so much, where fixed ones reach to, too.
+_FARTHEST = 1.5
 
 
 def nodes_about(expect: float | None) -> Vector:
-    """Return some c that are fixed before any answer, from -1 to 1.
+    """Return some c that are fixed before any answer, between those that are farthest from 0.
 
     >>> nodes_about(0.8).round(2).tolist()
-    [-1.0, 0.4, 0.65, 0.8, 0.95, 1.0]
+    [-1.5, 0.4, 0.65, 0.8, 0.95, 1.2, 1.5]
     """
-    return _EVENLY if expect is None else np.unique(np.clip([-1, *(expect + _ABOUT), 1], -1, 1))
+    return _EVENLY if expect is None else np.array([-_FARTHEST, *(expect + _ABOUT), _FARTHEST])
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ class GapScore:
         found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for number in range(len(parts))]
         if sizes[-1] > 0:
             behind = float(sizes[:-1] @ (found[-1] - np.array(found[:-1])))
-            found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -1.0), 1.0)
+            found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -_FARTHEST), _FARTHEST)
         return np.array(found)
 
     def _aim(self, earlier: Vector, stray: float) -> float:

@@ -101,8 +101,8 @@ def test_nothing_is_asked_of_parts_that_are_empty():
 
 
 def test_nodes_reach_from_one_end_to_the_other():
-    for expect in (None, -1.0, 0.0, 0.97):
+    for expect in (None, -1.0, 0.0, 1.0):
         nodes = nodes_about(expect)
-        assert nodes[0] == -1
-        assert nodes[-1] == 1
+        assert nodes[0] == -1.5
+        assert nodes[-1] == 1.5
         assert (np.diff(nodes) > 0).all()
