@@ -20,11 +20,11 @@ from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.anytime_gap import AnytimeGapTest
 from fairgauge.estimation.betting import bounds_of_means
 from fairgauge.estimation.by_inversion import AnytimeReader, PopulationReader
-from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.gap_tests import SHARE, least_margin
 from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.splitting import InProportion, Thrown
