@@ -21,8 +21,6 @@ _CLOSE = 1e-3
 class OneScoreReader(Reader):
     """Reads the gap of groups whose shares are estimated by a test of gaps."""
 
-    one_score = True
-
     @abstractmethod
     def share(self, share: Ratio, alpha: float) -> tuple[float, float]:
         """Return an interval of a group's share; rounded outward, it need not be exact."""

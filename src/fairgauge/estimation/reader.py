@@ -39,8 +39,6 @@ class Reader(ABC):
     counts: Vector
     planned: int | None = None
     split: Split = _UNNAMED
-    # Whether the gap of groups whose shares are estimated is read from one score, not as a difference of two means.
-    one_score: ClassVar[bool] = False
     # Whether an interval takes a moment only, so that a plan may ask for many.
     quick: ClassVar[bool] = True
     # To which part a plan finds the number of clients.
