@@ -997,8 +997,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- p-value
     _mutant(
         "p-value: not shared by the gaps that are compared",
-        "return holm(found, len(estimands.compared))",
-        "return {pair: p / len(estimands.compared) for pair, p in found.items()}",
+        "return holm(found, len(reader.estimands.compared))",
+        "return {pair: p / len(reader.estimands.compared) for pair, p in found.items()}",
         "test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say",
     ),
     # -------------------- gaps
