@@ -22,6 +22,7 @@ from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.splitting import Thrown
 from fairgauge.estimation.values import Interval
 from fairgauge.simulation import simulate
 from fairgauge.tallies import Tally
@@ -159,7 +160,8 @@ def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
 
 
 def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
-    return READERS[kind](estimands_of(setting.study.questions[0]), counts_of(tally.for_question(setting.study, 0)))
+    estimands, counts = estimands_of(setting.study.questions[0]), counts_of(tally.for_question(setting.study, 0))
+    return READERS[kind](estimands, counts, None, Thrown(f"{setting.study.digest} 0"))
 
 
 def _ask(ask: Callable[..., bool], *about: object) -> bool | None:

@@ -720,8 +720,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "edgeworth: the tail from below is the one from above",
-        "return self._tail(average, (-high, -low), most)",
-        "return self._tail(average, (low, high), most)",
+        "return self._tail(average, (-high, -low))",
+        "return self._tail(average, (low, high))",
         "test_a_skewed_score_is_bounded_by_its_convolution",
     ),
     _mutant(
@@ -750,47 +750,108 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_money_is_a_martingale_at_the_true_mean",
     ),
     _mutant(
-        "betting: money of several cells is summed and not averaged",
-        "money = np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1])",
-        "money = np.logaddexp.reduce(each, axis=1)",
-        "test_means_of_many_rows_are_above_their_bounds_where_those_of_one_are",
+        "betting: money of several stakes is summed and not averaged",
+        "return np.asarray(np.logaddexp.reduce(each, axis=1) - np.log(len(steps)) + np.log(alpha))",
+        "return np.asarray(np.logaddexp.reduce(each, axis=1) + np.log(alpha))",
+        "test_bounds_of_many_rows_are_nearly_those_of_one",
     ),
-    # -------------------- joint
+    # -------------------- gaps where shares are estimated
     _mutant(
-        "joint: parts of alpha sum to more than alpha",
-        "SHARE, SIDE = 0.06, 0.05",
-        "SHARE, SIDE = 0.16, 0.05",
-        "test_joint::test_the_parts_of_alpha_are_no_more_than_alpha",
-    ),
-    _mutant(
-        "joint: the average spends alpha twice",
-        "return float(-ndtri(_MEAN * self.alpha / 2))",
-        "return float(-ndtri(_MEAN * self.alpha))",
-        "test_the_average_has_its_part_of_alpha_on_both_sides_together",
+        "gap score: a share takes the other group's weight",
+        "return (1 - p) * (w - (1 - p) * gap * u) - p * (x + p * gap * z), p * z - (1 - p) * u",
+        "return (1 - p) * (w - p * gap * u) - p * (x + p * gap * z), p * z - (1 - p) * u",
+        "test_what_the_score_averages_to",
     ),
     _mutant(
-        "joint: bets spend their part twice",
-        "lost = self._money(region) < math.log(2 / (_BETS * self.alpha))",
-        "lost = self._money(region) < math.log(1 / (_BETS * self.alpha))",
-        "test_bets_reject_from_twice_the_money_on_since_there_are_two_sides",
+        "gap score: c is chosen from its own part, too",
+        "found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for",
+        "found = [self._aim(parts[: number + 1].sum(axis=0), stray * float(left[number])) for",
+        "test_each_c_is_known_before_its_part",
     ),
     _mutant(
-        "joint: stakes share no money",
-        "won.append(np.max(each, axis=0) - math.log(len(stakes)))",
-        "won.append(np.max(each, axis=0))",
-        "test_bets_win_no_more_than_money_that_is_shared_out_equally",
+        "gap score: c is chosen from all answers",
+        "found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for number in range(len(parts))]",
+        "found = [self._aim(parts.sum(axis=0), stray * float(left[number])) for number in range(len(parts))]",
+        "test_each_c_is_known_before_its_part",
     ),
     _mutant(
-        "joint: bets use the larger gain of an interval",
-        "for gains in (region.cells.min(axis=1), -region.cells.max(axis=1)):",
-        "for gains in (region.cells.max(axis=1), -region.cells.min(axis=1)):",
-        "test_the_right_gap_is_rejected_no_more_often_than_stated",
+        "gap score: the last part does not catch up",
+        "found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -_FARTHEST), _FARTHEST)",
+        "found[-1] = min(max(found[-1], -_FARTHEST), _FARTHEST)",
+        "test_the_last_part_catches_up",
     ),
     _mutant(
-        "joint: the cells of the share's interval miss the last one",
-        "last = max(math.ceil(high / self._width - 1e-9), first + 1)",
-        "last = max(math.ceil(high / self._width - 1e-9) - 1, first + 1)",
-        "test_the_cells_of_shares_cover_their_interval",
+        "splitting: all questions of a study share their throws",
+        'thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))',
+        'thrown = self._bytes(f"{symbol} {number}", min(_LONGEST, count - start))',
+        "test_other_studies_and_other_questions_have_other_parts",
+    ),
+    _mutant(
+        "splitting: a long stream starts again",
+        'thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))',
+        'thrown = self._bytes(f"{self.name} {symbol} 0", min(_LONGEST, count - start))',
+        "test_splitting::test_vector",
+    ),
+    _mutant(
+        "gap: parts of alpha sum to more than alpha",
+        "_UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.84",
+        "_UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.9",
+        "test_population_gap::test_the_parts_of_alpha_are_no_more_than_alpha",
+    ),
+    _mutant(
+        "gap: few answers spend the share's part twice",
+        "return (0.0, 1 - SHARE) if self.answers < _FEW else (_MEAN, _BETS)",
+        "return (0.0, 1.0) if self.answers < _FEW else (_MEAN, _BETS)",
+        "test_population_gap::test_the_parts_of_alpha_are_no_more_than_alpha",
+    ),
+    _mutant(
+        "gap: the share's interval has no part of alpha",
+        "return self.test_of(score, self.share(share, SHARE * part), part) def _asked",
+        "return self.test_of(score, self.share(share, part), part) def _asked",
+        "test_the_share_has_its_part_of_a_pair_and_pairs_share_alpha",
+    ),
+    _mutant(
+        "gap: bounds of the variance at several places share no alpha",
+        "alphas = _LOWER * self.alpha / len(nodes), _UPPER * self.alpha / len(nodes)",
+        "alphas = _LOWER * self.alpha, _UPPER * self.alpha",
+        "test_every_place_where_the_variance_is_bounded_has_its_own_part_of_alpha",
+    ),
+    _mutant(
+        "gap: a parabola takes upper bounds where its weights are negative",
+        "most = np.minimum(most, up @ high[three] + down @ low[three])",
+        "most = np.minimum(most, up @ high[three] + down @ high[three])",
+        "test_a_parabola_is_bounded_by_its_bounds_at_nodes",
+    ),
+    _mutant(
+        "gap: numbers that are cut off below are not allowed for",
+        "return plain + float(ndtr(-_WORST)) * sum(rest)",
+        "return plain",
+        "test_numbers_that_are_cut_off_below_are_allowed_for",
+    ),
+    _mutant(
+        "gap: the variance is a fourth of what bets bound it by",
+        "least, largest = (np.maximum(np.array(each), 1e-300) for each in zip(*found, strict=True))",
+        "least, largest = (np.maximum(np.array(each), 1e-300) / 4 for each in zip(*found, strict=True))",
+        "test_population_gap::test_the_right_gap_is_rejected_no_more_often_than_stated",
+    ),
+    _mutant(
+        "gap: stakes share no money",
+        "return np.asarray((logsumexp(won, axis=1) - math.log(len(_STAKED))).max(axis=0))",
+        "return np.asarray(logsumexp(won, axis=1).max(axis=0))",
+        "test_bets_alone_decide_where_answers_are_few",
+        "test_money_is_a_martingale_at_the_truth",
+    ),
+    _mutant(
+        "gap: what lies between two shares is not paid for",
+        "return float((np.minimum(margins[:-1], margins[1:]) - bends / 8).min())",
+        "return float(np.minimum(margins[:-1], margins[1:]).min())",
+        "test_the_least_margin_is_no_more_than_that_of_any_parabola",
+    ),
+    _mutant(
+        "anytime gap: every c has all of the money",
+        "money = logsumexp(np.array(won), axis=(0, 2)) - math.log(len(nodes))",
+        "money = logsumexp(np.array(won), axis=(0, 2))",
+        "test_looks_again_and_again_spend_alpha_once",
     ),
     # -------------------- share error
     _mutant(
@@ -850,8 +911,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "anytime: stakes follow how many answered",
-        "near = self.planned * _NEARBY",
-        "near = self.answers * _NEARBY",
+        "sizes, weights = sizes_and_weights(self.planned)",
+        "sizes, weights = sizes_and_weights(int(self.answers))",
         "test_anytime::test_widths_are_within_five_percent_of_the_reference",
     ),
     # -------------------- normal
@@ -936,36 +997,16 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- p-value
     _mutant(
         "p-value: not shared by the gaps that are compared",
-        "return holm(found, len(estimands.compared))",
-        "return {pair: p / len(estimands.compared) for pair, p in found.items()}",
+        "return holm(found, len(reader.estimands.compared))",
+        "return {pair: p / len(reader.estimands.compared) for pair, p in found.items()}",
         "test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say",
     ),
     # -------------------- gaps
     _mutant(
-        "gaps: each of several spends all of alpha",
-        (
-            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
-            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha / "
-            "estimands.sides) for side in pair)"
-        ),
-        (
-            '"""Return the difference of two intervals that hold together with those of all other groups.""" '
-            "estimands = self.estimands first, second = (self.ratio(estimands.mean_of(side), alpha) for side in "
-            "pair)"
-        ),
-        "test_differences_of_means_at_every_look_share_alpha_among_all_groups",
-    ),
-    _mutant(
-        "gaps: joint tests of several pairs each spend all of alpha",
-        (
-            "part = alpha / len(self.estimands.compared) for side in pair: "
-            "self._require_part(self.estimands.mean_of(side), part) test = self.joint(pair, part) return Interval"
-        ),
-        (
-            "part = alpha for side in pair: self._require_part(self.estimands.mean_of(side), part) test = "
-            "self.joint(pair, part) return Interval"
-        ),
-        "test_joint_tests_of_several_pairs_share_alpha",
+        "gaps: tests of several pairs each spend all of alpha",
+        "part = alpha / len(self.estimands.compared) first, second",
+        "part = alpha first, second",
+        "test_the_share_has_its_part_of_a_pair_and_pairs_share_alpha",
     ),
     _mutant(
         "gaps: a group that may be empty gets a number",

@@ -14,7 +14,6 @@ planned.  Taking the number that has answered so far for the planned one would b
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,15 @@ STAKED_ALPHA = 0.01
 _NEARBY: Vector = np.array([0.6, 1.6])
 
 _NEVER = 1e30
+
+
+def sizes_and_weights(planned: int | None) -> tuple[Vector, Vector]:
+    """Return the sizes of studies that are bet on, and how much of the money starts on each."""
+    if planned is None:
+        return SIZES, np.full(len(SIZES), 1 / len(SIZES))
+    near = planned * _NEARBY
+    weights = np.append(np.full(len(SIZES), 0.5 / len(SIZES)), np.full(len(near), 0.5 / len(near)))
+    return np.append(SIZES, near), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +66,10 @@ class AnytimeTest(RatioTest):
 
     planned: int | None = None
 
-    @cached_property
-    def _bets(self) -> tuple[Vector, Vector]:
-        """The sizes of studies that are bet on, and how much of the money starts on each."""
-        if self.planned is None:
-            return SIZES, np.full(len(SIZES), 1 / len(SIZES))
-        near = self.planned * _NEARBY
-        weights = np.append(np.full(len(SIZES), 0.5 / len(SIZES)), np.full(len(near), 0.5 / len(near)))
-        return np.append(SIZES, near), weights
-
     def bets(self, value: float) -> list[Bets]:
         """Return the bets against a value on either side; no answer is looked at."""
         asked = self.asked(value)
-        sizes, weights = self._bets
+        sizes, weights = sizes_and_weights(self.planned)
         least, most = asked.variance
         variance = math.sqrt(max(least, most / 30) * most)
         stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))

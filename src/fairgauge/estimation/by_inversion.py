@@ -11,23 +11,24 @@ from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeTest
+from fairgauge.estimation.anytime_gap import AnytimeGapTest
 from fairgauge.estimation.estimands import Ratio
+from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.inversion import Test, inverted
-from fairgauge.estimation.joint import SHARE, SIDE, JointTest, PairScores
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.levels import Rejected, by_levels
+from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.population import PopulationTest
-from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.population_gap import PopulationGapTest
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, Side
+from fairgauge.goals.sides import Side
 
-# The intervals that a joint test looks at need not be exact: they are rounded outward.
+# An interval of a share that a gap's test looks at need not be exact: it is rounded outward.
 _ROUGHLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class TestReader(Reader):
+class TestReader(OneScoreReader):
     """Reads counts by a test of values."""
 
     @cached_property
@@ -107,11 +108,9 @@ class TestReader(Reader):
             raise ValueError("there is no extreme of no means")
         return found
 
-    def difference(self, pair: Pair, alpha: float) -> Interval:
-        """Return the difference of two intervals that hold together with those of all other groups."""
-        estimands = self.estimands
-        first, second = (self.ratio(estimands.mean_of(side), alpha / estimands.sides) for side in pair)
-        return Interval(first.estimate - second.estimate, first.low - second.high, first.high - second.low)
+    def share(self, share: Ratio, alpha: float) -> tuple[float, float]:
+        """Return an interval of a group's share."""
+        return inverted(self.test(share, alpha), close=_ROUGHLY)
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
         if ratio.constant is not None:
@@ -124,7 +123,6 @@ class TestReader(Reader):
 class PopulationReader(TestReader):
     """About the population that clients are drawn from, at one look."""
 
-    one_score = True
     quick = False
     planned_to = 1e-3
 
@@ -132,51 +130,9 @@ class PopulationReader(TestReader):
         """Return the test of a ratio's values."""
         return PopulationTest(self.laws, ratio.over, ratio.under, self.counts, alpha)
 
-    def difference(self, pair: Pair, alpha: float) -> Interval:
-        """Return the gaps that the joint test accepts; all pairs hold together."""
-        part = alpha / len(self.estimands.compared)
-        for side in pair:
-            self._require_part(self.estimands.mean_of(side), part)
-        test = self.joint(pair, part)
-        return Interval(test.estimate, *inverted(test))
-
-    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
-        """Tell whether a gap is accepted, where all gaps are to hold together."""
-        if self.estimands.gaps is not None:
-            return super().believes_gap(pair, value, alpha)
-        part = alpha / len(self.estimands.compared)
-        for side in pair:
-            self._require_part(self.estimands.mean_of(side), part)
-        return self.joint(pair, part).margin(value) < 0
-
-    def joint(self, pair: Pair, alpha: float) -> JointTest:
-        """Return the test of a gap whose groups' shares are estimated."""
-        first, second = (self.estimands.mean_of(side) for side in pair)
-
-        def roughly(over: Vector, under: Vector, part: float) -> tuple[float, float]:
-            return inverted(PopulationTest(self.laws, over, under, self.counts, part * alpha), close=_ROUGHLY)
-
-        share = roughly(first.under, first.under + second.under, SHARE)
-        means = (roughly(first.over, first.under, SIDE), roughly(second.over, second.under, SIDE))
-        scores = PairScores((first.over, second.over), (first.under, second.under))
-        return JointTest(self.laws, scores, self.counts, alpha, share, means)
-
-    def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
-        """Tell whether all gaps within a tolerance are rejected: the one that is nearest to the estimate.
-
-        It is assumed that those farther from the estimate are then rejected too (``inversion`` says why).
-        """
-        estimands = self.estimands
-        if estimands.gaps is not None or estimands.means is None:
-            return super().excludes(pair, tolerance, alpha)
-        part = alpha / len(estimands.compared)
-        try:
-            for side in pair:
-                self._require_part(estimands.mean_of(side), part)
-        except CannotEstimate:
-            return False
-        test = self.joint(pair, part)
-        return abs(test.estimate) > tolerance and test.margin(math.copysign(tolerance, test.estimate)) >= 0
+    def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> PopulationGapTest:
+        """Return the test of gaps."""
+        return PopulationGapTest(self.laws, score, self.split.parts(self.counts), alpha, share, self.split.stray)
 
     @staticmethod
     def least_level(rejected: Rejected) -> float:
@@ -190,3 +146,7 @@ class AnytimeReader(TestReader):
     def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
         """Return the test of a ratio's values."""
         return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned)
+
+    def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> AnytimeGapTest:
+        """Return the test of gaps."""
+        return AnytimeGapTest(self.laws, score, self.counts[None], alpha, share, self.planned)

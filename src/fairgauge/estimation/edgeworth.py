@@ -42,7 +42,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Matrix, Vector
@@ -57,8 +57,6 @@ _REACHES: Vector = np.geomspace(0.125, 64, 19)
 # The correction (z^2 - 1) phi(z) is largest here.
 _TOP = math.sqrt(3)
 _HEIGHT = 0.02
-# More deviations than this beyond those of the normal law, and how often that range is halved.
-_MORE, _HALVINGS = 1.5, 8
 _AT_ONCE = 20_000
 
 IndexArray = NDArray[np.int_]
@@ -169,21 +167,20 @@ class Tails:
     heard: Heard
     moments: Moments
 
-    def above(self, average: float | Vector, most: Vector | None = None) -> Vector:
+    def above(self, average: float | Vector) -> Vector:
         """Return for each case how likely the average is to be this large, at most.
 
         Guarantee: exact, for independent clients drawn from one population whose moments are as stated.
 
         Args:
             average: The average score, one for each case or for all.
-            most: What the variance is at most, if more is known than was stated.
         """
-        return self._tail(average, self.moments.third, most)
+        return self._tail(average, self.moments.third)
 
-    def below(self, average: float | Vector, most: Vector | None = None) -> Vector:
+    def below(self, average: float | Vector) -> Vector:
         """Return for each case how likely the average is to be as small as minus this, at most."""
         low, high = self.moments.third
-        return self._tail(average, (-high, -low), most)
+        return self._tail(average, (-high, -low))
 
     def limit(self, level: float) -> float:
         """Return about how far on either side the average may be if that is to be less likely than a level."""
@@ -196,37 +193,18 @@ class Tails:
             low, high = (low, middle) if far else (middle, high)
         return high
 
-    def deviations(self, level: float) -> tuple[float, float]:
-        """Return z and a reach: an average z deviations and the reach away is never likelier than a level."""
-        roots = np.sqrt(self.moments.most / self.answers)
-        reach = float(self._left[0].max())
-
-        def far(deviations: Vector) -> NDArray[np.bool_]:
-            average = deviations * roots + reach / self.answers
-            return np.maximum(self.above(average), self.below(average)) <= level
-
-        # The normal law alone needs so many, and what needs many more is not worth a search.
-        low = np.full(len(roots), -float(ndtri(level)))
-        high = low + _MORE
-        if not far(high).all():
-            return math.inf, reach
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            beyond = far(middle)
-            low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-        return float(high.max()), reach
-
-    def _tail(self, average: float | Vector, thirds: tuple[Vector, Vector], most: Vector | None) -> Vector:
+    def _tail(self, average: float | Vector, thirds: tuple[Vector, Vector]) -> Vector:
         """Return the largest value of the normal law and its correction in each case, and what is left."""
         reaches, left = self._left
-        variances = self.moments.least, self.moments.most if most is None else most
+        variances = self.moments.least, self.moments.most
         distance = average * self.answers - reaches[:, None]
-        far, near = (distance / np.sqrt(self.answers * v) for v in variances)
+        # On the other side of zero the normal law is 1 - Phi(-z) = Phi(z), and the correction is the same.
+        far, near = (np.abs(distance) / np.sqrt(self.answers * v) for v in variances)
         ends = _correction(near), _correction(far)
         top = np.where((near < _TOP) & (far > _TOP), _correction(np.array(_TOP)), np.maximum(*ends))
         skews = [third / (6 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]
         corrected = np.max([skew * part for skew in skews for part in (top, np.minimum(*ends))], axis=0)
-        tails = np.where(distance > 0, ndtr(-near) + corrected + left, 1.0)
+        tails = np.where(distance > 0, ndtr(-near), ndtr(far)) + corrected + left
         return np.asarray(np.clip(tails, 0.0, 1.0).min(axis=0))
 
     @cached_property

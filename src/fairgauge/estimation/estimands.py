@@ -58,9 +58,9 @@ class Ratio:
 class Estimands:
     """The numbers that a question's channel identifies; None where it cannot tell.
 
-    ``shares`` holds the known shares if estimates rely on them, ``share_error`` how far each may be off, and
-    ``constant`` what the gap's score takes from values.  ``compared`` is what is compared, and ``margins`` are groups
-    that are taken together, by name.
+    ``shares`` holds the known shares if estimates rely on them, ``share_error`` how far each may be off, ``constant``
+    what the gap's score takes from values, and ``expect`` the overall mean that was expected.  ``compared`` is what is
+    compared, and ``margins`` are groups that are taken together, by name.
     """
 
     decoder: Decoder
@@ -74,6 +74,7 @@ class Estimands:
     margins: dict[str, Side]
     share_error: float = 0.0
     constant: float = 0.0
+    expect: float | None = None
 
     @cached_property
     def sides(self) -> int:
@@ -168,6 +169,7 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
         margins=dict(asked.margins),
         share_error=asked.share_error,
         constant=goal.gap_constant(decoder),
+        expect=goal.expect,
     )
 
 

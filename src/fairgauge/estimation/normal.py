@@ -12,19 +12,19 @@ from scipy.special import ndtri
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.estimands import Ratio
-from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.gap_score import GapScore
+from fairgauge.estimation.gap_tests import NormalGapTest
+from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import least_variances
 from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair
 
 _FAR = 1e3  # a ratio of which the answers only say that it is somewhere within this is not estimated
 
 
-class NormalReader(Reader):
+class NormalReader(OneScoreReader):
     """About the population, by the variance that the counts show: asymptotic."""
-
-    one_score = True
 
     def width(self, score: Vector, alpha: float) -> float:
         """Return how far from its average a score's mean may be."""
@@ -58,15 +58,15 @@ class NormalReader(Reader):
         low, high = self._zero(ratio, value, alpha)
         return low <= 0 <= high
 
-    def difference(self, pair: Pair, alpha: float) -> Interval:
-        """Return the interval by the delta method: both ratios move with the same answers."""
-        first, second = (self.estimands.mean_of(side) for side in pair)
-        for mean in (first, second):
-            self.ratio(mean, alpha)
-        value = first.value(self.law) - second.value(self.law)
-        influence = first.influence(self.law) - second.influence(self.law)
-        half = self._width(float(influence**2 @ self.law), influence, alpha / len(self.estimands.compared))
-        return Interval(value, value - half, value + half)
+    def share(self, share: Ratio, alpha: float) -> tuple[float, float]:
+        """Return an interval of a group's share."""
+        found = self.ratio(share, alpha)
+        return found.low, found.high
+
+    def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> NormalGapTest:
+        """Return the test of gaps."""
+        laws = Laws(self.estimands.decoder, None)
+        return NormalGapTest(laws, score, self.split.parts(self.counts), alpha, share, self.split.stray)
 
     def _width(self, seen: float, score: Vector, alpha: float) -> float:
         """Return the width for a variance that was seen; less than the least there could be is chance."""

@@ -28,15 +28,10 @@ def p_value(reader: Reader, pair: Pair, tolerance: float) -> float:
 def p_values(reader: Reader, pairs: Iterable[Pair], tolerance: float) -> dict[Pair, float]:
     """Return the p-values of the gaps that are told, of all that are compared.
 
-    Guarantee: as the intervals'; they hold together.  They are Holm's where every gap has its own equal part of alpha.
-    Where gaps are differences of means that hold together, each is the intervals' own.
+    Guarantee: as the intervals'; they hold together.  They are Holm's: every gap has its own equal part of alpha.
     """
     found = {pair: p_value(reader, pair, tolerance) for pair in pairs}
-    estimands = reader.estimands
-    # A difference of two means, each with its part of alpha, misses more often than one part of all comparisons.
-    if estimands.gaps is None and not reader.one_score:
-        return found
-    return holm(found, len(estimands.compared))
+    return holm(found, len(reader.estimands.compared))
 
 
 def holm(together: Mapping[Pair, float], compared: int) -> dict[Pair, float]:

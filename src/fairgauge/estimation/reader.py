@@ -13,10 +13,13 @@ from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.levels import Rejected, by_halving
 from fairgauge.estimation.ratios import over
 from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
+from fairgauge.estimation.splitting import Split, Thrown
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import Pair, Side
 
+# Parts that are fixed, too, but not by a study: for counts that belong to none.
+_UNNAMED = Thrown("")
 # Where shares may be off, the gap as it is and each of two groups' means share alpha like this.
 _GAP, _MEAN = 0.8, 0.1
 
@@ -29,13 +32,13 @@ class Reader(ABC):
         estimands: What the question can tell.
         counts: How often each symbol came.
         planned: How many answers were planned before the first one, if that is known.
+        split: How answers are dealt out to parts, where some of them choose how others are read.
     """
 
     estimands: Estimands
     counts: Vector
     planned: int | None = None
-    # Whether the gap of groups whose shares are estimated is read from one score, not as a difference of two means.
-    one_score: ClassVar[bool] = False
+    split: Split = _UNNAMED
     # Whether an interval takes a moment only, so that a plan may ask for many.
     quick: ClassVar[bool] = True
     # To which part a plan finds the number of clients.
@@ -62,6 +65,10 @@ class Reader(ABC):
     @abstractmethod
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the interval of the difference of two groups' means, where their shares are estimated."""
+
+    @abstractmethod
+    def _require_part(self, ratio: Ratio, alpha: float) -> None:
+        """Refuse a ratio whose denominator is not clearly above zero."""
 
     def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
         """Tell whether the interval of a ratio lies above a value."""

@@ -22,6 +22,7 @@ from fairgauge.estimation.response import response_ratios
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.sites.reading import estimate_sites
+from fairgauge.estimation.splitting import Thrown
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
@@ -102,7 +103,8 @@ def _question(
         )  # fmt: skip
     alpha, kind, tolerance = asked
     estimands = estimands_of(question)
-    fit = fit_p_value(estimands.decoder.rows, own, name=f"{study.digest} {index}")
+    name = f"{study.digest} {index}"
+    fit = fit_p_value(estimands.decoder.rows, own, name=name)
     pairs = pair_names(question)
     if fit < IMPOSSIBLE:
         return QuestionEstimate(
@@ -111,11 +113,11 @@ def _question(
         )  # fmt: skip
     # What was planned for the whole study is shared by its tables, before any answer.
     planned = None if study.planned is None else max(1, study.planned // len(study.tables))
-    reader = reader_of(kind)(estimands, counts_of(own), planned)
+    reader = reader_of(kind)(estimands, counts_of(own), planned, Thrown(name))
     teller = Teller(reader, names, alpha)
     read = teller.means()
     means = {group: _level(metric, mean) for group, mean in read.items()}
-    margins = {name: _level(metric, mean) for name, mean in teller.margins().items()}
+    margins = {side: _level(metric, mean) for side, mean in teller.margins().items()}
     gaps = teller.gaps(pairs)
     named = {pairs[pair]: gap.scaled(metric.scale).within(*_gap_bounds(metric)) for pair, gap in gaps.items()}
     said: list[str] = []

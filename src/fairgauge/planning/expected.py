@@ -14,6 +14,7 @@ from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.readers import reader_of
+from fairgauge.estimation.splitting import InProportion
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal, Wanted
@@ -94,7 +95,7 @@ class Expected:
     def _widest(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         most, widths = _MEAN if isinstance(self.asked, int) else _GAP, []
         for level in self.levels:
-            found = self._read(reader_of(kind)(self.estimands, answers * level.law), alpha)
+            found = self._read(reader_of(kind)(self.estimands, answers * level.law, split=InProportion()), alpha)
             if found is None:
                 return most
             widths.append(min((found.high - found.low) / 2, most))

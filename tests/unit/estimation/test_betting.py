@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.estimation import betting
-from fairgauge.estimation.betting import above_means, log_money, lower_mean, upper_mean
+from fairgauge.estimation.betting import bounds_of_means, log_money, lower_mean, upper_mean
 
 VALUES = np.array([0.5, 4.0])
 
@@ -84,8 +84,18 @@ def test_each_bound_is_where_the_money_is_exactly_one_over_alpha(counts: list[fl
     assert 0.5 < high < 4.0 or came.sum() < 20
 
 
-def test_means_of_many_rows_are_above_their_bounds_where_those_of_one_are():
-    counts = np.array([400.0, 60.0])
-    high = upper_mean(VALUES, counts, 0.01, 4.0)
-    for means, above in ((np.full(3, 1.001 * high), True), (np.full(3, 0.999 * high), False)):
-        assert (above_means(np.tile(VALUES, (3, 1)), counts, 0.01, means, 4.0) == above).all()
+@pytest.mark.parametrize("counts", [(400.0, 60.0), (3.0, 1.0), (5.0, 0.0), (10.0**6, 10.0**6)])
+def test_bounds_of_many_rows_are_nearly_those_of_one(counts: tuple[float, float]):
+    """Never further in, and further out by a hundredth of their distance."""
+    rows, came = np.array([VALUES, 2 * VALUES, [0.0, 4.0]]), np.array(counts)
+    low, high = bounds_of_means(rows, came, (0.002, 0.01), rows.max(axis=1))
+    for row, least, most in zip(rows, low, high, strict=True):
+        seen = float(row @ came) / came.sum()
+        exact = lower_mean(row, came, 0.002, float(row.min())), upper_mean(row, came, 0.01, float(row.max()))
+        assert exact[0] - 0.02 * (seen - exact[0]) - 1e-5 <= least <= exact[0] + 1e-5
+        assert exact[1] - 1e-5 <= most <= exact[1] + 0.02 * (exact[1] - seen) + 1e-5
+
+
+def test_values_that_are_all_alike_are_their_own_bounds():
+    low, high = bounds_of_means(np.array([[1.5, 1.5]]), np.array([3.0, 4.0]), (0.01, 0.01), np.array([1.5]))
+    assert (low[0], high[0]) == (1.5, 1.5)

@@ -82,13 +82,3 @@ def test_the_extremes_of_means_enclose_those_of_all_intervals(name: str, interva
     # These ends may be of any one group.
     assert min(mean.high for mean in every) <= smallest.high <= max(mean.high for mean in every)
     assert min(mean.low for mean in every) <= largest.low <= max(mean.low for mean in every)
-
-
-@pytest.mark.parametrize("groups", [2, 3])
-def test_differences_of_means_at_every_look_share_alpha_among_all_groups(groups: int):
-    question = tells_all(groups=groups)
-    counts = np.linspace(50_000.0, 60_000.0, question.mechanism.symbols)
-    read = READERS["anytime"](estimands_of(question), counts)
-    assert read.estimands.gaps is None
-    found, (first, second) = read.gap((0, 1), 0.06), (read.mean(group, 0.06 / groups) for group in (0, 1))
-    assert (found.low, found.high) == pytest.approx((first.low - second.high, first.high - second.low))

@@ -1,0 +1,77 @@
+"""Readers that read a gap from one score where the groups' shares are estimated, not as a difference of two means."""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.estimands import Ratio
+from fairgauge.estimation.gap_score import GapScore
+from fairgauge.estimation.gap_tests import SHARE
+from fairgauge.estimation.inversion import Test, inverted
+from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.values import Interval
+from fairgauge.goals.sides import Pair
+
+# Edges of a gap are found to this part of its half-width, and rounded outward.
+_CLOSE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class OneScoreReader(Reader):
+    """Reads the gap of groups whose shares are estimated by a test of gaps."""
+
+    @abstractmethod
+    def share(self, share: Ratio, alpha: float) -> tuple[float, float]:
+        """Return an interval of a group's share; rounded outward, it need not be exact."""
+
+    @abstractmethod
+    def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> Test:
+        """Return the test of gaps, if the first group's share among both is in an interval."""
+
+    def gap_test(self, pair: Pair, alpha: float) -> Test:
+        """Return the test of gaps between two groups whose shares are estimated; all pairs hold together.
+
+        Raises:
+            CannotEstimate: If the answers do not tell whether both groups are there.
+        """
+        score, share, part = self._asked(pair, alpha)
+        return self.test_of(score, self.share(share, SHARE * part), part)
+
+    def _asked(self, pair: Pair, alpha: float) -> tuple[GapScore, Ratio, float]:
+        """Return the score of a gap, the share of its first group among both, and the part of alpha that it has."""
+        part = alpha / len(self.estimands.compared)
+        first, second = (self.estimands.mean_of(side) for side in pair)
+        for mean in (first, second):
+            self._require_part(mean, part)
+        score = GapScore((first.over, second.over), (first.under, second.under), self.estimands.expect)
+        return score, Ratio(first.under, first.under + second.under, first.part), part
+
+    def difference(self, pair: Pair, alpha: float) -> Interval:
+        """Return the gaps that the test accepts."""
+        test = self.gap_test(pair, alpha)
+        return Interval(test.estimate, *inverted(test, close=_CLOSE))
+
+    def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
+        """Tell whether a gap is accepted, where all gaps are to hold together."""
+        if self.estimands.gaps is not None:
+            return super().believes_gap(pair, value, alpha)
+        score, share, part = self._asked(pair, alpha)
+        # The share that the answers point to is in its interval, and mostly accepts what the interval does.
+        likely = min(max(share.value(self.law), 0.0), 1.0)
+        if self.test_of(score, (likely, likely), part).margin(value) < 0:
+            return True
+        return self.test_of(score, self.share(share, SHARE * part), part).margin(value) < 0
+
+    def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
+        """Tell whether all gaps within a tolerance are rejected: the one that is nearest to the estimate.
+
+        It is assumed that those farther from the estimate are then rejected too (``inversion`` says why).
+        """
+        if self.estimands.gaps is not None or self.estimands.means is None:
+            return super().excludes(pair, tolerance, alpha)
+        try:
+            test = self.gap_test(pair, alpha)
+        except CannotEstimate:
+            return False
+        return abs(test.estimate) > tolerance and test.margin(math.copysign(tolerance, test.estimate)) >= 0
