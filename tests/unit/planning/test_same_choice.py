@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from fairgauge.designs import make_channel
+from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import choose_design
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.search import TOGETHER
+from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question, Study
 
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
@@ -51,9 +53,8 @@ QUESTIONS: list[tuple[Attribute, str, int, dict[str, Any]]] = [
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Widths as if intervals were normal: which design they choose is another matter."""
-    width = choose_design.planned_width
-    normal = choose_design.kind_of("normal")
-    monkeypatch.setattr(choose_design, "planned_width", lambda g, c, n, _, a: width(g, c, n, normal, a))
+    normal = kind_of("normal")
+    monkeypatch.setattr(choose_design, "planned_width", lambda g, c, n, _, a: planned_width(g, c, n, normal, a))
 
 
 @pytest.mark.parametrize(("attribute", "epsilon", "clients", "known"), QUESTIONS, ids=str)
