@@ -119,7 +119,7 @@ def test_a_mistake_gets_one_line(mistake: Callable[[], Any], text: str) -> None:
 
 def test_only_designed_questions_make_a_study() -> None:
     asked = Question(RECALL, SEX, expect=0.9)
-    assert (asked.target, asked.designed, asked.mechanism) == ("gap", False, None)
+    assert (asked.target, asked.designed) == ("gap", False)
     with pytest.raises(BadStudy, match=r"questions\[0\]=recall by sex: must be designed"):
         Study("Sample", [asked])
 
