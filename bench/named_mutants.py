@@ -2002,6 +2002,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_plan_keeps_what_it_promises",
     ),
     _mutant(
+        "planning: a plan calls best what design does not take",
+        'return found if asked.get("designs") else _as_designed(questions, found, asked)',
+        "return found",
+        "test_a_plan_and_a_design_have_one_table",
+    ),
+    _mutant(
+        "study: a question without a mechanism is published",
+        "if not question.designed: name",
+        "if False: name",
+        "test_only_designed_questions_make_a_study",
+    ),
+    _mutant(
         "planning: every table gets all answers",
         "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
         "return reading.metric.scale * one.width(kind, answers, reading.alpha)",

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import numpy as np
-from fairgauge.goals.wish import USUAL_SYMBOLS
 
 from bench.lines import Line
 from bench.population import LIMITS
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import USUAL_SYMBOLS, Goal
 
 _MOST_SYMBOLS = 4096
 # Of a group of eight, for any values about a mean of 0.8.

@@ -31,7 +31,7 @@ def draw() -> None:
     channel = study.questions[0].mechanism
 
     figure = new()
-    fg.plan(recall, sex, clients=1_000_000, epsilon=1)["recall"].plot(figure.subplots())
+    fg.plan(recall, sex, clients=1_000_000, epsilon=1).plot(figure.subplots())
     save(figure, "plan")
 
     figure = new()

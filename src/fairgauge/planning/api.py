@@ -73,6 +73,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     Raises:
         InvalidInput: If not exactly two of the three are given, or something is of another type or out of range.
 
+    >>> from fairgauge import Attribute, Metric, Study
     >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
     >>> found = plan(recall, sex, clients=200_000, epsilon=1, designs=["randomized-response"])
     >>> round(found["recall"].rows[0].error, 4)
@@ -142,6 +143,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         InvalidInput: If something is of another type or out of range.
         Impossible: If no design reaches it.
 
+    >>> from fairgauge import Attribute, Metric, Study
     >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
     >>> (question,) = design(recall, sex, epsilon=0.5, design="randomized-response")
     >>> question.epsilon, question.target

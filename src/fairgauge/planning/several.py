@@ -37,6 +37,7 @@ class Plans:
     plans: tuple[Plan, ...]
 
     _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
+    plot = above("fairgauge.reports.plots", "plot_plans")
     to_frame = above("fairgauge.reports.frames", "plans_frame")
 
     def __getitem__(self, metric: str | int) -> Plan:

@@ -1,5 +1,6 @@
 """Pictures with matplotlib, for notebooks and papers: each draws on axes that are given, or on new ones."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import MissingExtra
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairgauge.estimation import Estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.planning import Plan
+    from fairgauge.planning import Plan, Plans
     from fairgauge.study import Study
     from fairgauge.tallies import Tally
 
@@ -50,11 +51,23 @@ def plot_frame(frame: "PrivateMetricFrame", ax: "Axes | None" = None) -> "Axes":
 
 def plot_plan(plan: "Plan", ax: "Axes | None" = None) -> "Axes":
     """Draw what each design needs or reaches."""
-    axes = _axes(ax)
-    rows = [row for row in plan.rows if getattr(row, plan.solved_for) is not None]
-    axes.barh([row.design for row in rows], [getattr(row, plan.solved_for) for row in rows], color=_COLOUR)
+    return _plans([("", plan)], _axes(ax))
+
+
+def plot_plans(plans: "Plans", ax: "Axes | None" = None) -> "Axes":
+    """Draw what each design needs or reaches, for each metric."""
+    several = len(plans) > 1
+    named = zip(plans.metrics, plans, strict=True)
+    return _plans([(f"{name}: " if several else "", plan) for name, plan in named], _axes(ax))
+
+
+def _plans(plans: Sequence[tuple[str, "Plan"]], axes: "Axes") -> "Axes":
+    what = plans[0][1].solved_for
+    bars = [(f"{name}{row.design}", getattr(row, what)) for name, plan in plans for row in plan.rows]
+    known = [(label, size) for label, size in bars if size is not None]
+    axes.barh([label for label, _ in known], [size for _, size in known], color=_COLOUR)
     axes.invert_yaxis()
-    axes.set_xlabel("error (±)" if plan.solved_for == "error" else plan.solved_for)
+    axes.set_xlabel("error (±)" if what == "error" else what)
     return axes
 
 

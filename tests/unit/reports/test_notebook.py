@@ -119,7 +119,7 @@ def test_the_tutorial_runs_and_every_step_shows_something(monkeypatch: pytest.Mo
             exec(last, names)
     looks = [value for value in shown if hasattr(value, "_repr_html_")]
     assert [type(value).__name__ for value in looks] == [
-        "Plan", "DataFrame", "Study", "Tally", "Tally", "Estimate", "PrivateMetricFrame", "DataFrame",
+        "Plans", "DataFrame", "Study", "Tally", "Tally", "Estimate", "PrivateMetricFrame", "DataFrame",
     ]  # fmt: skip
     assert all(value._repr_html_() for value in looks)
     assert names["population"].clients == 1_000_000

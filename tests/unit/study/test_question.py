@@ -115,3 +115,31 @@ def test_a_mistake_gets_one_line(mistake: Callable[[], Any], text: str) -> None:
         mistake()
     assert str(caught.value).startswith(text)
     assert "\n" not in str(caught.value)
+
+
+def test_only_designed_questions_make_a_study() -> None:
+    asked = Question(RECALL, SEX, expect=0.9)
+    assert (asked.target, asked.designed) == ("gap", False)
+    with pytest.raises(BadStudy, match=r"questions\[0\]=recall by sex: must be designed"):
+        Study("Sample", [asked])
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"abstaining": 0.3}, "abstaining=0.3: must not be given where nobody may abstain"),
+        ({"abstain": True, "abstaining": 1}, "abstaining=1: must be from 0 to below 1"),
+        ({"symbols": 100}, "symbols=100: must be from 128 to 4096"),
+        (
+            {"abstain": True, "design": "sample", "epsilon": 1.1, "mechanism": sample_channel()},
+            "abstain=True: must be as",
+        ),
+        ({"mechanism": sample_channel()}, "design=None: must be text"),
+        ({"design": "sample", "mechanism": sample_channel()}, "epsilon=None: must be"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_only_a_design_needs_is_checked_too(known: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadStudy) as raised:
+        Question(RECALL, SEX, **known)
+    assert str(raised.value).startswith(said)

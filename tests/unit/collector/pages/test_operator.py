@@ -183,7 +183,7 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
         assert errors[1] > 1.5 * errors[0]
         assert errors[2] > 1 + errors[0]
         wrong = DRAFT | {"abstaining": "2", "proof": proof, "action": "publish"}
-        assert "abstaining=2.0: must be from 0 to below 1" in complaint(await send(desk, "/operator/publish", wrong))
+        assert "abstaining=2: must be from 0 to below 1" in complaint(await send(desk, "/operator/publish", wrong))
 
     ask(scene)
 

@@ -1,0 +1,84 @@
+"""A plan calls best what design takes: the same table, byte for byte, whatever is asked.
+
+Covers: fairgauge.planning.choose_design, fairgauge.planning.several, fairgauge.planning.table_pairing.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from fairgauge.designs import make_channel
+from fairgauge.estimation.kinds import kind_of
+from fairgauge.goals.goal import Goal
+from fairgauge.planning import choose_design
+from fairgauge.planning.api import design, plan
+from fairgauge.planning.search import TOGETHER
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Attribute, Metric, Question, Study
+
+RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
+ANY = Attribute("sex", {"female": 0.5, "male": 0.5})
+RARE = Attribute("sex", {"female": 0.1, "male": 0.9})
+ALIKE = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
+UNEQUAL = Attribute("sex", {"female": 0.231, "male": 0.769}, answering="alike")
+OFF = Attribute("sex", {"female": 0.4, "male": 0.6}, answering="alike", share_error="0.01")
+THREE = Attribute("age", ["a", "b", "c"])
+
+QUESTIONS: list[tuple[Attribute, str, int, dict[str, Any]]] = [
+    (ANY, "1", 10_000, {}),
+    (ANY, "1", 200, {}),
+    (ANY, "4", 300, {"expect": 0.9}),  # which the plan and design had different tables for
+    (ANY, "0.5", 10**6, {"expect": 0.9}),
+    (ANY, "2", 5_000, {"spread": "max"}),
+    (ANY, "1", 10_000, {"abstain": True}),
+    (RARE, "1", 10_000, {}),
+    (RARE, "4", 1_000, {"expect": 0.2}),
+    (ANY, "1", 10_000, {"target": "means"}),
+    (ALIKE, "2", 10_000, {}),  # .4 % apart
+    (ALIKE, "0.5", 10_000, {}),
+    (ALIKE, "1", 10_000, {"expect": 0.9}),
+    (ALIKE, "4", 300, {"expect": 0.9, "spread": 0.05}),
+    (ALIKE, "1", 10**6, {"target": "means"}),
+    (ALIKE, "1", 10_000, {"abstaining": 0.3}),
+    (UNEQUAL, "0.5", 10**5, {}),
+    (UNEQUAL, "2", 10**5, {"expect": 0.9}),
+    (OFF, "2", 10**5, {}),
+    (OFF, "1", 1_000, {"expect": 0.9}),
+    (THREE, "1", 10_000, {"target": "means"}),
+    (THREE, "2", 10_000, {"target": "means", "abstain": True}),
+]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Widths as if intervals were normal: which design they choose is another matter."""
+    normal = kind_of("normal")
+    monkeypatch.setattr(choose_design, "planned_width", lambda g, c, n, _, a: planned_width(g, c, n, normal, a))
+
+
+@pytest.mark.parametrize(("attribute", "epsilon", "clients", "known"), QUESTIONS, ids=str)
+def test_a_plan_and_a_design_have_one_table(attribute: Attribute, epsilon: str, clients: int, known: dict[str, Any]):
+    (planned,) = plan(RECALL, attribute, epsilon=epsilon, clients=clients, interval="normal", **known)
+    (made,) = design(RECALL, attribute, epsilon=epsilon, clients=clients, **known)
+    assert planned.best == made.design
+    goal = Goal.of(Question(RECALL, attribute, **{"abstain": "abstaining" in known} | known))
+    assert make_channel(goal, Decimal(epsilon), design=planned.best)[1] == made.mechanism
+    assert planned.row(planned.best).symbols == made.mechanism.symbols
+
+
+@pytest.mark.parametrize("given", [{"epsilon": 1, "error": 0.05}, {"clients": 20_000, "error": 0.04}], ids=str)
+@pytest.mark.parametrize("attribute", [ANY, ALIKE, UNEQUAL], ids=lambda one: one.answering)
+def test_what_a_plan_finds_is_designed_with_its_table(attribute: Attribute, given: dict[str, Any]):
+    (planned,) = plan(RECALL, attribute, interval="normal", **given)
+    best = planned.row(planned.best or "")
+    (made,) = design(RECALL, attribute, epsilon=best.epsilon or 0, clients=best.clients)
+    assert made.design == best.design
+
+
+@pytest.mark.parametrize("epsilon", ["1", "2"])
+def test_several_metrics_have_the_tables_of_their_plan(epsilon: str):
+    plans = plan([RECALL, FPR], ALIKE, epsilon=epsilon, clients=10**5, interval="normal")
+    made = design([RECALL, FPR], ALIKE, epsilon=epsilon, clients=10**5)
+    shared = len(Study("Both", made).tables) == 1
+    assert [one.best for one in plans] == [TOGETHER if shared else one.design for one in made]
