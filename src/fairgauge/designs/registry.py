@@ -33,6 +33,8 @@ LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
 # Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
 _AS_GOOD = 1.001
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+# What the source paper calls two of them.
+_IN_THE_PAPER = {"M_R": SIMPLEST, "M_L": "laplace"}
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,8 @@ def check_design(design: str) -> None:
     Raises:
         InvalidInput: If the design is not known.
     """
+    if design in _IN_THE_PAPER:
+        raise InvalidInput("design", design, f"is called {_IN_THE_PAPER[design]} here (docs/paper.md)")
     names = [AUTO, *known_designs()]
     if design not in names:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
