@@ -18,6 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.centred import centred, serves
 from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
@@ -130,6 +131,8 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     goal = replace(goal, share_error=0.0)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    if (budgets := Budgets.read(design)) is not None:
+        return budgets.name, budgets.make(goal, epsilon)
     if design != AUTO:
         possible = designs_for(goal)
         if design not in possible:
@@ -181,7 +184,7 @@ def check_design(design: str) -> None:
     if design in _IN_THE_PAPER:
         raise InvalidInput("design", design, f"is called {_IN_THE_PAPER[design]} here (docs/paper.md)")
     names = [AUTO, *known_designs()]
-    if design not in names:
+    if design not in names and Budgets.read(design) is None:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
 
 

@@ -50,7 +50,7 @@ def test_all_parts_but_the_dataset_are_redone_without_it(
 
     monkeypatch.setattr("fairgauge.paper.publish.publish", publish)
     assert run(monkeypatch, "paper", "-o", str(tmp_path)) == 1
-    assert done == ["table1", "table2", "figures", "errata"]
+    assert done == ["table1", "table2", "coverage", "figures", "errata"]
     assert "C5GG6B" in " ".join(capsys.readouterr().err.split())
 
 
