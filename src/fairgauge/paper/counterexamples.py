@@ -19,6 +19,7 @@ from fairgauge.paper.mechanisms import (
 )
 from fairgauge.paper.privacy import claimed_epsilon, clipped_loss, delta, exact_loss
 from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.wrong_sizes import assumed_mse, assumed_variance
 
 CLAIMED = (0.01, 0.1, 1.0, 10.0)
 _SEED = 20220
@@ -109,6 +110,10 @@ def wrong_sizes() -> dict[str, float]:
     }.items():
         means = mechanism.means(np.array(sums), [round(size * f) for f in factors])
         found[f"gap with {name}"] = float(means[0] - means[1])
+    published, clients = published_response(1.0), 2 * 10**4
+    for name, measure in {"variance": assumed_variance, "MSE with everyone at 1": assumed_mse}.items():
+        right, *wrong = (measure(published, clients / 2, clients, factor) for factor in (1.0, 0.5, 1.5))
+        found[f"{name}, off by a half"] = min(wrong) / right
     return found
 
 

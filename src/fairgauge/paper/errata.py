@@ -117,8 +117,11 @@ def _e4() -> Erratum:
         "Section 5, Unbalanced Groups",
         "Knowing the group sizes can be relaxed to a large extent: an error of up to 50 % changes the MSE "
         "insignificantly.",
-        "That concerns the variance alone. The estimate of a group's mean is scaled by n_G / n_assumed: a bias "
-        "that no number of clients removes.",
+        "Not even the variance: the estimate of a group's mean is scaled by n_G / n_assumed, its variance by the "
+        "square of that, and its mean, too: a bias that no number of clients removes.",
+        f"Equal groups of 10,000, M_R opt. at ε = 1, sizes off by a half: the variance of the gap is "
+        f"{n['variance, off by a half']:.1f} times what it was, and with everyone at 1 the MSE is "
+        f"{n['MSE with everyone at 1, off by a half']:,.0f} times. "
         "Means 0.8 and 0.7, two trillion clients, sizes off by 10 % in opposite directions: the gap comes out as "
         f"{n['gap with first too large']:+.3f} or {n['gap with first too small']:+.3f} instead of "
         f"{n['gap with right sizes']:+.3f}.",

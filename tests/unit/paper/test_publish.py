@@ -1,6 +1,6 @@
 """What ``fairgauge paper`` writes: files, their layout, and results.json that grows part by part.
 
-Covers: fairgauge.paper.figures, fairgauge.paper.frontier, fairgauge.paper.pages.
+Covers: fairgauge.paper.frontier, fairgauge.paper.pages.
 """
 
 import json
