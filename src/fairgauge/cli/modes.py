@@ -62,7 +62,7 @@ def check_plan(context: typer.Context, outcome: str | None, *, metrics: int, cli
     if metrics > 1:
         _refuse(context, "takes one --metric", _ONE_METRIC)
     if clients_alone:
-        _refuse(context, "needs --epsilon or --error beside --clients", ("detect", "plot"))
+        _refuse(context, "needs --epsilon or --error beside --clients", ("detect", "plot", "design"))
 
 
 def _refuse_each(context: typer.Context, start: str, reasons: Reasons) -> None:

@@ -113,9 +113,9 @@ def wrong_sizes() -> dict[str, float]:
     }.items():
         means = mechanism.means(np.array(sums), [round(size * f) for f in factors])
         found[f"gap with {name}"] = float(means[0] - means[1])
-    published, clients = published_response(1.0), 2 * 10**4
+    published, people = published_response(1.0), 2 * 10**4
     for name, measure in {"variance": assumed_variance, "MSE with everyone at 1": assumed_mse}.items():
-        right, *wrong = (measure(published, clients / 2, clients, factor) for factor in (1.0, 0.5, 1.5))
+        right, *wrong = (measure(published, people / 2, people, factor) for factor in (1.0, 0.5, 1.5))
         found[f"{name}, off by a half"] = min(wrong) / right
     return found
 

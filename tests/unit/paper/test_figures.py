@@ -13,12 +13,19 @@ from matplotlib.figure import Figure
 
 from fairgauge.paper import figures, frontier
 from fairgauge.paper.bounds import Allocation
-from fairgauge.paper.mechanisms import published_laplace, published_response, sound_laplace, sound_response
+from fairgauge.paper.mechanisms import (
+    LaplaceMechanism,
+    published_laplace,
+    published_response,
+    sound_laplace,
+    sound_response,
+)
 from fairgauge.paper.privacy import exact_loss
-from fairgauge.paper.runs import Clients, estimated_gaps, estimated_means
+from fairgauge.paper.runs import Clients, estimated_means
 from fairgauge.paper.wrong_sizes import assumed_mse, assumed_variance
 
 CLIENTS = 2 * 10**4
+Lines = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def drawn(name: str) -> list[Any]:
@@ -27,17 +34,18 @@ def drawn(name: str) -> list[Any]:
     return figure.axes
 
 
-def lines(axes: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def lines(axes: Any) -> Lines:
     return {line.get_label(): (np.array(line.get_xdata()), np.array(line.get_ydata())) for line in axes.lines}
 
 
 def test_figure_1_has_the_upper_bounds_as_published_and_as_they_are(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(frontier, "SHOWN", frontier.SHOWN[5:6])
     left, right = map(lines, drawn("mse-against-epsilon"))
-    for shown, allocations in (
+    panels: tuple[tuple[Lines, dict[str, Allocation]], ...] = (
         (left, {"M_R opt.": published_response, "M_L opt.": published_laplace, "M_L, k = 2": sound_laplace}),
         (right, {"M_R, sound": sound_response, "M_L, k = 2, sound": sound_laplace}),
-    ):
+    )
+    for shown, allocations in panels:
         for name, allocation in allocations.items():
             epsilons, heights = shown[name]
             expected = [max(allocation(e).gap_variance(square=s) for s in (0, 1)) / CLIENTS for e in epsilons]
@@ -90,7 +98,7 @@ def test_figure_3_has_the_claimed_and_the_true_region():
     # A contour that is filled is there where something is truly private.
     filled = [[len(path.vertices) for c in axes.collections for path in c.get_paths()] for axes in (private, nowhere)]
     assert sum(filled[0]) > 0
-    assert exact_loss(figures.LaplaceMechanism(0.5, 1.0, k=2 / 3)).epsilon == np.inf
+    assert exact_loss(LaplaceMechanism(0.5, 1.0, k=2 / 3)).epsilon == np.inf
     assert nowhere.get_title() == "k = 2/3: claimed on the line, private nowhere"
 
 
@@ -102,7 +110,6 @@ def test_figure_4_approaches_the_closed_form():
             runs, mse = shown[f"empirical, seed {number}"]
             assert runs[-1] == 100_000
             assert mse[-1] == pytest.approx(theory, rel=0.03)
-    assert estimated_gaps is figures.estimated_gaps
 
 
 def test_the_last_figure_has_the_exact_loss():
