@@ -2170,4 +2170,22 @@ NAMED: tuple[NamedMutant, ...] = (
         'const DISCREET = { credentials: "include",',
         "test_an_answer_goes_alone_and_nowhere_else",
     ),
+    _mutant(
+        "budgets: the epsilon that the paper claims is believed",
+        "if self.loss > epsilon:",
+        "if self.claimed > epsilon:",
+        "test_a_claimed_epsilon_is_refused_with_the_true_one",
+    ),
+    _mutant(
+        "budgets: any k passes for private",
+        "if len(parts) == 3 and parts[2] != _PRIVATE_K:",
+        "if len(parts) == 3 and parts[2] == 0:",
+        "test_another_k_has_no_finite_epsilon",
+    ),
+    _mutant(
+        "paper: the estimator takes a table for what the study calls it",
+        "if not same or np.abs(table - law).max() > _SAME:",
+        "if not same:",
+        "test_what_it_cannot_read_is_refused",
+    ),
 )

@@ -58,6 +58,10 @@ def design(
     design: Annotated[
         str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
     ] = AUTO,
+    budgets: Annotated[
+        str | None,
+        typer.Option(metavar="E1:E2", help="The source paper's budgets of group and value, for its two mechanisms."),
+    ] = None,
     abstain: options.Abstain = False,
     abstaining: options.Abstaining = None,
     expect: options.Expect = None,
@@ -103,7 +107,8 @@ def design(
     )  # fmt: skip
     with designing() as waiting:
         waiting(f"Designing the channel for {', '.join(question.metric.name for question in questions)}")
-        study = make_study(title, questions, as_epsilon(epsilon), design=design, **terms)
+        made = design if budgets is None else f"{design}({budgets})"
+        study = make_study(title, questions, as_epsilon(epsilon), design=made, **terms)
     write_bytes("output", output, study.to_bytes())
     if form != "people":
         told = [_described(question) for question in study.questions]
@@ -130,6 +135,8 @@ def design(
         if not all(tells.values()):
             out.print(f"    It cannot answer: {', '.join(what for what, told in tells.items() if not told)}.")
         out.print(f"    Privacy: {privacy_sentence(question)}.")
+        if question.design.startswith("laplace"):
+            _show_sharper(question)
         _show_gaps(question)
         if not channel.further and (
             saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
@@ -157,6 +164,14 @@ def _tells(question: Question) -> dict[str, bool]:
         "the overall mean": found.overall is not None,
     }
     return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
+
+
+def _show_sharper(question: Question) -> None:
+    # Loaded by who asks for this design: the paper's room brings an optimiser.
+    from fairgauge.paper.estimator import laplace_sentence
+
+    if (said := laplace_sentence(question)) is not None:
+        out.print(f"    {said}")
 
 
 def _show_gaps(question: Question) -> None:

@@ -14,7 +14,12 @@ _NOT_FOR_SITES: Reasons = {
     "sites count everyone they hold": ("answering", "abstain", "abstaining"),
     "the counts tell the groups' shares": ("share_error", "share_source"),
     "the counts tell every two groups' gap and each group's mean": ("compare", "against", "weigh", "target", "aim"),
-    "sites send counts with noise, and all metrics are told by the same": ("design", "symbols", "metric_weight"),
+    "sites send counts with noise, and all metrics are told by the same": (
+        "design",
+        "budgets",
+        "symbols",
+        "metric_weight",
+    ),
 }
 _DESIGN_FOR_SITES: Reasons = {"noise is the same whatever is expected": ("expect", "spread")}
 _PLAN_FOR_SITES: Reasons = {
@@ -57,7 +62,7 @@ def check_plan(context: typer.Context, outcome: str | None, *, metrics: int, cli
     if metrics > 1:
         _refuse(context, "takes one --metric", _ONE_METRIC)
     if clients_alone:
-        _refuse(context, "needs --epsilon or --error beside --clients", ("detect", "plot"))
+        _refuse(context, "needs --epsilon or --error beside --clients", ("detect", "plot", "design"))
 
 
 def _refuse_each(context: typer.Context, start: str, reasons: Reasons) -> None:

@@ -16,6 +16,8 @@ from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import err, out, show_plan
+from fairgauge.designs import AUTO, check_design
+from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
@@ -55,6 +57,9 @@ def plan(
     epsilon: options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
+    design: Annotated[
+        str, typer.Option(help="One design alone, such as laplace; all that serve are compared unless given.")
+    ] = AUTO,
     confidence: options.Confidence = 0.99,
     interval: options.IntervalName = DEFAULT,
     target: options.Target = None,
@@ -105,6 +110,7 @@ def plan(
     )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
     asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+    asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
         "error": None if error is None else as_number("error", error),
@@ -131,7 +137,7 @@ def plan(
         if aim is None:
             (found,) = plan_questions(questions, **asked, **two, progress=progress)
         else:
-            (found,) = plan_in_crowd(question, aim, asked, progress=progress)
+            (found,) = plan_in_crowd(question, aim, asked, designs=asked.get("designs"), progress=progress)
         if plot is not None and count is not None:
             waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
@@ -148,6 +154,25 @@ def plan(
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
     if found.best is None:
         raise typer.Exit(1)
+
+
+def _one_design(design: str, epsilon: str | None) -> dict[str, list[str]]:
+    check_design(design)
+    if Budgets.read(design) is not None and epsilon is None:
+        raise InvalidInput("design", design, "needs --epsilon: its budgets say what it costs")
+    return {} if design == AUTO else {"designs": [design]}
+
+
+def _show_papers(found: Plan, goal: Goal, metric: Metric) -> None:
+    """Say beside a mechanism of the source paper what the paper's own planning gives for it."""
+    # Loaded by who asks for one design: the paper's room brings an optimiser.
+    from fairgauge.paper.bounds import planned_sentence
+
+    row = found.rows[0]
+    asked = {"clients": row.clients, "epsilon": row.epsilon, "error": row.error and row.error / metric.scale}
+    asked[found.solved_for] = None
+    if goal.groups == 2 and (said := planned_sentence(row.design, asked, found.confidence, goal.shares)) is not None:
+        out.print(said)
 
 
 def _check_enough(**given: str | None) -> None:
@@ -237,6 +262,8 @@ def _typed(group: list[str] | None, cross: list[str] | None, form: Form) -> list
 
 def _show(found: Plan, goal: Goal, metric: Metric) -> None:
     show_plan(found)
+    if len(found.rows) == 1:
+        _show_papers(found, goal, metric)
     for line in promises(found):
         out.print(line)
     best = found.row(found.best) if found.best else None

@@ -71,7 +71,11 @@ def show_plan(plan: "Plan") -> None:
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
     if plan.best is None:
-        out.print("\nNo design reaches this error: allow a larger error, or find more clients.")
+        from fairgauge.planning.search import MOST
+
+        # Beyond it a plan does not look: privacy would be one in name only.
+        within = f" at an epsilon up to {MOST}" if plan.solved_for == "epsilon" else ""
+        out.print(f"\nNo design reaches this error{within}: allow a larger error, or find more clients.")
         return
     best = plan.row(plan.best)
     parts = best.pairs if plan.target == "gap" else best.means

@@ -18,6 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.centred import centred, serves
 from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
@@ -33,6 +34,8 @@ LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
 # Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
 _AS_GOOD = 1.001
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+# What the source paper calls two of them.
+_IN_THE_PAPER = {"M_R": SIMPLEST, "M_L": "laplace"}
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,8 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     goal = replace(goal, share_error=0.0)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    if (budgets := Budgets.read(design)) is not None:
+        return budgets.name, budgets.make(goal, epsilon)
     if design != AUTO:
         possible = designs_for(goal)
         if design not in possible:
@@ -176,8 +181,10 @@ def check_design(design: str) -> None:
     Raises:
         InvalidInput: If the design is not known.
     """
+    if design in _IN_THE_PAPER:
+        raise InvalidInput("design", design, f"is called {_IN_THE_PAPER[design]} here (docs/paper.md)")
     names = [AUTO, *known_designs()]
-    if design not in names:
+    if design not in names and Budgets.read(design) is None:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
 
 

@@ -57,13 +57,18 @@ def randomized_response(goal: Goal, epsilon: Decimal) -> Channel:
 
 def laplace(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the sound M_L, with the budget split between group and value so that the variance is least."""
-    most = min(_MOST_LEVELS, max(3, (_MOST_SYMBOLS // goal.groups - 1) // 2 * 2 + 1))
+    most = most_levels(goal.groups)
     count, needed = 0, 3
     while needed > count:
         count = needed
         channel = _best_split(goal, epsilon, count)
         needed = min(levels_needed(goal, goal.privacy_variance(channel), count), most)
     return channel
+
+
+def most_levels(groups: int) -> int:
+    """Return how many levels Laplace noise has at most, an odd number: more groups leave fewer symbols for each."""
+    return min(_MOST_LEVELS, max(3, (_MOST_SYMBOLS // groups - 1) // 2 * 2 + 1))
 
 
 def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
@@ -74,7 +79,7 @@ def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
     total = float(epsilon)
 
     def channel(part: float) -> Channel:
-        return exact_channel(_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
+        return exact_channel(laplace_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
 
     best = minimize_scalar(
         lambda part: goal.privacy_variance(channel(part)),
@@ -85,7 +90,7 @@ def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
     return min((channel(best.x), channel(1.0)), key=goal.privacy_variance)
 
 
-def _rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
+def laplace_rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
     """Return the law for a budget of the group and a budget of the value."""
     m, d = len(inputs.levels), inputs.groups
     noise = _noise(m, value_epsilon)

@@ -1,6 +1,6 @@
 """The paper's planning, by Chebyshev's inequality: of clients, epsilon and error two give the third."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,6 +18,11 @@ Allocation = Callable[[float], Published]
 PUBLISHED: Mapping[str, Allocation] = {"M_R opt": published_response, "M_L opt": published_laplace}
 SOUND: Mapping[str, Allocation] = {"M_R": sound_response, "M_L": sound_laplace}
 
+# Which of them has our name of which design.
+DESIGNS = {"randomized-response": "M_R", "laplace": "M_L"}
+Shares = tuple[float, float]
+EQUAL: Shares = (0.5, 0.5)
+
 _LEAST, _MOST = 1e-4, 400.0
 
 
@@ -26,23 +31,57 @@ def chebyshev_error(variance: float, clients: float, *, confidence: float = CONF
     return float(np.sqrt(variance / (clients * (1 - confidence))))
 
 
-def clients_needed(allocation: Allocation, epsilon: float, error: float, *, confidence: float = CONFIDENCE) -> float:
-    """Return for how many clients the Chebyshev error is as asked, for two equal groups and the worst values."""
-    return allocation(epsilon).gap_variance() / ((1 - confidence) * error**2)
+def clients_needed(
+    allocation: Allocation, epsilon: float, error: float, *, confidence: float = CONFIDENCE, shares: Shares = EQUAL
+) -> float:
+    """Return for how many clients the Chebyshev error is as asked, for two groups and the worst values."""
+    return allocation(epsilon).gap_variance(shares) / ((1 - confidence) * error**2)
 
 
 def least_epsilon(
-    allocation: Allocation, clients: float, error: float, *, confidence: float = CONFIDENCE
+    allocation: Allocation, clients: float, error: float, *, confidence: float = CONFIDENCE, shares: Shares = EQUAL
 ) -> float | None:
-    """Return the least epsilon whose Chebyshev error is as asked, for two equal groups and the worst values.
+    """Return the least epsilon whose Chebyshev error is as asked, for two groups and the worst values.
 
     None means that there is no such epsilon: the bit of M_R alone has too large a variance.
     """
 
     def excess(epsilon: float) -> float:
-        return chebyshev_error(allocation(epsilon).gap_variance(), clients, confidence=confidence) - error
+        return chebyshev_error(allocation(epsilon).gap_variance(shares), clients, confidence=confidence) - error
 
     return None if excess(_MOST) > 0 else float(brentq(excess, _LEAST, _MOST, xtol=1e-12, rtol=1e-12))
+
+
+def planned_sentence(
+    design: str, asked: Mapping[str, float | None], confidence: float, shares: Sequence[float]
+) -> str | None:
+    """Return what the paper's own planning gives for a design that is one of its mechanisms made private, else None.
+
+    Args:
+        design: The design's name.
+        asked: Clients, epsilon and error, in units of v; the one that is None is found.
+        confidence: How often the error is to be kept.
+        shares: The shares of two groups.
+    """
+    name, pair = DESIGNS.get(design), (shares[0], shares[1])
+    if name is None:
+        return None
+    allocation, clients, epsilon, error = SOUND[name], asked["clients"], asked["epsilon"], asked["error"]
+    if clients is not None and error is not None:
+        epsilon = least_epsilon(allocation, clients, error, confidence=confidence, shares=pair)
+        said = "no epsilon is enough" if epsilon is None else f"epsilon {epsilon:.2f}"
+    elif epsilon is not None and error is not None:
+        said = f"{np.ceil(clients_needed(allocation, epsilon, error, confidence=confidence, shares=pair)):,.0f} clients"
+    elif epsilon is not None and clients is not None:
+        reached = chebyshev_error(allocation(epsilon).gap_variance(pair), clients, confidence=confidence)
+        said = f"±{reached:.4g} for v from -1 to 1"
+    else:
+        return None
+    variance = "" if epsilon is None else f", K·Var {allocation(epsilon).gap_variance(pair):.4g}"
+    return (
+        f"The source paper's own {name}, made private, as the paper plans it (its estimator, group sizes known, the "
+        f"worst values, Chebyshev's inequality): {said}{variance}."
+    )
 
 
 def crossovers(first: Allocation, second: Allocation, *, low: float = 0.02, high: float = 12.0) -> list[float]:

@@ -19,9 +19,13 @@ from fairgauge.paper.mechanisms import (
 )
 from fairgauge.paper.privacy import claimed_epsilon, clipped_loss, delta, exact_loss
 from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.tables import printed
+from fairgauge.paper.wrong_sizes import assumed_mse, assumed_variance
 
 CLAIMED = (0.01, 0.1, 1.0, 10.0)
 _SEED = 20220
+# Readings of the filtered trials of the dataset, and those of them that are of somebody who lies down.
+_READINGS, _LYING = 74_213, 50_855
 
 
 def theorem_1() -> dict[str, float]:
@@ -109,6 +113,10 @@ def wrong_sizes() -> dict[str, float]:
     }.items():
         means = mechanism.means(np.array(sums), [round(size * f) for f in factors])
         found[f"gap with {name}"] = float(means[0] - means[1])
+    published, people = published_response(1.0), 2 * 10**4
+    for name, measure in {"variance": assumed_variance, "MSE with everyone at 1": assumed_mse}.items():
+        right, *wrong = (measure(published, people / 2, people, factor) for factor in (1.0, 0.5, 1.5))
+        found[f"{name}, off by a half"] = min(wrong) / right
     return found
 
 
@@ -121,8 +129,33 @@ def notebook() -> dict[str, float]:
         text, run = published_laplace(e).gap_variance(), code.gap_variance()
         found[f"sd of the code over sd of the text at {e:g}"] = sqrt(run / text)
     groups, keep = 3, ResponseMechanism(1.0, 1.0, 3).keep
+    for d in (3, 8):
+        found[f"a for {d} groups at 0.1"] = ResponseMechanism(0.1, 0.1, d).keep
+        found[f"a is 1/2 for {d} groups at"] = log(d - 1)
     # As printed, GRR gives one value the probability a and each of d others (1 - a)/(d - 1).
     found["GRR over {0..d} sums to"] = keep + groups * (1 - keep) / (groups - 1)
+    return found
+
+
+def printed_model() -> dict[str, float]:
+    """The printed TPR gap is not that of the printed means, nor the printed FPR that of the printed accuracy and TPR.
+
+    With a part p of readings lying, accuracy = p TPR + (1 - p)(1 - FPR).
+    """
+    model, half = printed()["dataset_model"], 0.00005
+    found = {
+        f"gap of the printed means, {m}": abs(model[f"mean_{m}"]["male"] - model[f"mean_{m}"]["female"])
+        for m in ("tpr", "fpr")
+    }
+    lying = _LYING / _READINGS
+    found["lying"] = lying
+    for name, sign in {"FPR of the printed others": 0, "at least": -1, "at most": 1}.items():
+        accuracy, tpr = (model[rate] + up * half for rate, up in (("accuracy", -sign), ("tpr", sign)))
+        found[name] = 1 - (accuracy - lying * tpr) / (1 - lying)
+    specific = 1 - model["fpr"]
+    found["lying, by all three"] = (specific - model["accuracy"]) / (specific - model["tpr"])
+    # A test set is three tenths of the readings, drawn without replacement.
+    found["sd of lying in a test set"] = sqrt(lying * (1 - lying) * 0.7 / (0.3 * _READINGS))
     return found
 
 

@@ -23,6 +23,7 @@ from fairgauge.paper.mechanisms import (
 )
 from fairgauge.paper.privacy import exact_loss
 from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.wrong_sizes import assumed_mse, assumed_variance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,8 @@ _STYLE: Any = {
 # Without a date and with a fixed salt the same numbers give the same bytes.
 _METADATA = {"svg": {"Date": None, "Creator": "fairgauge"}, "png": {"Software": "fairgauge"}}
 _GROUP = 10**4
+# How far off the minority's fraction is taken for, and how that is drawn.
+WRONG: dict[float, Literal["-", ":", "--"]] = {1.0: "-", 0.5: ":", 1.5: "--"}
 
 
 def draw(folder: Path, *, step: Callable[[], object] = lambda: None) -> list[Path]:
@@ -117,42 +120,31 @@ def _band(axes: "Axes", allocation: Allocation, colour: str, style: str, label: 
 
 
 def _unbalanced(figure: "Figure") -> None:
-    """Figure 2 of the paper: unequal groups, with group fractions that are right and wrong."""
-    clients, ratios = 2 * _GROUP, np.geomspace(1, 1000, 120)
-    panels: dict[str, Allocation] = {"M_R, sound": sound_response, "M_L, k = 2, sound": sound_laplace}
-    for axes, (title, allocation) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
+    """Figure 2 of the paper, upper bounds of the variance of M_R opt.; then what the error is, with its bias."""
+    ratios = np.geomspace(1, 1000, 120)
+    left, right = figure.subplots(1, 2, sharey=True)
+    panels: tuple[tuple[Any, Allocation, Callable[[Published, float, float, float], float]], ...] = (
+        (left, published_response, assumed_variance),
+        (right, sound_response, assumed_mse),
+    )
+    for axes, allocation, measure in panels:
         for epsilon, colour in ((1.0, BLUE), (4.0, RED)):
-            curves = np.array([_errors(allocation(epsilon), clients / (1 + r), clients) for r in ratios]).T
-            for curve, style in zip(curves, ("-", ":", "--"), strict=True):
-                axes.plot(ratios, curve, style, color=colour)
-            axes.annotate(
-                f"ε = {epsilon:g}",
-                (ratios[-25], curves[0][-25]),
-                (-6, 6),
-                textcoords="offset points",
-                color=colour,
-                ha="right",
-            )
-        axes.set(title=title, xscale="log", yscale="log", xlabel="majority / minority")
+            for factor, style in WRONG.items():
+                curve = [measure(allocation(epsilon), 2 * _GROUP / (1 + r), 2 * _GROUP, factor) for r in ratios]
+                axes.plot(ratios, curve, style, color=colour, label=f"{epsilon:g}, {factor:g}")
+        axes.set(xscale="log", yscale="log", xlabel="majority / minority")
         axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
         axes.minorticks_off()
-    figure.axes[0].set_ylabel("MSE of the gap, all v = 1")
+    left.set(title="As in the paper: variance bound, M_R opt.", ylabel="20,000 clients, gap in v")
+    right.set(title="Ours: MSE with bias, M_R sound, v = 1")
     handles = [
-        _line(BLACK, "-", "right group fractions"),
-        _line(BLACK, ":", "minority taken for 10 % larger: variance alone"),
-        _line(BLACK, "--", "the same with its bias"),
+        _line(BLACK, "-", "fractions right"),
+        _line(BLACK, ":", "minority taken for half"),
+        _line(BLACK, "--", "for one and a half times"),
+        _line(BLUE, "-", "ε = 1"),
+        _line(RED, "-", "ε = 4"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
-
-
-def _errors(mechanism: Published, minority: float, clients: float) -> tuple[float, float, float]:
-    """Return the MSE with right sizes, and with a minority taken for 10 % larger: its variance, and with its bias."""
-    sizes = (minority, clients - minority)
-    assumed = (1.1 * minority, clients - 1.1 * minority)
-    variances = [mechanism.variance(size, clients, square=1.0) for size in sizes]
-    scales = [size / wrong for size, wrong in zip(sizes, assumed, strict=True)]
-    variance = sum(v * s**2 for v, s in zip(variances, scales, strict=True))
-    return sum(variances), variance, variance + (scales[0] - scales[1]) ** 2
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2, handlelength=1.8)
 
 
 def _contours(figure: "Figure") -> None:

@@ -19,7 +19,7 @@ from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Metric
 
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
-_LEAST, _MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
+_LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
 _MOST_CLIENTS = 10**15
 # The search for a number of clients starts here, and goes on by smaller steps than this, as logarithms.
 _START, _STRIDE = math.log(10_000), 0.5
@@ -193,7 +193,7 @@ def _epsilon_for(question: _Asked, clients: int, error: float) -> Decimal | None
 
     # Channels for a large epsilon take longest to design, so look there last.
     low = high = 1.0
-    least, most = float(_LEAST), float(_MOST)
+    least, most = float(_LEAST), float(MOST)
     while high < most and excess(math.log(high)) > 0:
         low, high = high, min(2 * high, most)
     if excess(math.log(high)) > 0:
@@ -212,4 +212,4 @@ def _epsilon_for(question: _Asked, clients: int, error: float) -> Decimal | None
 def _short(epsilon: float) -> Decimal:
     """Return the epsilon rounded up to three digits."""
     exact = Decimal(epsilon)
-    return min(_MOST, exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING))
+    return min(MOST, exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING))

@@ -22,7 +22,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_errata_are_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert run(monkeypatch, "paper", "errata", "-o", str(tmp_path / "out")) == 0
     assert "errata.html" in capsys.readouterr().out
-    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["errata"]) == 7
+    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["errata"]) == 10
 
 
 def test_the_dataset_without_its_archive(
@@ -50,7 +50,7 @@ def test_all_parts_but_the_dataset_are_redone_without_it(
 
     monkeypatch.setattr("fairgauge.paper.publish.publish", publish)
     assert run(monkeypatch, "paper", "-o", str(tmp_path)) == 1
-    assert done == ["table1", "table2", "figures", "errata"]
+    assert done == ["table1", "table2", "coverage", "figures", "errata"]
     assert "C5GG6B" in " ".join(capsys.readouterr().err.split())
 
 

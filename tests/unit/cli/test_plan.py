@@ -65,6 +65,32 @@ def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     assert "No design reaches this error: allow a larger error, or find more clients." in done.out
 
 
+def test_one_design_and_beside_it_what_the_paper_plans(fairgauge: Run):
+    """The paper's number is the cell of its Table 1, with true privacy."""
+    asked = (*GROUPS, "--metric", "v:-1:1", "--clients", "1e5")
+    done = fairgauge("plan", *asked, "--error", 0.1, "--design", "laplace")
+    assert done.status == 0
+    assert [line.split()[0] for line in done.out.splitlines()[:2]] == ["design", "laplace"]
+    assert "The source paper's own M_L, made private" in done.out
+    assert "epsilon 2.46, K·Var 10." in done.out
+    done = fairgauge("plan", *asked, "--error", 0.001, "--design", "laplace")
+    assert done.status == 1
+    assert "No design reaches this error at an epsilon up to 8:" in done.out
+    assert "epsilon 178.89, K·Var" in done.out
+    done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", 0.01, "--design", "randomized-response")
+    assert "11,074,964 clients, K·Var 44.3" in done.out
+    done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--clients", "1e6", "--design", "uncentred")
+    assert "source paper" not in done.out
+
+
+def test_a_design_that_is_not_one_or_costs_what_its_budgets_say_is_refused(fairgauge: Run):
+    asked = (*GROUPS, "--clients", "1e5")
+    assert refused(fairgauge("plan", *asked, "--error", 0.1, "--design", "M_L"), "is called laplace here")
+    assert refused(fairgauge("plan", *asked, "--error", 0.1, "--design", "laplace(0.5:1)"), "needs --epsilon")
+    assert fairgauge("plan", *asked, "--epsilon", 1, "--design", "laplace(0.5:1)").status == 0
+    assert refused(fairgauge("plan", *asked, "--design", "laplace"), "needs --epsilon or --error")
+
+
 def test_detecting_a_gap_adds_its_power(fairgauge: Run):
     rows = fairgauge("plan", *TERMS, "--detect", 0.05, "--json").json["designs"]
     assert all(0.99 < row["power"] <= 1 for row in rows)

@@ -11,11 +11,11 @@ from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.simple import (
     _noise,
-    _rows,
     fewer_sign_rows,
     hadamard,
     hadamard_of,
     laplace,
+    laplace_rows,
     randomized_response,
     response_rows,
     sign_rows,
@@ -78,7 +78,7 @@ def test_noise_costs_its_budget_over_the_whole_range_and_half_from_the_middle(ep
 @pytest.mark.parametrize("abstain", [False, True])
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_loss_is_that_of_the_sound_theorem(d: int, group: float, value: float, abstain: bool):
-    rows = _rows(Inputs(d, even_levels(5), abstain), group, value)
+    rows = laplace_rows(Inputs(d, even_levels(5), abstain), group, value)
     assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)))
     loss = np.log(rows.max(axis=0) / rows.min(axis=0)).max()
     assert loss == pytest.approx(max(value, group + value / 2))
@@ -116,7 +116,7 @@ def test_the_split_of_the_budget_is_the_best_one():
     channel = laplace(goal, Decimal(2))
     inputs = Inputs.of(channel)
     for part in np.linspace(0.3, 1, 15):
-        other = exact_channel(_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
+        other = exact_channel(laplace_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
         assert goal.privacy_variance(channel) <= goal.privacy_variance(other) * (1 + 1e-4)
 
 

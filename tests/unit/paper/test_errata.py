@@ -13,7 +13,7 @@ from fairgauge.paper import counterexamples
 from fairgauge.paper.attack import allowed_success, channel_success, guess_channel, guess_published
 from fairgauge.paper.errata import errata
 from fairgauge.paper.frontier import optimal_channel
-from fairgauge.paper.mechanisms import published_laplace, published_response
+from fairgauge.paper.mechanisms import ResponseMechanism, published_laplace, published_response
 from fairgauge.paper.pages import errata_html, errata_page
 
 
@@ -56,6 +56,9 @@ def test_e4_wrong_sizes_bias_the_gap():
     assert found["gap with right sizes"] == pytest.approx(0.1, abs=1e-4)
     assert found["gap with first too large"] == pytest.approx(0.8 / 1.1 - 0.7 / 0.9, abs=1e-4)
     assert found["gap with first too small"] == pytest.approx(0.8 / 0.9 - 0.7 / 1.1, abs=1e-4)
+    # Groups taken for a quarter and three quarters: estimates are doubled, and two thirds of what they were.
+    assert found["variance, off by a half"] == pytest.approx((4 + 4 / 9) / 2)
+    assert found["MSE with everyone at 1, off by a half"] > 420
 
 
 def test_e5_and_e7_the_notebook_and_grr():
@@ -63,6 +66,23 @@ def test_e5_and_e7_the_notebook_and_grr():
     assert found["value loss at claimed 0.1"] == pytest.approx(0.3)
     assert found["sd of the code over sd of the text at 0.01"] < 0.67
     assert found["GRR over {0..d} sums to"] > 1.2
+
+
+def test_e8_a_is_below_a_half_for_three_groups():
+    found = counterexamples.notebook()
+    assert found["a for 3 groups at 0.1"] < 0.5
+    for d in (3, 8):
+        edge = found[f"a is 1/2 for {d} groups at"]
+        assert ResponseMechanism(edge, 1.0, d).keep == pytest.approx(0.5)
+
+
+def test_e9_and_e10_the_printed_model():
+    found = counterexamples.printed_model()
+    assert round(found["gap of the printed means, tpr"], 4) == 0.1724
+    assert found["gap of the printed means, fpr"] == pytest.approx(0.0963, abs=1.01e-4)
+    assert found["at least"] < found["FPR of the printed others"] < found["at most"] < 0.1069 - 0.0005
+    p = found["lying, by all three"]
+    assert p * 0.8205 + (1 - p) * (1 - 0.1069) == pytest.approx(0.8437)
 
 
 def test_e6_crossovers():
@@ -73,7 +93,7 @@ def test_e6_crossovers():
 
 def test_every_row_names_a_counterexample_that_exists():
     listed = errata()
-    assert [e.name for e in listed] == ["E1", "E2", "E3", "E4", "E5", "E6", "E7"]
+    assert [e.name for e in listed] == [f"E{n}" for n in range(1, 11)]
     for erratum in listed:
         assert callable(getattr(counterexamples, erratum.run))
 

@@ -20,6 +20,7 @@ from fairgauge.paper.bounds import (
     clients_needed,
     crossovers,
     least_epsilon,
+    planned_sentence,
 )
 from fairgauge.paper.counterexamples import printed_crossovers
 from fairgauge.paper.dataset import SEXES, bundled_trials, values_of
@@ -139,6 +140,20 @@ def test_table_2_has_the_layout_of_the_printed_one(monkeypatch: pytest.MonkeyPat
         assert set(TABLE2[name]) <= set(found[name])
         assert all(len(found[name][column]) == 4 for column in TABLE2[name])
     assert found["epsilon"] == TABLE2["epsilon"]
+
+
+@pytest.mark.parametrize(("design", "name"), [("randomized-response", "M_R"), ("laplace", "M_L")])
+def test_what_plans_say_of_the_paper_is_its_table_1(design: str, name: str):
+    for label, row in tables.table1(SOUND)[name].items():
+        for error, epsilon in zip(tables.ERRORS, row, strict=True):
+            asked = {"clients": float(label), "epsilon": None, "error": error}
+            said = planned_sentence(design, asked, 0.99, (0.5, 0.5))
+            assert said is not None
+            assert ("no epsilon is enough" if epsilon is None else f"epsilon {epsilon:.2f}, K·Var") in said
+    asked = {"clients": 10**6, "epsilon": 1.0, "error": None}
+    reached = chebyshev_error(SOUND[name](1.0).gap_variance((0.2, 0.8)), 10**6)
+    assert f"±{reached:.4g}" in str(planned_sentence(design, asked, 0.99, (0.2, 0.8)))
+    assert planned_sentence("uncentred", asked, 0.99, (0.5, 0.5)) is None
 
 
 @pytest.mark.parametrize("name", SOUND)
