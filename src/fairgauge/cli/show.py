@@ -134,8 +134,8 @@ def parts_words(plan: "Plan", best: "PlanRow") -> str:
 
 def show_estimate(study: Study, estimate: Estimate) -> None:
     """Print an estimate for people."""
-    counted = "answers" if study.site is None else "sites"
-    for asked, question in zip(study.asked, estimate.questions, strict=True):
+    counted = "answers" if study.counts_mechanism is None else "sites"
+    for asked, question in zip(study.questions, estimate.questions, strict=True):
         about = f" by {question.attribute}: {question.answers:,} {counted}"
         out.print(Text.assemble((question.metric, "bold"), about))
         gaps = [(f"{a} - {b}", gap) for (a, b), gap in shown_gaps(question)]
@@ -153,7 +153,7 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))
-    holds = any_sentence(zip(study.asked, estimate.questions, strict=True))
+    holds = any_sentence(zip(study.questions, estimate.questions, strict=True))
     if holds is not None:
         out.print(holds)
     out.print(f"Intervals: {estimate.guarantee}.")

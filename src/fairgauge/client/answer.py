@@ -17,7 +17,7 @@ from fairgauge.study import Attribute, Question, Study
 from fairgauge.study.checks import check_arguments
 
 if TYPE_CHECKING:
-    from fairgauge.study import Site
+    from fairgauge.study import NoisyCounts
 
 ID_BYTES = 16
 MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
@@ -123,7 +123,11 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_held(study, profile)
-    payload = _draw_symbol(study, profile) if study.site is None else _draw_counts(study.site, profile)
+    payload = (
+        _draw_symbol(study, profile)
+        if study.counts_mechanism is None
+        else _draw_counts(study.counts_mechanism, profile)
+    )
     return Answer(study.digest, secrets.token_hex(ID_BYTES) if ticket is None else ticket, payload)
 
 
@@ -131,10 +135,10 @@ def _draw_symbol(study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
     groups = groups_by_attribute(study, profile["group"])
     inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
-    return (study.offsets[picked] + study.tables[picked][0].mechanism.draw(*inputs[picked]),)
+    return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
 
 
-def _draw_counts(site: "Site", held: Any) -> tuple[int, ...]:
+def _draw_counts(site: "NoisyCounts", held: Any) -> tuple[int, ...]:
     from fairgauge.client.records import records_of
     from fairgauge.client.site import draw_counts
 
@@ -143,7 +147,7 @@ def _draw_counts(site: "Site", held: Any) -> tuple[int, ...]:
 
 def check_held(study: Study, held: object) -> None:
     """Refuse what cannot be what a study asks for, whatever is in it: that is a mistake of the program."""
-    if study.site is None:
+    if study.counts_mechanism is None:
         check_profile(held)
     elif isinstance(held, Mapping) and set(held) == {"group", "values"}:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
@@ -179,7 +183,9 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
-    if study.site is not None and (study.admission == "blind" or study.gateway is not None or study.epoch is not None):
+    if study.counts_mechanism is not None and (
+        study.admission == "blind" or study.gateway is not None or study.epoch is not None
+    ):
         raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
 
 

@@ -62,7 +62,7 @@ def estimate(
     if tolerance is not None:
         _check_within(study, tolerance)
     tally.check(study)
-    if study.site is not None:
+    if study.counts_mechanism is not None:
         if tolerance is not None:
             raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
         return estimate_sites(study, tally, 1 - confidence, kind)
@@ -86,7 +86,7 @@ def _check_within(study: Study, tolerance: float) -> None:
 
 def _kind(study: Study, interval: str) -> IntervalKind:
     """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
-    if study.site is None:
+    if study.counts_mechanism is None:
         return kind_of(interval)
     return site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval)
 
