@@ -103,6 +103,10 @@ class Channel:
         return False
 
     @property
+    def person(self) -> None:
+        """Whoever answers is one person."""
+
+    @property
     def rows(self) -> int:
         """How many different inputs have a row."""
         return len(self.table)

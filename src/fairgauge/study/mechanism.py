@@ -34,6 +34,10 @@ class Mechanism(Protocol):
         """Whether a contributor holds many people and counts them all, so that nothing is assumed of who answers."""
 
     @property
+    def person(self) -> str | None:
+        """Who counts as one person, for people, where that needs to be said."""
+
+    @property
     def epsilon(self) -> float:
         """The exact privacy loss, rounded up."""
 
