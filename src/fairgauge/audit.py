@@ -247,7 +247,7 @@ def audit_study(
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
-    if study.counts_mechanism is not None:
+    if study.questions[0].mechanism.counts_people:
         raise CannotAnswer("the study is for sites that hold many people: there is no device to audit")
     # People audit a study before it opens, after it has closed, and without a ticket.
     study = replace(study, opens=None, closes=None, admission=None, issuer=None)

@@ -251,7 +251,7 @@ class PrivateMetricFrame(Parity):
 
     @cached_property
     def _shares(self) -> Frames:
-        once = self._found(self._estimate)[0][1] if self._study.counts_mechanism is not None else None
+        once = self._found(self._estimate)[0][1] if self._questions[0][1].mechanism.counts_people else None
 
         def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
             known = stated_shares(question)

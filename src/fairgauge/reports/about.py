@@ -28,7 +28,7 @@ def facts(study: Study, answers: int, particulars: Particulars) -> list[Fact]:
         ("Answers taken", _when(study)),
         ("Response", response_sentence(study, answers, particulars)),
         (
-            "Single answers are kept" if study.counts_mechanism is None else "What single sites sent is kept",
+            "Single answers are kept" if counted(study) == "answers" else "What single sites sent is kept",
             _kept(study),
         ),
     ]
@@ -54,7 +54,7 @@ def _kept(study: Study) -> str | None:
 
 def counted(study: Study) -> str:
     """Return what is counted: answers of devices, or sites."""
-    return "answers" if study.counts_mechanism is None else "sites"
+    return "sites" if study.questions[0].mechanism.counts_people else "answers"
 
 
 def response_sentence(study: Study, answers: int, particulars: Particulars) -> str:
