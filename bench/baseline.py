@@ -40,7 +40,7 @@ from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Comparison, Site
+from fairgauge.study import Comparison, NoisyCounts, counted
 
 FILE = Path(__file__).with_name("baseline.json.xz")
 PARTS = ("estimates", "tables")
@@ -78,7 +78,7 @@ class Today:
         """Return a study."""
         terms = {name: held[name] for name in ("planned", "order") if held.get(name) is not None}
         if held.get("site") is not None:
-            return Study(held["title"], [], site=cls.site(held["site"]), **terms)
+            return Study(held["title"], counted(cls.site(held["site"])), **terms)
         return Study(held["title"], [each for table in held["tables"] for each in cls._questions(table)], **terms)
 
     @classmethod
@@ -93,18 +93,18 @@ class Today:
             yield Question(cls.metric(asked["metric"]), attribute, *names, channel, **known)
 
     @classmethod
-    def site(cls, held: Plain) -> Site:
+    def site(cls, held: Plain) -> NoisyCounts:
         """Return what sites count."""
         metric = None if held.get("metric") is None else cls.metric(held["metric"])
         records, levels = held["records"], held.get("levels")
         attribute = cls.attribute(held["attribute"])
-        return Site(attribute, held["outcome"], held["epsilon"], records=records, metric=metric, levels=levels)
+        return NoisyCounts(attribute, held["outcome"], held["epsilon"], records=records, metric=metric, levels=levels)
 
     @staticmethod
     def tally(study: Study, held: Plain) -> Tally:
         """Return a tally of a study: counts, and of sites also how many there are and the products of their counts."""
         counts = tuple(held["counts"])
-        if study.site is None:
+        if study.counts_mechanism is None:
             return Tally(study.digest, counts)
         return Tally(study.digest, counts, held["sites"], tuple(held["products"]))
 
@@ -115,11 +115,11 @@ class Today:
             found = estimate(study, tally, **asked).to_dict()
         except FairgaugeError as refusal:
             return {"refused": str(refusal)}
-        if study.digest != digest and study.site is None:
+        if study.digest != digest and study.counts_mechanism is None:
             # How answers are split for the fit follows from the study's digest.
             for index, (told, question) in enumerate(zip(found["questions"], study.questions, strict=True)):
                 if told["fit_p_value"] is not None:
-                    rows, own = np.array(question.mechanism.table) / ROW_SUM, tally.for_question(study, index)
+                    rows, own = np.array(question.channel.table) / ROW_SUM, tally.for_question(study, index)
                     told["fit_p_value"] = fit_p_value(rows, tuple(own), name=f"{digest} {index}")
         return found
 
@@ -141,7 +141,7 @@ class Today:
         kind, alpha = kind_of(reading["interval"]), 1 - reading["confidence"]
         found = []
         for questions in asked.tables:
-            channel, share = questions[0].mechanism, len(asked.tables)
+            channel, share = questions[0].channel, len(asked.tables)
             goals = [Goal.of(question) for question in questions]
             widths = [planned_width(goal, channel, reading["clients"] / share, kind, alpha) for goal in goals]
             scales = [question.metric.scale for question in questions]

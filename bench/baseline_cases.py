@@ -11,7 +11,7 @@ import numpy as np
 from bench.baseline import Plain, Today, progress
 from fairgauge import Attribute, Question, Study, design
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts
 
 SEED = 20261116
 PAIRS, QUESTIONS = 300, 200
@@ -226,7 +226,7 @@ def _table(questions: tuple[Question, ...]) -> Plain:
             }
             for each in questions
         ],
-        "table": first.mechanism.table,
+        "table": first.channel.table,
     }
 
 
@@ -245,12 +245,12 @@ def _attribute(groups: Attribute) -> Plain:
 
 def tally(study: Study, chance: np.random.Generator, answers: int, *, honest: bool) -> Plain:
     """Draw a tally: groups as often as their shares say, each with values of its own; or one that no clients give."""
-    if study.site is not None:
-        return _sites_tally(study.site, chance, answers)
+    if study.counts_mechanism is not None:
+        return _sites_tally(study.counts_mechanism, chance, answers)
     split = chance.multinomial(answers, [1 / len(study.tables)] * len(study.tables))
     counts: list[int] = []
     for table, number in zip(study.tables, split.tolist(), strict=True):
-        channel, shares = table[0].mechanism, table[0].attribute.reckoned_shares
+        channel, shares = table[0].channel, table[0].attribute.reckoned_shares
         size = math.prod(map(len, channel.axes))
         inputs = [share * part for share in shares for part in chance.dirichlet([0.7] * size)]
         inputs = [*(0.9 * part for part in inputs), 0.1] if channel.abstain else inputs
@@ -261,8 +261,8 @@ def tally(study: Study, chance: np.random.Generator, answers: int, *, honest: bo
     return {"counts": counts}
 
 
-def _sites_tally(site: Site, chance: np.random.Generator, people: int) -> Plain:
-    number, cells = int(chance.choice([1, 3, 6, 30])), site.cells
+def _sites_tally(site: NoisyCounts, chance: np.random.Generator, people: int) -> Plain:
+    number, cells = int(chance.choice([1, 3, 6, 30])), site.size
     law, decay = chance.dirichlet([2.0] * cells), math.exp(-float(site.decay))
     counts = [
         (chance.multinomial(people // number, law) + chance.geometric(1 - decay, cells)
@@ -294,7 +294,7 @@ def make_pairs() -> Plain:
         drawn = tally(study, chance, answers, honest=(place + turn) % 9 != 4)
         estimates = [
             (asked_for, Today.estimate(study, Today.tally(study, drawn), asked_for, study.digest))
-            for asked_for in _readings(entry["kind"], number, sites=study.site is not None)
+            for asked_for in _readings(entry["kind"], number, sites=study.counts_mechanism is not None)
         ]
         pairs.append({"study": place, "tally": drawn, "estimates": estimates})
         progress("pairs", number + 1, PAIRS)

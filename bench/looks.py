@@ -35,7 +35,7 @@ def watch(epsilon: str, kind: str, runs: int, *, seed: int) -> Watched:
     """Watch studies grow, of clients who are drawn; everyone is at 1, so who comes first matters most."""
     setting = Setting("everyone at 1", LOOKS[-1], epsilon)
     question = setting.study.questions[0]
-    laws = [[float(p) for p in question.mechanism.mixture(group, Fraction(LEVEL_UNIT))] for group in (0, 1)]
+    laws = [[float(p) for p in question.channel.mixture(group, Fraction(LEVEL_UNIT))] for group in (0, 1)]
     law, estimands, reader = np.mean(laws, axis=0), estimands_of(question), READERS[kind]
     rng, missed = np.random.default_rng(seed), 0
     for _ in range(runs):

@@ -378,8 +378,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "limits: a site's epsilon is not compared with the limit",
-        "if study.site is not None and Decimal(study.site.epsilon) > self.study:",
-        "if study.site is not None and Decimal(study.site.epsilon) > 9 * self.study:",
+        "return self.loss <= Fraction(epsilon)",
+        "return self.loss <= 9 * Fraction(epsilon)",
         "test_the_limit_of_one_study",
     ),
     # -------------------- answer

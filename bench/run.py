@@ -108,7 +108,7 @@ def device() -> Iterator[Line]:
     verify = seconds(lambda: Study.from_bytes(data), repeat=51)
     profile = {"group": "female", "values": {"recall": 0.83}}
     answers = seconds(lambda: [answer(study, profile) for _ in range(200)]) / 200
-    draws = seconds(lambda: [study.questions[0].mechanism.draw(0, Fraction(5)) for _ in range(200)]) / 200
+    draws = seconds(lambda: [study.questions[0].channel.draw(0, Fraction(5)) for _ in range(200)]) / 200
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, precision_score
 
 from bench.lines import Line
 from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.study import Attribute, Site
+from fairgauge.study import Attribute, NoisyCounts
 
 CONFIDENCE, PEOPLE = 0.95, 500
 THEIRS = {
@@ -28,7 +28,7 @@ def sites() -> Iterator[Line]:
     for number in (5, 20, 100):
         pooled = without_privacy(number)
         for epsilon in ("0.1", "0.5", "1", "3"):
-            site = Site(Attribute("sex", ("female", "male")), "confusion", epsilon)
+            site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", epsilon)
             for row in plan_sites(site, Expected(number, PEOPLE, positives=0.3), confidence=CONFIDENCE):
                 what = f"width of the gap, {row.metric}, {number} sites, epsilon {epsilon}"
                 if row.error is None:
@@ -39,7 +39,7 @@ def sites() -> Iterator[Line]:
 
 def without_privacy(number: int) -> dict[str, float]:
     """Return half of the width of the normal interval of each gap, of Fairlearn's rates on all records together."""
-    site = Site(Attribute("sex", ("female", "male")), "confusion", "1")
+    site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", "1")
     counts = np.round(Expected(number, PEOPLE, positives=0.3).counts(site)).astype(int)
     cells = pd.DataFrame(
         [(sex, truth, said) for sex in ("female", "male") for truth in (0, 1) for said in (0, 1)],

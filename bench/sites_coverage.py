@@ -28,7 +28,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.sites.rates import CONFUSION, Rate, rate_of, share_of
 from fairgauge.estimation.sites.reading import Reader
-from fairgauge.study import Attribute, Site
+from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
 
 PAGE = Path(__file__).parents[1] / "docs" / "sites.md"
@@ -173,7 +173,7 @@ def measure(setting: Setting, runs: int, first: int | None = None) -> list[Held]
 
 
 def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tuple[str, bool | None]]:
-    site = Site(Attribute("sex", ("female", "male")), "confusion", setting.epsilon, records=setting.copies)
+    site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", setting.epsilon, records=setting.copies)
     truth, tally = draw(setting, site, rng)
     try:
         reader = Reader(site, tally, SITE_KINDS[setting.kind])
@@ -204,13 +204,13 @@ def _all(found: list[bool | None]) -> bool | None:
     return None if None in found else all(found)
 
 
-def draw(setting: Setting, site: Site, rng: np.random.Generator) -> tuple[Cells, Tally]:
+def draw(setting: Setting, site: NoisyCounts, rng: np.random.Generator) -> tuple[Cells, Tally]:
     """Return the true counts that the kind is about, up to their sum, and a tally."""
     laws, sizes = setting.world.types
     picked = rng.integers(TYPES, size=setting.sites) if setting.kind == "sites" else np.arange(setting.sites) % TYPES
     people = np.maximum(1, np.round(setting.people * sizes[picked])).astype(int)
     counts = np.array([rng.multinomial(n, laws[one]) for n, one in zip(people, picked, strict=True)])
-    decay = float(np.exp(-float(site.epsilon) / (2 * setting.copies)))
+    decay = float(np.exp(-float(site.declared) / (2 * setting.copies)))
     noise = rng.geometric(1 - decay, counts.shape) - rng.geometric(1 - decay, counts.shape)
     noisy = counts * setting.copies + noise
     truths = {

@@ -28,7 +28,7 @@ def draw() -> None:
     rcParams.update({"svg.hashsalt": "fairgauge", "svg.fonttype": "none", "font.size": 10})
     recall, sex = fg.Metric("recall", 0, 1), fg.Attribute("sex", {"female": 0.5, "male": 0.5})
     study, population = fg.Study.load(KEPT / "study.json"), fg.Population.from_csv(KEPT / "population.csv")
-    channel = study.questions[0].mechanism
+    channel = study.questions[0].channel
 
     figure = new()
     fg.plan(recall, sex, clients=1_000_000, epsilon=1).plot(figure.subplots())

@@ -3,7 +3,7 @@
 import math
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Release, Site, Study
+from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, NoisyCounts, Question, Release, Study, counted
 
 ENDS = (-LEVEL_UNIT, LEVEL_UNIT)
 THREE_LEVELS = (-LEVEL_UNIT, LEVEL_UNIT // 3, LEVEL_UNIT)
@@ -144,6 +144,7 @@ def site_study(outcome: str = "confusion") -> Study:
     """A study for sites: truth and prediction of two sexes, or a score on three levels."""
     person = "A patient, by the number in the register."
     if outcome == "confusion":
-        return Study("Sites", [], site=Site(SEX, "confusion", 1, person=person))
+        return Study("Sites", counted(NoisyCounts(SEX, "confusion", 1, person=person)))
     score = Metric("score", 0, 10)
-    return Study("Sites", [], site=Site(SEX, "levels", "0.5", records=3, metric=score, levels=THREE_LEVELS))
+    counts = NoisyCounts(SEX, "levels", "0.5", records=3, metric=score, levels=THREE_LEVELS)
+    return Study("Sites", counted(counts))

@@ -4,25 +4,26 @@ import random
 
 from fairgauge.client import answer
 from fairgauge.client.site import Record
-from fairgauge.study import Attribute, Metric, Site, Study
+from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from fairgauge.tallies import Tally
 
 SEX = Attribute("sex", ("female", "male"))
 UNIT = 2**30
 
 
-def site_of(study: Study) -> Site:
-    assert study.site is not None
-    return study.site
+def site_of(study: Study) -> NoisyCounts:
+    assert study.counts_mechanism is not None
+    return study.counts_mechanism
 
 
 def confusion_study(epsilon: str = "1", *, records: int = 1) -> Study:
-    return Study("Alarms, by sex", (), site=Site(SEX, "confusion", epsilon, records=records))
+    return Study("Alarms, by sex", counted(NoisyCounts(SEX, "confusion", epsilon, records=records)))
 
 
 def levels_study(epsilon: str = "1") -> Study:
     metric = Metric("score", 0, 10)
-    return Study("Scores, by sex", (), site=Site(SEX, "levels", epsilon, metric=metric, levels=[-UNIT, 0, UNIT]))
+    counts = NoisyCounts(SEX, "levels", epsilon, metric=metric, levels=[-UNIT, 0, UNIT])
+    return Study("Scores, by sex", counted(counts))
 
 
 def records(chance: random.Random, people: int, rates: dict[str, tuple[float, float]]) -> list[Record]:

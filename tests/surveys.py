@@ -65,7 +65,7 @@ def expected_tally(asked: Study, population: Population) -> Tally:
     """The counts that answers have on average, rounded: estimates from them are right but for the rounding."""
     parts = []
     for table in asked.tables:
-        channel = table[0].mechanism
+        channel = table[0].channel
         mean = np.zeros(channel.symbols)
         for cell in population.cells:
             mean += cell.count * np.array([float(p) for p in channel.mixture(*table_input(table, cell))])

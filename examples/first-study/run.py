@@ -78,7 +78,7 @@ def make_study() -> Study:
     """Make the document that everyone can check."""
     console.print("[bold]2. Design.[/] A table of integers randomises every answer.")
     (question,) = design(RECALL, SEX, epsilon=EPSILON)
-    study, channel = Study("Does the model serve women and men alike?", [question]), question.mechanism
+    study, channel = Study("Does the model serve women and men alike?", [question]), question.channel
     study.save(OUT / "study.json")
     document = study.to_bytes()
     console.print(

@@ -25,7 +25,7 @@ from sklearn.metrics import accuracy_score, precision_score
 import fairgauge as fg
 from fairgauge.client import Ledger
 from fairgauge.client.records import Columns, records_of
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts, counted
 from fairgauge.tallies import Tally
 
 CONFIDENCE = 0.95
@@ -78,10 +78,10 @@ def answer_as(hospital: int, study: fg.Study, folder: Path, people: int) -> pd.D
         writer.writerow(["patient", "sex", "back", "said"])
         writer.writerows(patients(hospital, people))
     columns = Columns(truth="back", prediction="said", person="patient")
-    if study.site is None:
+    if study.counts_mechanism is None:
         raise ValueError("the study is for devices")
     ledger = Ledger(folder / f"ledger-{hospital}.sqlite3")
-    ledger.answer(study, records_of(study.site, path, columns)).save(folder / f"answer-{hospital}.json")
+    ledger.answer(study, records_of(study.counts_mechanism, path, columns)).save(folder / f"answer-{hospital}.json")
     return pd.read_csv(path)
 
 
@@ -89,8 +89,7 @@ def compared(hospitals: int = 20, people: int = 1000, epsilon: str = "1") -> lis
     """Return the gap of every metric, by Fairlearn on all patients and by fairgauge on noisy counts."""
     study = fg.Study(
         "Back within 30 days",
-        (),
-        site=Site(fg.Attribute("sex", list(SHARES)), "confusion", epsilon, person="a patient"),
+        counted(NoisyCounts(fg.Attribute("sex", list(SHARES)), "confusion", epsilon, person="a patient")),
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -31,7 +31,7 @@ def make_study() -> Study:
     sex = Attribute(
         "sex", {"female": 0.5, "male": 0.5}, share_source="Owners' accounts, an invented count of 1 October 2026"
     )
-    asked = Question(question.metric, sex, question.target, question.design, question.epsilon, question.mechanism)
+    asked = Question(question.metric, sex, question.target, question.design, question.epsilon, question.channel)
     return Study(
         "Falls found, by sex",
         [asked],

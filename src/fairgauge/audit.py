@@ -247,7 +247,7 @@ def audit_study(
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
-    if study.site is not None:
+    if study.questions[0].mechanism.counts_people:
         raise CannotAnswer("the study is for sites that hold many people: there is no device to audit")
     # People audit a study before it opens, after it has closed, and without a ticket.
     study = replace(study, opens=None, closes=None, admission=None, issuer=None)
@@ -273,7 +273,7 @@ def audit_study(
 
 def _worst_profiles(study: Study, table: Table) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return pairs of profiles to try."""
-    return [(_profile(study, table, x), _profile(study, table, z)) for x, z in _worst_rows(table[0].mechanism)]
+    return [(_profile(study, table, x), _profile(study, table, z)) for x, z in _worst_rows(table[0].channel)]
 
 
 def _worst_rows(channel: Channel) -> set[tuple[int, int]]:
@@ -295,7 +295,7 @@ def _profile(study: Study, table: Table, row: int) -> dict[str, Any]:
     """Return a profile that gives one row of a table; elsewhere a first group and a lowest value."""
     groups = {factor.name: factor.groups[0] for attribute in study.attributes for factor in attribute.factors}
     values: dict[str, Any] = {metric.name: metric.low for metric in study.metrics}
-    channel, attribute = table[0].mechanism, table[0].attribute
+    channel, attribute = table[0].channel, table[0].attribute
     if row == channel.rows - 1 and channel.abstain:
         return {"group": groups, "values": {**values, table[0].metric.name: None}}
     for question, levels in reversed(list(zip(table, channel.axes, strict=True))):

@@ -18,7 +18,7 @@ at a time, and the privacy loss is computed from the integers, never from a theo
 import math
 import secrets
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise, product
 from typing import cast
 
-from fairgauge.errors import BadTable, CannotAnswer
+from fairgauge.errors import BadTable, BadTally, CannotAnswer, InvalidInput
 
 ROW_BITS = 53
 ROW_SUM = 2**ROW_BITS
@@ -88,6 +88,25 @@ class Channel:
         return len(self.table[0])
 
     @property
+    def size(self) -> int:
+        """How many numbers answers add to: one for each symbol."""
+        return self.symbols
+
+    @property
+    def questions(self) -> int:
+        """How many questions an answer is about at once."""
+        return len(self.axes)
+
+    @property
+    def counts_people(self) -> bool:
+        """An answer is of one person, and who answers matters."""
+        return False
+
+    @property
+    def person(self) -> None:
+        """Whoever answers is one person."""
+
+    @property
     def rows(self) -> int:
         """How many different inputs have a row."""
         return len(self.table)
@@ -126,9 +145,7 @@ class Channel:
 
         Guarantee: exact; no pair of inputs differs by more than a factor :math:`e^\epsilon` at any symbol.
         """
-        bound = self.epsilon_bound
-        nearest = float(bound)
-        return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)
+        return rounded_up(self.epsilon_bound)
 
     @property
     def epsilon_bound(self) -> Decimal:
@@ -138,6 +155,37 @@ class Channel:
     def within(self, epsilon: Decimal) -> bool:
         """Tell whether the privacy loss is at most epsilon; never wrongly true."""
         return self.loss is not None and self.epsilon_bound <= epsilon
+
+    def check(self, payload: tuple[int, ...], size: int) -> None:
+        """Refuse what no answer can hold: it is one symbol of those of a study.
+
+        Raises:
+            InvalidInput: If it is that.
+        """
+        if len(payload) != 1:
+            raise InvalidInput("counts", f"{len(payload)} counts", "must be one symbol in a study for devices")
+        if not 0 <= payload[0] < size:
+            raise InvalidInput("symbol", payload[0], f"must be from 0 to {size - 1}")
+
+    def add(self, sums: list[int], payload: tuple[int, ...]) -> None:
+        """Count one symbol."""
+        sums[payload[0]] += 1
+
+    def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
+        """Refuse what cannot be how often each symbol was sent.
+
+        Raises:
+            BadTally: If it is that.
+        """
+        for symbol, count in enumerate(sums):
+            if count < 0:
+                raise BadTally(f"counts[{symbol}]", count, "must be an integer from 0 to 2^53 - 1")
+        if sum(sums) != contributors:
+            raise BadTally("contributors", contributors, f"must be {sum(sums)}, the sum of the counts")
+
+    def products(self, payloads: Iterable[tuple[int, ...]], size: int) -> tuple[int, ...]:  # noqa: ARG002 - as others do
+        """Return nothing: how often each symbol was sent is all there is to know."""
+        return ()
 
     def draw(
         self, group: int | None, *positions: Fraction | None, bits: Callable[[int], int] = secrets.randbits
@@ -191,6 +239,12 @@ class Channel:
         member = cast("int", (group, 0)[lacks])
         given = [cast("Fraction", (position, _NO_VALUE)[lacks]) for position in positions]
         return lacks, member, [_place(levels, position) for levels, position in zip(self.axes, given, strict=True)]
+
+
+def rounded_up(bound: Decimal) -> float:
+    """Return the nearest float that is not below."""
+    nearest = float(bound)
+    return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)
 
 
 def _place(levels: tuple[int, ...], position: Fraction) -> Place:

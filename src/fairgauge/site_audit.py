@@ -21,7 +21,7 @@ from fairgauge.client.answer import answer
 from fairgauge.client.limits import UNLIMITED
 from fairgauge.client.site import Record
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
-from fairgauge.study import Metric, Site, Study
+from fairgauge.study import Metric, NoisyCounts, Study
 
 try:
     from scipy.special import bdtr, bdtrc
@@ -73,28 +73,28 @@ def audit_site(
         CannotAnswer: If the study is for devices.
         InvalidInput: If an argument is out of range.
     """
-    if study.site is None:
+    if study.counts_mechanism is None:
         raise CannotAnswer("the study is for devices of one person each: audit_study audits them")
     if runs < 1:
         raise InvalidInput("runs", runs, "must be at least 1")
     answers = answers or _ours
-    records, counts = _known(study.site)
+    records, counts = _known(study.counts_mechanism)
     met: Counter[int] = Counter()
     for _ in range(runs):
         given = answers(study, records).payload
         met.update(seen - count for seen, count in zip(given, counts, strict=True))
-    return SiteFinding(_p_value(study.site, met), confidence, runs)
+    return SiteFinding(_p_value(study.counts_mechanism, met), confidence, runs)
 
 
 def _ours(study: Study, records: Iterable[Record]) -> Answer:
     return answer(study, iter(records), limit=UNLIMITED)
 
 
-def _known(site: Site) -> tuple[list[Record], list[int]]:
+def _known(site: NoisyCounts) -> tuple[list[Record], list[int]]:
     """Return records, and how many of them count in each cell."""
-    size = site.cells // len(site.attribute.groups)
+    size = site.size // len(site.attribute.groups)
     records: list[Record] = []
-    for cell in range(site.cells):
+    for cell in range(site.size):
         groups, rest = [], cell // size
         for factor in reversed(site.attribute.factors):
             groups.append(factor.groups[rest % len(factor.groups)])
@@ -102,10 +102,10 @@ def _known(site: Site) -> tuple[list[Record], list[int]]:
         given = (tuple(reversed(groups)), _outcome(site, cell % size))
         records += [(f"single {cell} {number}", *given) for number in range(_SINGLES)]
         records += [(f"often {cell}", *given)] * (site.records + 2)
-    return records, [_SINGLES + site.records] * site.cells
+    return records, [_SINGLES + site.records] * site.size
 
 
-def _outcome(site: Site, cell: int) -> tuple[object, ...]:
+def _outcome(site: NoisyCounts, cell: int) -> tuple[object, ...]:
     if site.metric is None or site.levels is None:
         return cell // 2, cell % 2
     return (_value(site.metric, site.levels[cell]),)
@@ -116,9 +116,9 @@ def _value(metric: Metric, level: int) -> Fraction:
     return low + (high - low) * (Fraction(level, 2**30) + 1) / 2
 
 
-def _p_value(site: Site, met: Counter[int]) -> float:
+def _p_value(site: NoisyCounts, met: Counter[int]) -> float:
     """Return the smallest p-value of all sizes, times how many there are (Bonferroni)."""
-    q = math.exp(-float(Fraction(site.epsilon) / (2 * site.records)))
+    q = math.exp(-float(Fraction(site.declared) / (2 * site.records)))
     far = max(1, math.ceil(math.log(_RARE) / math.log(q)))
     chances = {z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-far, far + 1)}
     chances |= {-far - 1: q ** (far + 1) / (1 + q), far + 1: q ** (far + 1) / (1 + q)}

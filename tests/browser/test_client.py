@@ -258,7 +258,7 @@ def test_what_javascript_says_python_says(client: OpenClient) -> None:
         assert question.mechanism.epsilon_bound == Decimal(one["epsilon"])
         for draw in one["draws"]:
             position = None if draw["value"] is None else question.metric.position(draw["value"])
-            assert question.mechanism.draw(draw["group"], position, bits=replayed(draw["bits"])) == draw["symbol"]
+            assert question.channel.draw(draw["group"], position, bits=replayed(draw["bits"])) == draw["symbol"]
         answer = Answer.from_bytes(one["sent"].encode())
         assert answer.to_bytes().decode() == one["sent"]
         assert answer.study == study.digest

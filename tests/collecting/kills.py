@@ -145,13 +145,13 @@ async def count_left(store: str, study: Study, sent: Sent) -> Count:
             rows.update(page)
             pages += len(page)
         tally = await opened.counts(kept.number)
-        if study.site is not None:
+        if study.counts_mechanism is not None:
             rows = {row.id: row.counts for row in await opened.sites(kept.number)}
             pages, tally = len(rows), {0: sum((await opened.arrivals(kept.number)).values())}
     finally:
         await opened.close()
     by_symbol: dict[int, int] = {}
-    for symbol in rows.values() if study.site is None else [0] * pages:
+    for symbol in rows.values() if study.counts_mechanism is None else [0] * pages:
         by_symbol[symbol] = by_symbol.get(symbol, 0) + 1
     return Count(
         lost=len(sent.acknowledged - rows.keys()),
@@ -190,7 +190,7 @@ def kill_collectors(
         for server in servers:
             server.start().wait_until_ready()
         publish(first, study)
-        draw = None if study.site is None else of_sites(study, folder)
+        draw = None if study.counts_mechanism is None else of_sites(study, folder)
         sent = asyncio.run(storm(servers, study, kills, kill, senders=senders, draw=draw))
         statuses = [server.stop() for server in servers]
         assert statuses == [0] * processes

@@ -109,7 +109,7 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
     truth = true_values(study, population)[0].gaps["female", "male"]
     laws: dict[tuple[str | None, Any], NDArray[np.float64]] = {}
     for cell in population.cells:
-        mixture = question.mechanism.mixture(*table_input((question,), cell))
+        mixture = question.channel.mixture(*table_input((question,), cell))
         laws[cell.group, cell.value] = np.cumsum([float(chance) for chance in mixture])
     taken = []
     for seed in range(SEEDS):
@@ -117,7 +117,7 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
         sums = np.array([laws[p["group"]["sex"], p["values"]["recall"]] for p in people])
         dice = np.random.default_rng(seed).random(DEVICES) * sums[:, -1]
         symbols = (dice[:, None] >= sums).sum(axis=1)
-        taken += [np.bincount(symbols[:total], minlength=question.mechanism.symbols) for total in LOOKS]
+        taken += [np.bincount(symbols[:total], minlength=question.channel.symbols) for total in LOOKS]
     value, alpha = truth / question.metric.scale, 1 - CONFIDENCE
     estimands = estimands_of(question)
     assert estimands.gaps is not None

@@ -91,7 +91,7 @@ def test_the_same_bits_give_the_same_symbol(vector: dict[str, Any]) -> None:
     study, index, bits = golden_study(), vector["question"], iter(vector["bits"])
     question = study.questions[index]
     position = None if vector["value"] is None else question.metric.position(vector["value"])
-    symbol = question.mechanism.draw(vector["group"], position, bits=lambda _: next(bits))
+    symbol = question.channel.draw(vector["group"], position, bits=lambda _: next(bits))
     assert study.offset(index) + symbol == vector["symbol"]
 
 

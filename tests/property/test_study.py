@@ -14,7 +14,19 @@ from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Release, Site, Study, parse
+from fairgauge.study import (
+    Attribute,
+    Comparison,
+    Issuer,
+    Metric,
+    Model,
+    NoisyCounts,
+    Question,
+    Release,
+    Study,
+    counted,
+    parse,
+)
 from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
 from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_study, two_questions, unlinked_study
@@ -95,8 +107,8 @@ def full_studies(draw: st.DrawFn) -> Study:
         for metric in asked[: len(levels)]
     ]
     sites = [
-        Site(attribute, "confusion", "0.5", person=draw(st.none() | names)),
-        Site(attribute, "levels", 1, metric=asked[0], levels=THREE_LEVELS),
+        NoisyCounts(attribute, "confusion", "0.5", person=draw(st.none() | names)),
+        NoisyCounts(attribute, "levels", 1, metric=asked[0], levels=THREE_LEVELS),
     ]
     site = draw(st.none() | st.sampled_from(sites))
     terms: dict[str, Any] = draw(
@@ -118,7 +130,7 @@ def full_studies(draw: st.DrawFn) -> Study:
     )
     if issuer := draw(st.none() | st.builds(Issuer, names, keys)):
         terms |= {"issuer": issuer, "admission": "blind"}
-    study = Study(draw(names), [] if site else questions, site=site, **terms)
+    study = Study(draw(names), counted(site) if site else questions, **terms)
     others = draw(st.lists(languages.filter(lambda tag: tag != study.language), max_size=2, unique=True))
     texts = {tag: {place: f"{tag} {text}" for place, text in texts_of(study).items()} for tag in others}
     return replace(study, translations=texts or None)
@@ -166,7 +178,7 @@ def test_symbols_are_numbered_through(study: Study, data: st.DataObject) -> None
     symbol = data.draw(st.integers(0, study.symbols - 1))
     index, local = study.question_of(symbol)
     assert study.offset(index) + local == symbol
-    assert 0 <= local < study.questions[index].mechanism.symbols
+    assert 0 <= local < study.questions[index].channel.symbols
 
 
 @given(metrics(), st.floats() | st.decimals() | st.integers() | st.fractions() | st.text() | st.booleans())

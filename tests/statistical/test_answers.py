@@ -56,7 +56,7 @@ def promised(study: Study, cell: Cell) -> NDArray[np.float64]:
     """Return the law of an answer, from the table's integers."""
     laws = []
     for question in study.questions:
-        channel, metric, groups = question.mechanism, question.metric, question.attribute.groups
+        channel, metric, groups = question.channel, question.metric, question.attribute.groups
         table = np.array(channel.table, dtype=np.float64) / 2**53
         if cell.group is None or cell.value is None:
             laws.append(table[-1])
@@ -133,7 +133,7 @@ def test_the_exact_mixture_is_the_promised_law(name: str) -> None:
         exact = [
             p / len(study.questions)
             for question in study.questions
-            for p in question.mechanism.mixture(
+            for p in question.channel.mixture(
                 None if cell.group is None else question.attribute.groups.index(cell.group),
                 None if cell.value is None else question.metric.position(cell.value),
             )
@@ -193,7 +193,7 @@ def send_the_truth_more_often(channel: Channel) -> Channel:
 def test_mutant_tables_are_caught(path: Path, mutate: Callable[[Channel], Channel], name: str) -> None:
     study = STUDIES[name]
     first = study.questions[0]
-    broken = replace(first, mechanism=mutate(first.mechanism), epsilon="2")
+    broken = replace(first, mechanism=mutate(first.channel), epsilon="2")
     mutant = replace(study, questions=(broken, *study.questions[1:]))
     assert not is_honest(path, mutant, study, POPULATIONS[name])
 
@@ -255,14 +255,14 @@ def test_answers_of_drawn_clients_follow_the_average_law(path: Path, name: str) 
 
 
 def _swapped(question: Question) -> Question:
-    return replace(question, mechanism=swap_groups(question.mechanism))
+    return replace(question, mechanism=swap_groups(question.channel))
 
 
 def bare_study() -> Study:
     """A study that hides next to nothing: the symbol is the group."""
     sure, never = ROW_SUM - 1, 1
     rows = ((sure, never), (sure, never), (never, sure), (never, sure))
-    channel = Channel(rows, ONE.questions[0].mechanism.levels[::2], 2)
+    channel = Channel(rows, ONE.questions[0].channel.levels[::2], 2)
     return sample_study(replace(ONE.questions[0], mechanism=channel, epsilon="37"))
 
 

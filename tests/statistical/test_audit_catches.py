@@ -105,6 +105,6 @@ def test_a_client_of_another_study_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     weights = np.array([20, 1, 1, 1, 1, 1])
     table = tuple(tuple(int(w) for w in np.roll(weights, x) * (2**53 // 25)) for x in range(6))
     table = tuple((row[0] + 2**53 - sum(row), *row[1:]) for row in table)
-    other = replace(STUDY.questions[0].mechanism, table=table)
+    other = replace(STUDY.questions[0].channel, table=table)
     monkeypatch.setattr(Channel, "draw", lambda self, group, position: DRAW(other, group, position))
     assert caught()

@@ -28,7 +28,7 @@ SIZE, PEOPLE = 200, 220
 OTHERS, ONE, TWO = 0, 1, 2  # the row that everyone else holds, and the two between which the attacker must guess
 PLAIN = sample_study(sample_question(epsilon="2.4", loss=10))
 RELEASED = replace(PLAIN, release=Release(SIZE, "0.001", "0"))
-ROWS = [[weight / ROW_SUM for weight in row] for row in PLAIN.questions[0].mechanism.table]
+ROWS = [[weight / ROW_SUM for weight in row] for row in PLAIN.questions[0].channel.table]
 
 
 @dataclass

@@ -55,7 +55,7 @@ def alarms(study: Study, values: tuple[str, ...], answers: int, *, runs: int, fo
 
 
 def _rows(study: Study) -> np.ndarray:
-    own = np.array(study.questions[0].mechanism.table, dtype=float) / 2**53
+    own = np.array(study.questions[0].channel.table, dtype=float) / 2**53
     several = len(study.questions)
     return own if several == 1 else np.column_stack([own / several, np.full(len(own), 1 - 1 / several)])
 
@@ -106,7 +106,7 @@ def test_a_mutant_that_suspects_nobody_is_blind(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_no_check_can_see_is_an_honest_law():
     """5 % sent to one symbol of randomized response is what another population sends: no test tells them apart."""
-    rows = np.array(designed(TWO, "1", design="randomized-response").mechanism.table, dtype=float) / 2**53
+    rows = np.array(designed(TWO, "1", design="randomized-response").channel.table, dtype=float) / 2**53
     honest = np.array([0.15, 0.35, 0.15, 0.35]) @ rows
     for symbol in range(4):
         forged = 0.95 * honest + 0.05 * np.eye(4)[symbol]

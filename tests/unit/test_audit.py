@@ -106,7 +106,7 @@ def test_abstaining_is_tried_where_it_differs_most():
     table = ((other, other, own), (other, other, own), (own, other, other))
     channel = Channel(
         ((*table[0],), (*table[0],), (*table[1],), (*table[1],), (*table[2],)),
-        sample_question().mechanism.levels,
+        sample_question().channel.levels,
         2,
         True,
     )
@@ -135,7 +135,7 @@ def test_a_pair_that_differs_in_group_and_value_is_always_tried():
     """Group 0's two levels differ most; a client that leaks only the group must be caught all the same."""
     unit = ROW_SUM // 8
     table = ((4, 1, 3), (1, 4, 3), (2, 2, 4), (2, 2, 4))
-    channel = Channel(tuple(tuple(w * unit for w in row) for row in table), sample_question().mechanism.levels, 2)
+    channel = Channel(tuple(tuple(w * unit for w in row) for row in table), sample_question().channel.levels, 2)
     pairs = _worst_rows(channel)
     assert len(pairs) == 2
     assert any({x, z} == {0, 1} for x, z in pairs)
@@ -143,7 +143,7 @@ def test_a_pair_that_differs_in_group_and_value_is_always_tried():
 
 
 def test_where_all_pairs_are_alike_one_that_differs_in_both_is_enough():
-    ((x, z),) = _worst_rows(sample_question().mechanism)
+    ((x, z),) = _worst_rows(sample_question().channel)
     assert x // 2 != z // 2
     assert x % 2 != z % 2
 

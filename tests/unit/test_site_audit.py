@@ -11,7 +11,7 @@ from fairgauge.client.noise import draw_noise
 from fairgauge.client.site import Record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.site_audit import audit_site
-from fairgauge.study import Attribute, Site, Study
+from fairgauge.study import Attribute, NoisyCounts, Study, counted
 from fairgauge.study.attribute import cells
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study, site_of
@@ -19,7 +19,7 @@ from tests.sites import confusion_study, levels_study, site_of
 SURE = 1 - 1e-6
 CHANCE = random.SystemRandom()
 CROSS = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
-CROSSED = Study("Crossed", (), site=Site(Attribute("who", cells(CROSS), cross=CROSS), "confusion", "2"))
+CROSSED = Study("Crossed", counted(NoisyCounts(Attribute("who", cells(CROSS), cross=CROSS), "confusion", "2")))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def make() -> dict[str, Any]:
 
 
 def _bounds(study: Study, index: int) -> Iterator[dict[str, Any]]:
-    blankets = [Blanket.of(question.mechanism.table) for question in study.questions]
+    blankets = [Blanket.of(question.channel.table) for question in study.questions]
     for people, epsilon, t in ((1, 0.25, 0.5), (1000, 0.25, 0.0625), (10**9, 0.001, 2.0**-16)):
         bound, _ = certify(blankets, people, Decimal(epsilon), Decimal(t))
         above, below = (f"{bound * (1 + Decimal(sign)):.25e}" for sign in ("1e-12", "-1e-12"))

@@ -42,9 +42,9 @@ def good_studies() -> list[tuple[str, Study]]:
     rng = random.Random(SEED)
     expects = replace(sample_question(), expect="0.50", spread="max")
     three = [Metric(name, 0, 1) for name in "abc"]
-    rough = random_channel(rng, 8, sample_question().mechanism.levels, 5, abstain=True)
+    rough = random_channel(rng, 8, sample_question().channel.levels, 5, abstain=True)
     question = joint_questions()[0]
-    ends = sample_question().mechanism.levels
+    ends = sample_question().channel.levels
     joint = replace(rough, groups=2, further=(ends, ends))
     studies = [
         full_study(),
@@ -227,7 +227,8 @@ def _other_documents() -> Iterator[tuple[str, str]]:
         (json.loads(unlinked), "release", 5),
         (json.loads(unlinked), "issuer", None),
         (json.loads(unlinked), "issuer", []),
-        (json.loads(levels), "site", []),
+        (json.loads(levels), "tables", [{"outcome": "levels"}]),
+        (json.loads(levels), "tables", json.loads(levels)["tables"] * 2),
         (json.loads(levels), "tables", []),
     ]:
         kept = dict(part)
@@ -289,14 +290,14 @@ def _bad() -> Iterator[Vector]:
 
 def _draws(rng: random.Random) -> Iterator[Vector]:
     for index, (_, study) in enumerate(good_studies()):
-        for number, table in enumerate(study.tables):
+        for number, table in enumerate(() if study.counts_mechanism else study.tables):
             for _ in range(12):
                 yield {"study": index, "table": number, **_draw(rng, table)}
 
 
 def _draw(rng: random.Random, table: Asked) -> Vector:
     """One draw, half the time at the very edge of two outcomes."""
-    channel = table[0].mechanism
+    channel = table[0].channel
     group = rng.randrange(channel.groups)
     values = []
     for question in table:
@@ -322,12 +323,12 @@ def _profiles() -> Iterator[Vector]:
     for sex, age, value, delay in product(("female", "male"), ("18–29", "30+"), ("0", "1"), ("0", "2.5")):
         profile = {"group": {"sex": sex, "age": age}, "values": {"understood": value, "delay": delay}}
         group, *positions = _channel_input(table, profile["group"], profile["values"])
-        row = table[0].mechanism.row(group or 0, 2 * (value == "1"), int(delay == "2.5"))
+        row = table[0].channel.row(group or 0, 2 * (value == "1"), int(delay == "2.5"))
         symbol = row.index(max(row))
         # In the middle of the symbol that this row sends most; another row sends another symbol there.
         bits = [0, 5, 6, sum(row[:symbol]) + max(row) // 2]
         drawn = bits[1:]
-        assert table[0].mechanism.draw(group, *positions, bits=lambda _, drawn=drawn: drawn.pop(0)) == symbol  # type: ignore[misc]
+        assert table[0].channel.draw(group, *positions, bits=lambda _, drawn=drawn: drawn.pop(0)) == symbol  # type: ignore[misc]
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
@@ -361,7 +362,7 @@ def _unfit() -> Iterator[Vector]:
         bits = [rng.getrandbits(53) for _ in range(3)]
         given = iter(bits)
         inputs = _channel_input(table, groups_by_attribute(study, profile["group"]), profile["values"])
-        symbol = table[0].mechanism.draw(*inputs, bits=lambda _, given=given: next(given))  # type: ignore[misc]
+        symbol = table[0].channel.draw(*inputs, bits=lambda _, given=given: next(given))  # type: ignore[misc]
         shown = [str(b) for b in (0, *bits)]
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": shown, "symbol": symbol}
 
@@ -395,7 +396,9 @@ def make() -> Vector:
                 "text": text,
                 "canonical": study.to_bytes().decode(),
                 "digest": study.digest,
-                "epsilon": [f"{table[0].mechanism.epsilon_bound:f}" for table in study.tables],
+                "epsilon": [
+                    f"{table[0].mechanism.epsilon_bound:f}" for table in study.tables if study.counts_mechanism is None
+                ],
                 "offsets": study.offsets,
                 "spoken": [[wanted, *study.spoken(wanted)] for wanted in LANGUAGES],
             }

@@ -291,7 +291,7 @@ def _draws(rng: random.Random) -> Iterator[Vector]:
 
 def _draw(rng: random.Random, question: Question) -> Vector:
     """One draw, half the time at the very edge of two outcomes."""
-    channel, metric = question.mechanism, question.metric
+    channel, metric = question.channel, question.metric
     group = rng.randrange(channel.groups)
     low, high = Decimal(metric.low), Decimal(metric.high)
     step = rng.choice([Decimal(0), Decimal(1), rng.randrange(10**6) / Decimal(10**6)])
@@ -312,7 +312,7 @@ def _without(rng: random.Random) -> Iterator[Vector]:
     """Draws of people who lack something; half the time where one row ends and the next begins."""
     for index, (_, study) in enumerate(good_studies()):
         for number, question in enumerate(study.questions):
-            rows = question.mechanism.rows
+            rows = question.channel.rows
             for group, value in ((None, None), (0, None), (None, question.metric.low), *[(None, None)] * 9):
                 bits = [rng.getrandbits(53), rng.getrandbits(53)]
                 if rng.random() < 0.5:
@@ -331,7 +331,7 @@ def _outside(rng: random.Random) -> Iterator[Vector]:
 
 def _drawn(question: Question, group: int | None, value: str | None, bits: list[int]) -> Vector:
     given = iter(bits)
-    symbol = question.mechanism.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
+    symbol = question.channel.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
     return {"group": group, "value": value, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
@@ -348,7 +348,7 @@ def make() -> Vector:
                 "digest": study.digest,
                 "epsilon": [f"{question.mechanism.epsilon_bound:f}" for question in study.questions],
                 "loss": [
-                    [str(n) for n in q.mechanism.loss.as_integer_ratio()] for q in study.questions if q.mechanism.loss
+                    [str(n) for n in q.channel.loss.as_integer_ratio()] for q in study.questions if q.channel.loss
                 ],
             }
             for text, study in good_studies()

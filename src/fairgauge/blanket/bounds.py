@@ -46,7 +46,7 @@ class Closeness:
 
 def closeness(study: Study, crowd: Crowd) -> Closeness:
     """Return how close a study's certified crowd epsilon is to what could be proved at most."""
-    blankets = [Blanket.of(table[0].mechanism.table) for table in study.tables]
+    blankets = [Blanket.of(table[0].channel.table) for table in study.tables]
     local = float(max(question.mechanism.epsilon_bound for question in study.questions))
     if local == 0:
         return Closeness(0.0, 0.0)

@@ -91,7 +91,7 @@ class _Run:
             what = "is of another study" if error.field == "study" else "does not fit the study"
             self._say("tally", "broken", f"{piece.name} {what}: {error}.")
             return None
-        what = "answers to this study" if self._study.site is None else "sites that answered this study"
+        what = "answers to this study" if self._study.counts_mechanism is None else "sites that answered this study"
         self._say("tally", "holds", f"{piece.name} counts {tally.contributors:,} {what}.")
         return tally
 
@@ -160,7 +160,7 @@ class _Run:
         elif shown < seal.answers:
             few = (
                 "too few to hide one person among"
-                if self._study.site is None
+                if self._study.counts_mechanism is None
                 else "so few that one could be told apart"
             )
             said = f"{name} shows none of the {seal.answers:,} {self._counted}: they are {few}."
@@ -238,7 +238,7 @@ class _Run:
             with reading(piece.name):
                 export: _Watched | list[Answer] = (
                     _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
-                    if self._study.site is None
+                    if self._study.counts_mechanism is None
                     else read_site_export(piece.open, self._study)
                 )
                 if self._seal is not None:
@@ -295,7 +295,7 @@ class _Run:
             said = "Whether the answers give the sealed tally: there is no export, so nobody counted again."
             self._say("export", "open", said)
         elif self._tally is not None:
-            who = "devices" if self._study.site is None else "sites"
+            who = "devices" if self._study.counts_mechanism is None else "sites"
             said = f"Whether {who} sent what the tally counts: there is neither an export to count again nor a seal."
             self._say("export", "open", said)
 

@@ -22,7 +22,7 @@ def audit(
     from fairgauge.cli.read import read_study
 
     document = read_study(study)
-    if document.site is not None:
+    if document.counts_mechanism is not None:
         from fairgauge.cli.for_sites import audit_for_sites
 
         audit_for_sites(document, confidence=confidence, form=form)

@@ -27,7 +27,7 @@ from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study
+from fairgauge.study import Question, Study, counted
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_epsilon
 
@@ -99,7 +99,7 @@ def design(
     )  # fmt: skip
     if outcome is not None:
         site = SiteInput(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person).site()
-        design_for_sites(Study(title, (), site=site, **terms), site, output, form)
+        design_for_sites(Study(title, counted(site), **terms), site, output, form)
         return
     questions = read_questions(
         metric or (), read_attribute(grouping), target=target, abstain=abstain, abstaining=abstaining, expect=expect,
@@ -123,7 +123,7 @@ def design(
     for line in _tables(study):
         out.print(f"  {line}")
     for question in study.questions:
-        channel, tells = question.mechanism, _tells(question)
+        channel, tells = question.channel, _tells(question)
         out.print(
             f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
@@ -176,7 +176,7 @@ def _show_sharper(question: Question) -> None:
 
 def _show_gaps(question: Question) -> None:
     """Print what each of several comparisons, and each mean, will vary by, the worst first, beside the simplest."""
-    if not Goal.of(question).balanced or question.mechanism.further:
+    if not Goal.of(question).balanced or question.channel.further:
         return
     found, simple = gaps_of(question)
     if not found:
@@ -207,13 +207,13 @@ def _beside_simplest(ratios: Sequence[float]) -> str:
 
 def _rounded_evenly(question: Question) -> bool:
     """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
-    uncentred = question.design == "uncentred" and not question.mechanism.further
+    uncentred = question.design == "uncentred" and not question.channel.further
     return uncentred and Goal.of(question).relies_on_shares
 
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    return largest_rounding_cost(Goal.of(question), question.mechanism)
+    return largest_rounding_cost(Goal.of(question), question.channel)
 
 
 def _described(question: Question) -> dict[str, Any]:
@@ -222,12 +222,12 @@ def _described(question: Question) -> dict[str, Any]:
         "metric": question.metric.name,
         "design": question.design,
         "epsilon_exact": question.mechanism.epsilon,
-        "symbols": question.mechanism.symbols,
+        "symbols": question.channel.symbols,
         "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
-        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.mechanism.further else [],
-        "means": [part.to_dict() for part in means_of(question)[0]] if not question.mechanism.further else [],
+        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
+        "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
     }
 
 

@@ -22,7 +22,7 @@ from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
-from fairgauge.study import Attribute, Question, Site, Study
+from fairgauge.study import Attribute, NoisyCounts, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
@@ -43,7 +43,7 @@ class SiteInput:
     records: int = 1
     person: str | None = None
 
-    def site(self) -> Site:
+    def site(self) -> NoisyCounts:
         """Return what sites are to count."""
         epsilon = str(as_epsilon(self.epsilon))
         if self.outcome == "confusion" and self.metrics:
@@ -51,15 +51,15 @@ class SiteInput:
         if self.outcome == "levels" and len(self.metrics) != 1:
             raise InvalidInput("metric", len(self.metrics), "must be given once where the outcome is levels")
         if self.outcome != "levels":
-            return Site(self.attribute, self.outcome, epsilon, records=self.records, person=self.person)  # type: ignore[arg-type]
+            return NoisyCounts(self.attribute, self.outcome, epsilon, records=self.records, person=self.person)  # type: ignore[arg-type]
         levels = [_UNIT * (2 * index - LEVELS + 1) // (LEVELS - 1) for index in range(LEVELS)]
-        return Site(
+        return NoisyCounts(
             self.attribute, "levels", epsilon, records=self.records, person=self.person,
             metric=read_metric(self.metrics[0]), levels=levels,
         )  # fmt: skip
 
 
-def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None:
+def design_for_sites(study: Study, site: NoisyCounts, output: Path, form: Form) -> None:
     """Write a study for sites, and say what it is."""
     write_bytes("output", output, study.to_bytes())
     if form != "people":
@@ -69,18 +69,18 @@ def design_for_sites(study: Study, site: Site, output: Path, form: Form) -> None
         return
     size = f", {len(study.to_bytes()):,} bytes, digest {study.digest}"
     out.print(Text.assemble(f"{output}: ", (study.title, "bold"), size))
-    told = ", ".join(asked.metric.name for asked in site.asked)
-    out.print(f"  Each site sends {site.cells} noisy counts. They tell: {told}; for each group, with the gaps.")
+    told = ", ".join(metric.name for metric in site.metrics)
+    out.print(f"  Each site sends {site.size} noisy counts. They tell: {told}; for each group, with the gaps.")
     out.print(f"  {protection_sentence(site)}")
 
 
-def _described(site: Site) -> dict[str, Any]:
+def _described(site: NoisyCounts) -> dict[str, Any]:
     return {
         "outcome": site.outcome,
-        "epsilon": site.epsilon,
+        "epsilon": site.declared,
         "records": site.records,
-        "cells": site.cells,
-        "metrics": [asked.metric.name for asked in site.asked],
+        "cells": site.size,
+        "metrics": [metric.name for metric in site.metrics],
     }
 
 
@@ -103,7 +103,7 @@ def plan_for_sites(typed: SiteInput, expected: Expected, *, confidence: float, f
     out.print(protection_sentence(site))
 
 
-def _reckoned(site: Site, expected: Expected) -> str:
+def _reckoned(site: NoisyCounts, expected: Expected) -> str:
     if site.metric is None:
         right = f"a model that is right for {expected.right:.0%} of either"
         return f"{expected.positives:.0%} of whom have truth 1, and {right}"
@@ -112,7 +112,13 @@ def _reckoned(site: Site, expected: Expected) -> str:
 
 
 def read_expected(
-    site: Site, sites: str | None, people: str | None, positives: float, *, expect: Sequence[str], spread: Sequence[str]
+    site: NoisyCounts,
+    sites: str | None,
+    people: str | None,
+    positives: float,
+    *,
+    expect: Sequence[str],
+    spread: Sequence[str],
 ) -> Expected:
     """Read what a plan for sites reckons with."""
     for field, typed in (("sites", sites), ("people", people)):
@@ -144,7 +150,7 @@ class Simulated:
     value_column: str | None
     count_column: str | None
 
-    def read(self, site: Site) -> SitePopulation:
+    def read(self, site: NoisyCounts) -> SitePopulation:
         """Read who comes to which site."""
         factors = site.attribute.factors
         if self.group_column is not None and len(factors) > 1:
@@ -160,7 +166,7 @@ class Simulated:
 
 
 def simulate_for_sites(
-    study: Study, site: Site, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, form: Form
+    study: Study, site: NoisyCounts, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, form: Form
 ) -> None:
     """Draw who comes to the sites and their noise, and write the tally."""
     people = wanted.read(site)

@@ -77,9 +77,9 @@ def report(
         return
     where = " and ".join(str(path) for path in (output, model_card) if path is not None)
     out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.contributors:,} {counted(document)}"))
-    for question, told in zip(document.asked, found.questions, strict=True):
+    for question, told in zip(document.questions, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
-    holds = any_sentence(zip(document.asked, found.questions, strict=True))
+    holds = any_sentence(zip(document.questions, found.questions, strict=True))
     if holds is not None:
         out.print(holds)
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairgauge.estimation import Estimate, Interval
+from fairgauge.reports.about import counted
 from fairgauge.reports.panels import left_out_sentence, shown_gaps, shown_response
 from fairgauge.reports.response import any_sentence
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
@@ -138,9 +139,8 @@ def parts_words(plan: "Plan", best: "PlanRow") -> str:
 
 def show_estimate(study: Study, estimate: Estimate) -> None:
     """Print an estimate for people."""
-    counted = "answers" if study.site is None else "sites"
-    for asked, question in zip(study.asked, estimate.questions, strict=True):
-        about = f" by {question.attribute}: {question.answers:,} {counted}"
+    for asked, question in zip(study.questions, estimate.questions, strict=True):
+        about = f" by {question.attribute}: {question.answers:,} {counted(study)}"
         out.print(Text.assemble((question.metric, "bold"), about))
         gaps = [(f"{a} - {b}", gap) for (a, b), gap in shown_gaps(question)]
         others = list(question.rows())[len(question.gaps) : -len(question.response) or None]
@@ -157,7 +157,7 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))
-    holds = any_sentence(zip(study.asked, estimate.questions, strict=True))
+    holds = any_sentence(zip(study.questions, estimate.questions, strict=True))
     if holds is not None:
         out.print(holds)
     out.print(f"Intervals: {estimate.guarantee}.")

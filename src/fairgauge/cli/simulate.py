@@ -65,7 +65,7 @@ def simulate(
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
-    if document.site is not None:
+    if document.counts_mechanism is not None:
         if clients is not None or answers is not None:
             name, typed = ("clients", clients) if clients is not None else ("answers", answers)
             raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
@@ -73,7 +73,9 @@ def simulate(
             population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
             group_column=group_column, value_column=value_column, count_column=count_column,
         )  # fmt: skip
-        simulate_for_sites(document, document.site, wanted, seed=seed, exactly=exactly, output=output, form=form)
+        simulate_for_sites(
+            document, document.counts_mechanism, wanted, seed=seed, exactly=exactly, output=output, form=form
+        )
         return
     for name, typed in (("sites", sites), ("site-column", site_column), ("truth-column", truth_column)):
         if typed is not None:

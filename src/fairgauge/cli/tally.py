@@ -31,7 +31,7 @@ def tally(
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
-    if document.site is not None:
+    if document.counts_mechanism is not None:
         tally_for_sites(document, answers, output, form)
         return
     with waiting("Counting") as bar, warnings.catch_warnings():

@@ -1,6 +1,7 @@
 """``fairgauge verify``: recompute a study's privacy, and whether the files that belong to it do belong together."""
 
 import math
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from rich.text import Text
 from fairgauge.bundles.checks import verify as run
 from fairgauge.bundles.files import gather
 from fairgauge.bundles.outcomes import Signatures, Verification
+from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.formats import Form, in_forms, show_as
@@ -19,7 +21,7 @@ from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.reports.sites import noise_sentence, protection_sentence
 from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Site, Study, parse
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study, Table, parse
 
 _STATUS = {"holds": 0, "broken": 1, "words not compared": 3}
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
@@ -148,44 +150,57 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
                 "attribute": q.attribute.name,
                 "epsilon_declared": float(q.epsilon),
                 "epsilon_exact": None if math.isinf(q.mechanism.epsilon) else q.mechanism.epsilon,
-                "symbols": q.mechanism.symbols,
-                "levels": len(q.levels),
+                **_described(q.mechanism, q),
             }
             for q in found.questions
         ],
-    } | ({} if found.site is None else {"site": _site(found.site)})
-
-
-def _site(site: Site) -> dict[str, Any]:
-    return {
-        "outcome": site.outcome,
-        "attribute": site.attribute.name,
-        "epsilon_declared": float(site.epsilon),
-        "epsilon_exact": float(site.loss),
-        "decay": str(site.decay),
-        "records": site.records,
-        "cells": site.cells,
     }
+
+
+@singledispatch
+def _described(mechanism: Mechanism, _: Question) -> dict[str, Any]:
+    """Return what a question says of its mechanism."""
+    return {"symbols": mechanism.size}
+
+
+@_described.register
+def _(mechanism: Channel, question: Question) -> dict[str, Any]:
+    return {"symbols": mechanism.symbols, "levels": len(question.levels)}
+
+
+@_described.register
+def _(mechanism: NoisyCounts, _: Question) -> dict[str, Any]:
+    outcome = {"outcome": mechanism.outcome, "decay": str(mechanism.decay)}
+    return outcome | {"records": mechanism.records, "cells": mechanism.size}
 
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
-    if found.site is not None:
-        site = found.site
-        told = f". Exact epsilon {float(site.loss):.6g} for each person, declared {site.epsilon}."
-        out.print(Text.assemble(f"Counts of sites by {site.attribute.name}: ", ("private", "green"), told))
-        out.print(f"  {noise_sentence(site)}")
-        out.print(f"  In plain words: {protection_sentence(site).removeprefix('Privacy: ')}")
-    for q in found.questions:
-        verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
-        exact = f". Exact epsilon {q.mechanism.epsilon:.6g}, declared {q.epsilon}."
-        out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
-        out.print(f"  In plain words: {privacy_sentence(q)}.")
-    if len(found.tables) < len(found.questions):
+    for table in found.tables:
+        _show_table(table[0].mechanism, table)
+    if any(isinstance(table[0].mechanism, Channel) and len(table) > 1 for table in found.tables):
         out.print("Questions that share a table are answered together, by one symbol.")
     if len(found.tables) > 1:
         what = "questions" if len(found.tables) == len(found.questions) else "tables"
         out.print(f"A device answers one of these {what}, picked by its own coin: the largest epsilon counts.")
+
+
+@singledispatch
+def _show_table(_mechanism: Mechanism, table: Table) -> None:
+    """Say what a table's answers give away."""
+    for q in table:
+        verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
+        exact = f". Exact epsilon {q.mechanism.epsilon:.6g}, declared {q.epsilon}."
+        out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
+        out.print(f"  In plain words: {privacy_sentence(q)}.")
+
+
+@_show_table.register
+def _(mechanism: NoisyCounts, _: Table) -> None:
+    told = f". Exact epsilon {float(mechanism.loss):.6g} for each person, declared {mechanism.declared}."
+    out.print(Text.assemble(f"Counts of sites by {mechanism.attribute.name}: ", ("private", "green"), told))
+    out.print(f"  {noise_sentence(mechanism)}")
+    out.print(f"  In plain words: {protection_sentence(mechanism).removeprefix('Privacy: ')}")
 
 
 def _crowd(found: Study, batch: str | None, delta: str | None, observed: str | None) -> HiddenInCrowd | None:
@@ -193,7 +208,7 @@ def _crowd(found: Study, batch: str | None, delta: str | None, observed: str | N
     terms = CrowdTerms.said(found) if batch is None else CrowdTerms.read(found, batch, delta, observed)
     if terms is None:
         return None
-    if any(question.mechanism.loss is None for question in found.questions):
+    if any(math.isinf(question.mechanism.epsilon) for question in found.questions):
         if batch is None:
             return None  # which is said already: it is not private
         raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")

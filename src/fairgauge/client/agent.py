@@ -62,7 +62,7 @@ class Agent:
             return Refusal("study", str(problem))
         if self.settings.studies is not None and study.digest not in self.settings.studies:
             return Refusal("settings", f"study {study.digest} is not on the agent's list")
-        if study.site is not None and self._site is not None:
+        if study.counts_mechanism is not None and self._site is not None:
             return self._site.check(study) or study
         if not self.settings.has_profile:
             return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
@@ -77,7 +77,7 @@ class Agent:
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        if study.site is not None and self._site is not None:
+        if study.counts_mechanism is not None and self._site is not None:
             return self._site.answered(study)
         return self._ledger.state(study.digest) is not None
 
@@ -88,7 +88,7 @@ class Agent:
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
-            if study.site is not None and self._site is not None:
+            if study.counts_mechanism is not None and self._site is not None:
                 return self._site.answer(study)
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})

@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import singledispatch
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.channel import Channel
 from fairgauge.client.entries import entry_of, is_mapping, plain_text
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Attribute, Question, Study
+from fairgauge.study import Attribute, Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
-
-if TYPE_CHECKING:
-    from fairgauge.study import Site
 
 ID_BYTES = 16
 MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
@@ -123,27 +122,35 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_held(study, profile)
-    payload = _draw_symbol(study, profile) if study.site is None else _draw_counts(study.site, profile)
+    payload = _draw(study.questions[0].mechanism, study, profile)
     return Answer(study.digest, secrets.token_hex(ID_BYTES) if ticket is None else ticket, payload)
 
 
-def _draw_symbol(study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
+@singledispatch
+def _draw(mechanism: Mechanism, study: Study, held: Any) -> tuple[int, ...]:
+    """Draw what leaves the contributor, as the study's mechanism does."""
+    raise NotImplementedError
+
+
+@_draw.register
+def _(_: Channel, study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
     groups = groups_by_attribute(study, profile["group"])
     inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
-    return (study.offsets[picked] + study.tables[picked][0].mechanism.draw(*inputs[picked]),)
+    return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
 
 
-def _draw_counts(site: "Site", held: Any) -> tuple[int, ...]:
+@_draw.register
+def _(mechanism: NoisyCounts, _: Study, held: Any) -> tuple[int, ...]:
     from fairgauge.client.records import records_of
     from fairgauge.client.site import draw_counts
 
-    return draw_counts(site, records_of(site, held))
+    return draw_counts(mechanism, records_of(mechanism, held))
 
 
 def check_held(study: Study, held: object) -> None:
     """Refuse what cannot be what a study asks for, whatever is in it: that is a mistake of the program."""
-    if study.site is None:
+    if not study.questions[0].mechanism.counts_people:
         check_profile(held)
     elif isinstance(held, Mapping) and set(held) == {"group", "values"}:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
@@ -179,7 +186,9 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
-    if study.site is not None and (study.admission == "blind" or study.gateway is not None or study.epoch is not None):
+    if study.questions[0].mechanism.counts_people and (
+        study.admission == "blind" or study.gateway is not None or study.epoch is not None
+    ):
         raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
 
 

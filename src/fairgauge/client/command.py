@@ -179,10 +179,10 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
-    if study.site is not None:
+    if study.counts_mechanism is not None:
         from fairgauge.client.site_command import run_for_site
 
-        run_for_site(request, study, study.site, limits=limits, patience=patience)
+        run_for_site(request, study, study.counts_mechanism, limits=limits, patience=patience)
         return
     if request.records is not None or request.output is not None or request.empty:
         name = "records" if request.records else "output" if request.output else "empty"

@@ -45,11 +45,6 @@ class Limits:
         """
         if self.study is None:
             return
-        if study.site is not None and Decimal(study.site.epsilon) > self.study:
-            raise NotPrivate(
-                f"the study spends epsilon {study.site.epsilon} for each person, and this site allows {self.study} a "
-                "study"
-            )
         for index, question in enumerate(study.questions):
             if not question.mechanism.within(self.study):
                 raise NotPrivate(
@@ -94,8 +89,6 @@ def charges(study: Study) -> Charges:
     It depends on the study alone: not on the coin that picks the question, and on nothing that a person has or lacks,
     nor on the form in which that is given.
     """
-    if study.site is not None:
-        return {factor.name: Decimal(study.site.epsilon) for factor in study.site.attribute.factors}
     found: dict[str, Decimal] = {}
     for question in study.questions:
         for factor in question.attribute.factors:  # an answer about crossed attributes is about each of them

@@ -9,7 +9,7 @@ from fairgauge.client.entries import entry_text
 from fairgauge.client.site import Record
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts
 
 # A column of whole numbers in which one is missing is often read as one of floats.
 _WHOLE = re.compile(r"^(-?[0-9]+)\.0+$")
@@ -34,7 +34,7 @@ class Columns:
     value: str | None = None
     person: str | None = None
 
-    def of(self, site: Site) -> tuple[list[str], list[str]]:
+    def of(self, site: NoisyCounts) -> tuple[list[str], list[str]]:
         """Return the columns of the groups and those of the outcome."""
         factors = [factor.name for factor in site.attribute.factors]
         for name in self.groups:
@@ -46,7 +46,7 @@ class Columns:
         return groups, [self.value or site.metric.name]
 
 
-def records_of(site: Site, given: Any, columns: Columns | None = None) -> Iterator[Record]:
+def records_of(site: NoisyCounts, given: Any, columns: Columns | None = None) -> Iterator[Record]:
     """Return the records of a file, or of a data frame of any engine that narwhals knows.
 
     Args:

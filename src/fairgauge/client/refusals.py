@@ -90,7 +90,7 @@ def _check_terms(study: "Study") -> None:
     Here somebody else carries the answer, and knows whose it is: an answer must not be given and its terms left out.
     """
     for what, asked in (
-        ("is for sites that hold many people", study.site is not None),
+        ("is for sites that hold many people", study.questions[0].mechanism.counts_people),
         ("asks for a gateway that hides addresses", study.gateway is not None),
         ("asks for answers that wait for an epoch", study.epoch is not None),
         ("promises a release in batches, which a collector keeps", study.release is not None),

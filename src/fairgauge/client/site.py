@@ -14,7 +14,7 @@ from fairgauge.client.answer import MOST_IN_CELL, group_index
 from fairgauge.client.entries import entry_text
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer
-from fairgauge.study import Attribute, Metric, Site
+from fairgauge.study import Attribute, Metric, NoisyCounts
 
 _ZERO_OR_ONE = re.compile(r"[01]\.0+")
 
@@ -22,7 +22,7 @@ _ZERO_OR_ONE = re.compile(r"[01]\.0+")
 Record = tuple[object, tuple[object, ...], tuple[object, ...]]
 
 
-def draw_counts(site: Site, records: Iterable[Record]) -> tuple[int, ...]:
+def draw_counts(site: NoisyCounts, records: Iterable[Record]) -> tuple[int, ...]:
     r"""Count a site's records, and add discrete Laplace noise to every count.
 
     Neighbouring sites differ in the records of one person, replaced by others.  With at most r records a person that
@@ -41,14 +41,14 @@ def draw_counts(site: Site, records: Iterable[Record]) -> tuple[int, ...]:
     return tuple(max(-MOST_IN_CELL, min(MOST_IN_CELL, count)) for count in noisy)
 
 
-def count_records(site: Site, records: Iterable[Record]) -> list[int]:
+def count_records(site: NoisyCounts, records: Iterable[Record]) -> list[int]:
     """Return how many records are in each cell, with at most as many of one person as the study says.
 
     Which of a person's records are kept is picked at random, each with the same chance.
     """
     kept: dict[object, list[int]] = {}
     met: dict[object, int] = {}
-    counts = [0] * site.cells
+    counts = [0] * site.size
     for person, groups, outcome in records:
         cell = _cell(site, groups, outcome)
         if cell is None:
@@ -68,7 +68,7 @@ def count_records(site: Site, records: Iterable[Record]) -> list[int]:
     return counts
 
 
-def law_of(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
+def law_of(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
     """Return the cells that a record may be counted in, each with its chance; none if it cannot be counted.
 
     A value between two levels is rounded to one of them at random, so that the mean stays; one outside of the metric's
@@ -87,7 +87,7 @@ def law_of(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> t
     return ((above, part),) if part == 1 else ((above, part), (above - 1, 1 - part))
 
 
-def check_record(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> None:
+def check_record(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> None:
     """Refuse an entry that is there and cannot be counted: for records that are no secret, and for nobody else's.
 
     Raises:
@@ -105,7 +105,7 @@ def check_record(site: Site, groups: Sequence[object], outcome: Sequence[object]
             raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
 
 
-def _cell(site: Site, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
+def _cell(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
     """Return the cell of a record; None if it cannot be counted."""
     law = law_of(site, groups, outcome)
     if not law:

@@ -18,7 +18,7 @@ from fairgauge.client.refusals import UNTOLD, Refusal
 from fairgauge.client.site import Record
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.study import Site, Study
+from fairgauge.study import NoisyCounts, Study
 
 _logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
     """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
     if own.studies is not None and study.digest not in own.studies:
         return Refusal("settings", f"study {study.digest} is not on the site's list")
-    site = study.site
+    site = study.counts_mechanism
     if site is None:
         return Refusal("unable", "the study is for devices of one person each, and this is a site")
     try:
@@ -66,7 +66,7 @@ def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
     return found
 
 
-def _refused(study: Study, site: Site, ledger: Ledger, own: SiteSettings) -> Refusal | None:
+def _refused(study: Study, site: NoisyCounts, ledger: Ledger, own: SiteSettings) -> Refusal | None:
     """Return why the study is refused whatever the records are; None if it is not."""
     code = "unable"
     try:
@@ -91,9 +91,9 @@ def _refused(study: Study, site: Site, ledger: Ledger, own: SiteSettings) -> Ref
 
 def _records(study: Study, own: SiteSettings) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before."""
-    if study.site is None:
+    if study.counts_mechanism is None:
         return
-    records = records_of(study.site, own.records, own.columns)
+    records = records_of(study.counts_mechanism, own.records, own.columns)
     # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.  How
     # many rows there are is the same for two sites that differ in one person's records.
     otherwise = 'If the site really has nobody to count, its settings say "empty": true'

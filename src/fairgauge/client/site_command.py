@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from fairgauge.client.command import Request
     from fairgauge.client.delivery import Patience
     from fairgauge.client.limits import Limits
-    from fairgauge.study import Site, Study
+    from fairgauge.study import NoisyCounts, Study
 
 
 def run_for_site(
-    request: "Request", study: "Study", site: "Site", *, limits: "Limits", patience: "Patience | None"
+    request: "Request", study: "Study", site: "NoisyCounts", *, limits: "Limits", patience: "Patience | None"
 ) -> None:
     """Answer for a site, show the noisy counts, and deliver them."""
     from fairgauge.client.command import default_ledger
@@ -72,7 +72,7 @@ def run_for_site(
         )
 
 
-def table(site: "Site", answer: Answer) -> str:
+def table(site: "NoisyCounts", answer: Answer) -> str:
     """Return the noisy counts as a table: a line for each group, and a column for each outcome or value."""
     corner, names = _outcomes(site)
     size, groups = len(names), site.attribute.groups
@@ -86,7 +86,7 @@ def table(site: "Site", answer: Answer) -> str:
     )
 
 
-def _outcomes(site: "Site") -> tuple[str, list[str]]:
+def _outcomes(site: "NoisyCounts") -> tuple[str, list[str]]:
     """Return what stands over the groups, and what over each column: truth and prediction, or a value."""
     if site.metric is None or site.levels is None:
         return "", ["truth 0, said 0", "truth 0, said 1", "truth 1, said 0", "truth 1, said 1"]
@@ -95,7 +95,7 @@ def _outcomes(site: "Site") -> tuple[str, list[str]]:
     return site.metric.name, [f"{float(value):.6g}" for value in values]
 
 
-def _records(request: "Request", site: "Site", left_out: Counter[bool]) -> Iterator[Record]:
+def _records(request: "Request", site: "NoisyCounts", left_out: Counter[bool]) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before; note which are left out."""
     from fairgauge.client.command import at_terminal
 

@@ -63,8 +63,8 @@ class Seal:
 
     def fits(self, study: Study) -> bool:
         """Tell whether it has what seals of such a study have: a root in the crowd, the list of sites for sites."""
-        crowd = study.release is not None and study.site is None
-        return (self.root is not None) == crowd and (self.sites is not None) == (study.site is not None)
+        crowd = study.release is not None and study.counts_mechanism is None
+        return (self.root is not None) == crowd and (self.sites is not None) == (study.counts_mechanism is not None)
 
     @property
     def counted(self) -> Tally:
@@ -194,7 +194,7 @@ def released_tally(study: Study, counts: Mapping[int, int]) -> tuple[int, ...]:
 
 def shown_answers(study: Study, answers: int) -> int:
     """Return how many of so many answers a closed study shows: all of them, or none if they are too few."""
-    if study.site is not None:
+    if study.counts_mechanism is not None:
         return answers if answers >= FEWEST else 0
     return sum(released_tally(study, {0: answers}))
 
@@ -265,7 +265,7 @@ def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]]
 
 def _sealed_again(study: Study, seal: Seal, answers: Iterable[Any]) -> Seal:
     """Return the seal that these answers would get."""
-    if study.site is not None:
+    if study.counts_mechanism is not None:
         return Seal.of_sites(study, list(answers), seal.closed)
     digest = digest_of(study.digest, answers, sealed=None if seal.root is None else seal.answers)
     counts = released_tally(study, digest.counts)

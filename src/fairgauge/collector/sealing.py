@@ -17,7 +17,7 @@ async def seal_of(store: Store, study: Study, kept: Published) -> Seal:
     Raises:
         StoreError: If its tally is not what its answers give.
     """
-    return await (_of_devices(store, study, kept) if study.site is None else _of_sites(store, study, kept))
+    return await (_of_devices(store, study, kept) if study.counts_mechanism is None else _of_sites(store, study, kept))
 
 
 async def _of_devices(store: Store, study: Study, kept: Published) -> Seal:

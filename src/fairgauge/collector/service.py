@@ -195,7 +195,7 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), study.site is not None)
+        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), study.counts_mechanism is not None)
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)

@@ -69,9 +69,9 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
         InvalidInput: If a number is out of range.
         NotPrivate: If a symbol excludes an input.
     """
-    if study.site is not None:
+    if study.questions[0].mechanism.counts_people:
         raise InvalidInput("study", study.title, "must be for devices: the counts of sites have no crowd")
-    return crowd_of_channels([table[0].mechanism for table in study.tables], batch, observed=observed, delta=delta)
+    return crowd_of_channels([table[0].channel for table in study.tables], batch, observed=observed, delta=delta)
 
 
 def promised(study: Study) -> Crowd | None:

@@ -129,7 +129,7 @@ def estimands_of(question: Question) -> Estimands:
     attribute = question.attribute
     goal, margins = Goal.of(question), tuple(margin_sides(question).items())
     asked = Asked(compared(question), attribute.groups, margins, goal.share_error)
-    return estimands_for(goal, question.mechanism, asked)
+    return estimands_for(goal, question.channel, asked)
 
 
 def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:

@@ -7,9 +7,6 @@ from fairgauge.estimation.ratios import at_most_one, over
 from fairgauge.estimation.result import QuestionEstimate
 from fairgauge.estimation.values import Interval
 from fairgauge.study import Question
-from fairgauge.study.site import SiteMetric
-
-Asked = Question | SiteMetric
 
 
 def checked_method(method: str) -> str:
@@ -53,10 +50,10 @@ def largest_gap(found: QuestionEstimate) -> Interval:
     return over(max, [found.gap(*pair).size for pair in pairs])
 
 
-def stated_shares(question: Asked) -> dict[str, Interval] | None:
+def stated_shares(question: Question) -> dict[str, Interval] | None:
     """Return the shares that the study states, as far as they may be off; None if they are estimated."""
     attribute = question.attribute
-    if attribute.known_shares is None or isinstance(question, SiteMetric):  # sites count everyone
+    if attribute.known_shares is None or question.mechanism.counts_people:  # sites count everyone
         return None
     error = float(attribute.share_error or 0)
     return {
@@ -92,7 +89,7 @@ def means_to_overall(found: QuestionEstimate) -> Interval:
     )
 
 
-def _positive(question: Asked, found: QuestionEstimate, interval: Interval) -> Interval:
+def _positive(question: Question, found: QuestionEstimate, interval: Interval) -> Interval:
     """Return the interval of a mean within what the metric can be, for a ratio that makes sense."""
     low, high = float(question.metric.low), float(question.metric.high)
     if low < 0 or min(interval.estimate, interval.high) <= 0:
@@ -100,13 +97,13 @@ def _positive(question: Asked, found: QuestionEstimate, interval: Interval) -> I
     return Interval(interval.estimate, max(interval.low, low), min(interval.high, high))
 
 
-def ratio_of_groups(question: Asked, found: QuestionEstimate) -> Interval:
+def ratio_of_groups(question: Question, found: QuestionEstimate) -> Interval:
     """Return the smallest mean over the largest; all means hold together."""
     means = [_positive(question, found, mean) for mean in means_of(found).values()]
     return at_most_one(over(min, means), over(max, means))
 
 
-def ratio_to_overall(question: Asked, found: QuestionEstimate) -> Interval:
+def ratio_to_overall(question: Question, found: QuestionEstimate) -> Interval:
     """Return the smallest ratio of a group and everyone; all means hold together."""
     everyone = _positive(question, found, overall_of(found))
     means = [_positive(question, found, mean) for mean in means_of(found).values()]

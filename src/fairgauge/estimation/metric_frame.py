@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation.frame_numbers import (
-    Asked,
     checked_method,
     gaps_to_overall,
     largest_gap,
@@ -38,9 +37,8 @@ from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.fairlearn import estimate_by_names, fairlearn_metrics
 from fairgauge.estimation.values import Interval
 from fairgauge.lazy import above
-from fairgauge.study import Study
+from fairgauge.study import Question, Study
 from fairgauge.study.checks import check_arguments
-from fairgauge.study.site import SiteMetric
 from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
@@ -225,12 +223,12 @@ class PrivateMetricFrame(Parity):
         return self._known[together]
 
     def _made(self, confidence: float) -> Estimate:
-        if self._study.site is not None:
-            asked = [question for _, question in self._questions if isinstance(question, SiteMetric)]
+        if self._study.counts_mechanism is not None:
+            asked = [question for _, question in self._questions if question.mechanism.counts_people]
             return estimate_by_names(self._study, self._tally, asked, confidence=confidence, interval=self._interval)
         return estimate(self._study, self._tally, confidence=confidence, interval=self._interval)
 
-    def _together(self, names: Sequence[str], together: int) -> list[tuple[Asked, QuestionEstimate]]:
+    def _together(self, names: Sequence[str], together: int) -> list[tuple[Question, QuestionEstimate]]:
         """Return what was found of metrics, where so many intervals are to hold together."""
         known = [question.metric.name for _, question in self._questions]
         for name in names:
@@ -243,7 +241,7 @@ class PrivateMetricFrame(Parity):
     def _sides(self) -> int:
         return len(self._groups)
 
-    def _found(self, found: Estimate) -> list[tuple[Asked, QuestionEstimate]]:
+    def _found(self, found: Estimate) -> list[tuple[Question, QuestionEstimate]]:
         return [(question, found.questions[index]) for index, question in self._questions]
 
     @cached_property
@@ -253,9 +251,9 @@ class PrivateMetricFrame(Parity):
 
     @cached_property
     def _shares(self) -> Frames:
-        once = self._found(self._estimate)[0][1] if self._study.site is not None else None
+        once = self._found(self._estimate)[0][1] if self._questions[0][1].mechanism.counts_people else None
 
-        def shares(question: Asked, found: QuestionEstimate) -> dict[str, Interval]:
+        def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
             known = stated_shares(question)
             return of_groups(found, (once or found).shares, "each group's share") if known is None else known
 
@@ -289,7 +287,7 @@ class PrivateMetricFrame(Parity):
         of = ratio_of_groups if checked_method(method) == "between_groups" else ratio_to_overall
         return self._columns(of, self._at(len(self._groups)) if of is ratio_of_groups else self._means_together)
 
-    def _columns(self, of: Callable[[Asked, QuestionEstimate], Interval], found: Estimate) -> Columns:
+    def _columns(self, of: Callable[[Question, QuestionEstimate], Interval], found: Estimate) -> Columns:
         import pandas as pd
 
         intervals = {question.metric.name: of(question, each) for question, each in self._found(found)}
@@ -299,7 +297,7 @@ class PrivateMetricFrame(Parity):
         )
         return estimates, lows, highs
 
-    def _frames(self, of: Callable[[Asked, QuestionEstimate], dict[str, Interval]]) -> Frames:
+    def _frames(self, of: Callable[[Question, QuestionEstimate], dict[str, Interval]]) -> Frames:
         import pandas as pd
 
         intervals = {question.metric.name: of(question, each) for question, each in self._found(self._estimate)}
@@ -313,17 +311,17 @@ class PrivateMetricFrame(Parity):
 
 def _attribute(study: Study, wanted: str | None) -> str:
     """Return the attribute to group by."""
-    known = sorted({question.attribute.name for question in study.asked})
+    known = sorted({question.attribute.name for question in study.questions})
     attribute = known[0] if wanted is None and len(known) == 1 else wanted
     if attribute not in known:
         raise InvalidInput("attribute", attribute, f"must be one of {', '.join(known)}")
     return attribute
 
 
-def _asked(study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Asked]]:
+def _asked(study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
     """Return the questions to show, each with its place in the estimate."""
-    if study.site is not None:
-        return list(enumerate(fairlearn_metrics(study.site, metrics)))
+    if study.counts_mechanism is not None:
+        return list(enumerate(fairlearn_metrics(study.counts_mechanism, metrics)))
     found = [(index, asked) for index, asked in enumerate(study.questions) if asked.attribute.name == attribute]
     known = [asked.metric.name for _, asked in found]
     for name in metrics or ():

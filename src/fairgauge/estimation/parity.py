@@ -7,10 +7,11 @@ the smaller ratio.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from fairgauge.estimation.frame_numbers import Asked, largest_gap, ratio_of_groups
+from fairgauge.estimation.frame_numbers import largest_gap, ratio_of_groups
 from fairgauge.estimation.ratios import over
 from fairgauge.estimation.result import QuestionEstimate
 from fairgauge.estimation.values import Interval
+from fairgauge.study import Question
 
 _SELECTED, _TRUE, _FALSE = "selection_rate", "true_positive_rate", "false_positive_rate"
 
@@ -19,7 +20,7 @@ class Parity(ABC):
     """What a frame with the right metrics says of fairness; whoever calls a metric otherwise names it."""
 
     @abstractmethod
-    def _together(self, names: Sequence[str], together: int) -> list[tuple[Asked, QuestionEstimate]]:
+    def _together(self, names: Sequence[str], together: int) -> list[tuple[Question, QuestionEstimate]]:
         """Return what was found of metrics, where so many intervals are to hold together."""
 
     @property

@@ -1,7 +1,9 @@
 """From a study and its tally to an estimate."""
 
 import math
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS, fit_p_value
@@ -27,9 +29,12 @@ from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import pair_names
 from fairgauge.languages import Numeral, Told
-from fairgauge.study import Metric, Question, Study
+from fairgauge.study import Mechanism, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
+
+# The confidence, or how often an interval may miss; the kind of interval; the tolerance.
+Settings = tuple[float, IntervalKind, float | None]
 
 
 def estimate(
@@ -62,23 +67,40 @@ def estimate(
     if tolerance is not None:
         _check_within(study, tolerance)
     tally.check(study)
-    if study.site is not None:
-        if tolerance is not None:
-            raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
-        return estimate_sites(study, tally, 1 - confidence, kind)
+    return _read(study.questions[0].mechanism, study, tally, (confidence, kind, tolerance))
+
+
+@singledispatch
+def _read(mechanism: Mechanism, study: Study, tally: Tally, asked: Settings) -> Estimate:
+    """Return what the sums of a mechanism's answers say."""
+    raise NotImplementedError
+
+
+@_read.register
+def _(_: NoisyCounts, study: Study, tally: Tally, asked: Settings) -> Estimate:
+    confidence, kind, tolerance = asked
+    if tolerance is not None:
+        raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
+    return estimate_sites(study, tally, 1 - confidence, kind)
+
+
+@_read.register
+def _(_: Channel, study: Study, tally: Tally, asked: Settings) -> Estimate:
+    confidence, kind, tolerance = asked
     if study.order is not None and kind.random_order:
         raise CannotEstimate(
             f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
             f"{DEFAULT} when the study is over"
         )
-    asked = (1 - confidence, kind, tolerance)
-    questions = tuple(_question(study, tally, index, asked) for index in range(len(study.questions)))
+    questions = tuple(
+        _question(study, tally, index, (1 - confidence, kind, tolerance)) for index in range(len(study.questions))
+    )
     return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
 
 
 def _check_within(study: Study, tolerance: float) -> None:
     """Refuse a tolerance that no gap of the study can exceed, such as 20 (per cent?) for a metric from 0 to 1."""
-    if study.questions and all(tolerance >= 2 * question.metric.scale for question in study.questions):
+    if all(tolerance >= 2 * question.metric.scale for question in study.questions):
         widest = max((question.metric for question in study.questions), key=lambda metric: metric.scale)
         rule = f"must be below {2 * widest.scale:g}, in the units of {widest.name}: no gap can be larger"
         raise InvalidInput("tolerance", tolerance, rule)
@@ -86,14 +108,12 @@ def _check_within(study: Study, tolerance: float) -> None:
 
 def _kind(study: Study, interval: str) -> IntervalKind:
     """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
-    if study.site is None:
+    if not study.questions[0].mechanism.counts_people:
         return kind_of(interval)
     return site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval)
 
 
-def _question(
-    study: Study, tally: Tally, index: int, asked: tuple[float, IntervalKind, float | None]
-) -> QuestionEstimate:
+def _question(study: Study, tally: Tally, index: int, asked: Settings) -> QuestionEstimate:
     question, own = study.questions[index], tally.for_question(study, index)
     metric, names = question.metric, question.attribute.groups
     if sum(own) == 0:

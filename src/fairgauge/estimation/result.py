@@ -12,7 +12,6 @@ from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
 from fairgauge.study import Question
-from fairgauge.study.site import SiteMetric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,9 +200,7 @@ class Estimate:
     interval: str
     tolerance: float | None
     questions: tuple[QuestionEstimate, ...]
-    asked: tuple[Question | SiteMetric, ...] = field(
-        default=(), repr=False, compare=False
-    )  # for pictures, in the questions' order
+    asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
 
     _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
     plot = above("fairgauge.reports.plots", "plot_estimate")
@@ -212,7 +209,9 @@ class Estimate:
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
         said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
-        attributes = {asked.attribute.name: asked.attribute for asked in self.asked if isinstance(asked, Question)}
+        attributes = {
+            asked.attribute.name: asked.attribute for asked in self.asked if not asked.mechanism.counts_people
+        }
         alike = [name for name, attribute in attributes.items() if attribute.known_shares is not None]
         if alike:
             whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
@@ -262,7 +261,7 @@ class Estimate:
 
     def table(self) -> Iterator[dict[str, Any]]:
         """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
-        devices = [asked.attribute for asked in self.asked if isinstance(asked, Question)]
+        devices = [asked.attribute for asked in self.asked if not asked.mechanism.counts_people]
         alike = {attribute.name for attribute in devices if attribute.known_shares is not None}
         conditions = bool(alike) or any(q.response for q in self.questions)
         for q in self.questions:

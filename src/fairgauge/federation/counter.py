@@ -84,7 +84,7 @@ class NodeCounter:
         Where answers come in waves (``study.order``), or from sites that hold many people, no interval does: they hold
         when all have come, at one look.
         """
-        kind = LIVE if self.study.order is None and self.study.site is None else DEFAULT
+        kind = LIVE if self.study.order is None and not self.study.questions[0].mechanism.counts_people else DEFAULT
         return estimate(self.study, self.tally, confidence=self.confidence, interval=kind)
 
     def numbers(self) -> dict[str, float]:
@@ -142,8 +142,8 @@ class NodeCounter:
         return self._read[1]
 
     def _read_gaps(self) -> Iterable[tuple[str, Interval | None]]:
-        metrics = [question.metric.name for question in self.study.asked]
-        for question, found in zip(self.study.asked, self.estimate().questions, strict=True):
+        metrics = [question.metric.name for question in self.study.questions]
+        for question, found in zip(self.study.questions, self.estimate().questions, strict=True):
             name = question.metric.name
             if metrics.count(name) > 1:
                 name = f"{name} by {question.attribute.name}"

@@ -86,7 +86,7 @@ def private_metrics(
             found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        if found.site is not None:
+        if found.counts_mechanism is not None:
             return _for_site(found, context)
         if group is None or ledger is None:
             return Refusal("settings", "a device needs a group and a ledger")

@@ -121,9 +121,9 @@ class Source:
             study = load_study(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        if study.site is not None and self._records is not None:
+        if study.counts_mechanism is not None and self._records is not None:
             return answer_asked(self._records.replace(SITE, site), study)
-        if study.site is not None and self._agent is None and self._settings is None:
+        if study.counts_mechanism is not None and self._agent is None and self._settings is None:
             return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
         if self._settings is not None:
             return _answer_within(self._settings.replace(SITE, site), document, values)

@@ -6,7 +6,7 @@
 >>> found.best, round(found.row("randomized-response").error, 4), round(found.row("uncentred").error, 4)
 ('centred', 0.0086, 0.0056)
 >>> (question,) = design(recall, sex, epsilon=1, design="randomized-response")
->>> question.mechanism.symbols
+>>> question.channel.symbols
 4
 """
 

@@ -147,7 +147,7 @@ def choices_of_several(  # noqa: PLR0913 - the rest have defaults
         for table in tables:
             name = TOGETHER if len(table.places) > 1 else table.design
             for place, question in zip(table.places, table.questions, strict=True):
-                served = Goal.of(question), question.mechanism
+                served = Goal.of(question), question.channel
                 reading = Reading(clients, kind, alpha, question.metric, len(tables))
                 rows[place].append(choice(epsilon, name, served, question.attribute, reading))
     found = [

@@ -25,7 +25,7 @@ def simple_means(goal: Goal, epsilon: Decimal, attribute: Attribute | None, metr
 def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, float]]:
     """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
     goal, reading = Goal.of(question), Reading(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_means(goal, question.mechanism, question.attribute, reading)
+    found = planned_means(goal, question.channel, question.attribute, reading)
     return found, simple_means(goal, Decimal(question.epsilon), question.attribute, question.metric)
 
 

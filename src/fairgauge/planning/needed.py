@@ -35,7 +35,7 @@ def answers_needed(
     goal = replace(Goal.of(question), target="gap")
     wanted, answers = error / question.metric.scale, _START
     for _ in range(_TURNS):
-        width = planned_width(goal, question.mechanism, answers, kind, alpha)
+        width = planned_width(goal, question.channel, answers, kind, alpha)
         if math.isinf(width) or answers > _MOST:
             return None
         if abs(width / wanted - 1) < _CLOSE:

@@ -152,7 +152,7 @@ def gaps_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[tuple[str, .
     """Return what each comparison of a question varies by, and the same with randomized response, by name."""
     goal, epsilon = Goal.of(question), Decimal(question.epsilon)
     reading = Reading(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_gaps(goal, question.mechanism, question.attribute, reading)
+    found = planned_gaps(goal, question.channel, question.attribute, reading)
     name, simple = make_channel(goal, epsilon, design=SIMPLEST)
     beside = planned_gaps(goal.by(name), simple, question.attribute, reading)
     return found, {part.groups: part.variance for part in beside}
@@ -165,9 +165,9 @@ def cap_cost(question: Question) -> str | None:
         return None
     best = value_without_cap(goal, epsilon)
     units = np.array(Goal(goal.shares, target="means").privacy_variances(randomized_response(goal, epsilon)))
-    reached = largest_mean_ratio(goal, question.mechanism, units)
+    reached = largest_mean_ratio(goal, question.channel, units)
     cost = reached / best - 1
     if cost < _HARDLY:
         return None
-    symbols = question.mechanism.symbols
+    symbols = question.channel.symbols
     return f"A table of {symbols} symbols takes {cost:.1%} more clients than one without a cap: see --symbols."

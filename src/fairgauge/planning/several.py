@@ -185,7 +185,7 @@ def _where_tables_are_shared(questions: tuple[Question, ...], place: int, epsilo
     """Return a question's goal and table where all that can share a table do; what cannot has its own."""
     table = next(table for table in _tables(questions, epsilon) if place in table.places)
     question = table.questions[table.places.index(place)]
-    return Goal.of(question), question.mechanism
+    return Goal.of(question), question.channel
 
 
 @lru_cache(maxsize=64)

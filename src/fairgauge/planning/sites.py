@@ -16,7 +16,7 @@ from fairgauge.estimation.sites.reading import noise_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.goals.inputs import Vector
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts
 
 # So little that a person's own outcome is all that is at random.
 _NO_NOISE = 1e-9
@@ -53,7 +53,7 @@ class Expected:
             if not 0 < part < 1:
                 raise InvalidInput(field, part, "must be between 0 and 1")
 
-    def counts(self, site: Site) -> Vector:
+    def counts(self, site: NoisyCounts) -> Vector:
         """Return how many records there will be in each cell, of all sites together."""
         groups = len(site.attribute.groups)
         shares = np.array(self.shares or [1 / groups] * groups)
@@ -101,7 +101,7 @@ class MetricPlan:
         }
 
 
-def plan_sites(site: Site, expected: Expected, *, confidence: float = 0.99) -> list[MetricPlan]:
+def plan_sites(site: NoisyCounts, expected: Expected, *, confidence: float = 0.99) -> list[MetricPlan]:
     """Return for each metric how wide the interval of a gap will be, about the people that sites see.
 
     The widths are those that the estimate gives for counts as expected.  Of several gaps it is the widest, and all of
@@ -116,7 +116,7 @@ def plan_sites(site: Site, expected: Expected, *, confidence: float = 0.99) -> l
     ]
 
 
-def _error(site: Site, counts: Vector, alpha: float, noise: Noise, name: str) -> float | None:
+def _error(site: NoisyCounts, counts: Vector, alpha: float, noise: Noise, name: str) -> float | None:
     """Return the half-width of the widest gap: that of the two groups of which there are fewest."""
     table = Table(counts, noise, site.records, drawn=True)
     rates = [rate_of(site, metrics_of(site)[name], [group]) for group in range(len(site.attribute.groups))]

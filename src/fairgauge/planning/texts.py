@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Metric, Study
+from fairgauge.study import Attribute, Metric, Study, counted
 
 
 def explained(study: Study, helps: Mapping[str, str]) -> Study:
@@ -19,11 +19,10 @@ def explained(study: Study, helps: Mapping[str, str]) -> Study:
     for name in helps:
         if name not in names:
             raise InvalidInput("explain", name, f"must be one of {', '.join(dict.fromkeys(names))}")
-    if study.site is not None:
-        metric = study.site.metric and _metric(study.site.metric, helps)
-        return replace(
-            study, site=replace(study.site, metric=metric, attribute=_attribute(study.site.attribute, helps))
-        )
+    if (counts := study.counts_mechanism) is not None:
+        metric = counts.metric and _metric(counts.metric, helps)
+        counts = replace(counts, metric=metric, attribute=_attribute(counts.attribute, helps))
+        return replace(study, questions=counted(counts))
     asked = [
         replace(question, metric=_metric(question.metric, helps), attribute=_attribute(question.attribute, helps))
         for question in study.questions

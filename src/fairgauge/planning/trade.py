@@ -27,7 +27,7 @@ def errors_for(
         tables = best_tables(questions, epsilon, clients=clients)
         for table in tables:
             for place, question in zip(table.places, table.questions, strict=True):
-                width = planned_width(Goal.of(question), question.mechanism, clients / len(tables), kind, alpha)
+                width = planned_width(Goal.of(question), question.channel, clients / len(tables), kind, alpha)
                 found[place].append((float(epsilon), question.metric.scale * width))
     return found
 
@@ -67,7 +67,7 @@ def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> l
 
 
 def _parts(question: Question, clients: int, tables: int, alpha: float) -> Parts:
-    goal, channel, attribute = Goal.of(question), question.mechanism, question.attribute
+    goal, channel, attribute = Goal.of(question), question.channel, question.attribute
     reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables)
     parts = planned_parts(goal, channel, attribute, reading)
     means = parts if goal.target == "means" else planned_means(goal, channel, attribute, reading)

@@ -27,7 +27,10 @@ def facts(study: Study, answers: int, particulars: Particulars) -> list[Fact]:
         ("Model", _model(study)),
         ("Answers taken", _when(study)),
         ("Response", response_sentence(study, answers, particulars)),
-        ("Single answers are kept" if study.site is None else "What single sites sent is kept", _kept(study)),
+        (
+            "Single answers are kept" if counted(study) == "answers" else "What single sites sent is kept",
+            _kept(study),
+        ),
     ]
     return [Fact(name, said) for name, said in found if said is not None]
 
@@ -51,7 +54,7 @@ def _kept(study: Study) -> str | None:
 
 def counted(study: Study) -> str:
     """Return what is counted: answers of devices, or sites."""
-    return "answers" if study.site is None else "sites"
+    return "sites" if study.questions[0].mechanism.counts_people else "answers"
 
 
 def response_sentence(study: Study, answers: int, particulars: Particulars) -> str:
@@ -68,8 +71,8 @@ def response_sentence(study: Study, answers: int, particulars: Particulars) -> s
 def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
     """Return what has to be true for the numbers to be, a sentence each; what is checked is said to be."""
     kind = any_kind_of(estimate.interval)
-    if study.site is not None:
-        return site_assumptions(study.site, kind, particulars)
+    if study.counts_mechanism is not None:
+        return site_assumptions(study.counts_mechanism, kind, particulars)
     found = [_about_clients(study, estimate, particulars)]
     found += dict.fromkeys(_about_shares(question) for question in study.questions)
     often = "at one look: whoever looks again and again until it suits needs the kind that holds at every look"

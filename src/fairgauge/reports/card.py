@@ -29,9 +29,11 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
     answers, title = sum(view.answers for view in shown), _plain(study.title)
     based = f"Based on {answers:,} answers to the study “{title}”"
     private = f"Each device sent one randomised symbol with epsilon at most {study.epsilon:.4g}."
-    if study.site is not None:
+    if study.counts_mechanism is not None:
         based = f"Based on what {shown[0].answers:,} sites counted for the study “{title}”"
-        private = f"Each site added noise to its counts, with epsilon {study.site.epsilon} for each person."
+        private = (
+            f"Each site added noise to its counts, with epsilon {study.counts_mechanism.declared} for each person."
+        )
     sure = f"Intervals ({estimate.interval}): {estimate.guarantee}."
     lines += [f"{based} (`{study.digest}`). {private} {sure}", ""]
     return "\n".join(lines)

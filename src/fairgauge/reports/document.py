@@ -17,7 +17,7 @@ from fairgauge.reports.sites import about_sentence, asks_sentence, noise_sentenc
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import site_privacy_view, views
-from fairgauge.study import Site, Study
+from fairgauge.study import NoisyCounts, Study
 from fairgauge.tallies import Tally
 
 _MOST_COUNTS = 400
@@ -52,12 +52,12 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             tally_digest=digest,
             counts=tally.to_bytes().decode() if _numbers(tally) <= _MOST_COUNTS else None,
             counted=counted(study),
-            site=None if study.site is None else _site(study.site, estimate),
+            site=None if study.counts_mechanism is None else _site(study.counts_mechanism, estimate),
             estimate=estimate,
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
             questions=shown,
-            holds=any_sentence(zip(study.asked, estimate.questions, strict=True)),
+            holds=any_sentence(zip(study.questions, estimate.questions, strict=True)),
             said=said,
             facts=facts(study, tally.contributors, said),
             seal_facts=seal_facts(study, said),
@@ -77,7 +77,7 @@ def _numbers(tally: Tally) -> int:
     return len(tally.counts) + len(tally.products)
 
 
-def _site(site: Site, estimate: Estimate) -> dict[str, object]:
+def _site(site: NoisyCounts, estimate: Estimate) -> dict[str, object]:
     """Return what a report tells of what sites count."""
     return {
         "about": about_sentence(estimate),

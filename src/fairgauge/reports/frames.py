@@ -25,7 +25,7 @@ def study_frame(study: "Study") -> "pd.DataFrame":
                 "target": question.target,
                 "design": question.design,
                 "epsilon": question.mechanism.epsilon,
-                "symbols": question.mechanism.symbols,
+                "symbols": question.mechanism.size,
             }
             for question in study.questions
         ]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from fairgauge.languages import Voice
 from fairgauge.study import Attribute, Study
+from fairgauge.study.noisy_counts import RATES
 from fairgauge.study.sides import EVERYONE, margins, planned, side_name
-from fairgauge.study.site import RATES
 from fairgauge.study.wording import spoken
 
 
@@ -19,7 +19,7 @@ def title_in(study: Study, voice: Voice) -> tuple[str, str | None]:
 def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     """Return a voice that calls a study's metrics, and an attribute with its groups, what the study calls them."""
     known = {EVERYONE: voice.say("table.everyone")}
-    if study.site is not None and study.site.metric is None:
+    if study.counts_mechanism is not None and study.counts_mechanism.metric is None:
         known |= {name: voice.say(f"rate.{key.replace('_', '-')}") for key, name in RATES.items()}
     if study.translations is None:
         return voice.calling(known)

@@ -18,8 +18,6 @@ from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import privacy_view, question_view, site_privacy_view, title_of
 from fairgauge.reports.words import question_sentence
-from fairgauge.study import Question
-from fairgauge.study.site import SiteMetric
 
 if TYPE_CHECKING:
     from fairgauge.estimation import Estimate
@@ -39,14 +37,15 @@ _RULE = re.compile(r"^([^@{}\s][^{}\n]*)\{([^{}\n]*)\}$", re.MULTILINE)
 
 def study_html(study: "Study") -> str:
     """Return what a study asks, on which terms, and what answering means for one person."""
-    site = study.site
+    site = study.counts_mechanism
+    asked = study.questions if site is None else ()
     return _render(
         "study",
         study=study,
         facts=[fact for fact in facts(study, 0, Particulars()) if fact.name != "Response"],
-        asks=[question_sentence(question) for question in study.questions] if site is None else [asks_sentence(site)],
+        asks=[question_sentence(question) for question in asked] if site is None else [asks_sentence(site)],
         site=None if site is None else site_privacy_view(site),
-        privacy=[{"title": title_of(question), "privacy": privacy_view(question)} for question in study.questions],
+        privacy=[{"title": title_of(question), "privacy": privacy_view(question)} for question in asked],
     )
 
 
@@ -80,12 +79,11 @@ def tally_html(tally: "Tally") -> str:
 
 def estimate_html(estimate: "Estimate") -> str:
     """Return the verdict, the pictures and the numbers, as the report has them; of sites the numbers alone."""
-    if any(isinstance(question, SiteMetric) for question in estimate.asked):
+    if any(question.mechanism.counts_people for question in estimate.asked):
         return _render("sites", estimate=estimate, confidence=part_of_hundred(estimate.confidence))
     shown = [
         question_view(question, found, estimate, over=True)
         for question, found in zip(estimate.asked, estimate.questions, strict=False)
-        if isinstance(question, Question)
     ]
     return _render("estimate", estimate=estimate, questions=shown, confidence=part_of_hundred(estimate.confidence))
 

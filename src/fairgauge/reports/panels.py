@@ -12,7 +12,6 @@ from fairgauge.estimation import Interval, QuestionEstimate
 from fairgauge.languages import Told
 from fairgauge.study import Attribute, Question
 from fairgauge.study.sides import margins, planned, side_name
-from fairgauge.study.site import SiteMetric
 
 MOST_GAPS = 24
 OVER_ALL = Told.of("picture.over-all")
@@ -60,7 +59,7 @@ def minus(first: str, second: str) -> str:
     return Told.of("table.minus", first=first, second=second)
 
 
-def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
+def gap_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
     """Return the gaps in panels: one for every two groups of an attribute that are compared in several cells."""
     attribute = question.attribute
     if not attribute.cross:
@@ -91,7 +90,7 @@ def gap_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> li
     return [*panels, *([Panel(Told.of("picture.others"), tuple(_largest(others)))] if others else [])]
 
 
-def mean_panels(question: "Question | SiteMetric", found: QuestionEstimate) -> list[Panel]:
+def mean_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
     """Return the means in panels: one for each attribute that crosses, then one for each group of the first."""
     attribute = question.attribute
     if not attribute.cross:

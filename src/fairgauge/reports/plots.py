@@ -84,7 +84,7 @@ def plot_study(study: "Study", ax: "Axes | None" = None) -> "Axes":
     axes = _axes(ax)
     before = [n / 100 for n in range(1, 100)]
     for question in study.questions:
-        low, high = zip(*(odds_after(question.mechanism.loss, belief) for belief in before), strict=True)
+        low, high = zip(*(odds_after(question.channel.loss, belief) for belief in before), strict=True)
         axes.fill_between(before, low, high, alpha=0.3, label=f"{question.metric.name} by {question.attribute.name}")
     axes.plot(before, before, color=_LINE, linewidth=1)
     axes.set(xlabel="belief before seeing an answer", ylabel="belief after, at least and at most")

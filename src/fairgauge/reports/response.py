@@ -10,12 +10,9 @@ from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred
 from fairgauge.study import Attribute, Question
 from fairgauge.study.question import ANY_VALUES
 from fairgauge.study.sides import planned, side_name
-from fairgauge.study.site import SiteMetric
-
-Asked = Question | SiteMetric
 
 
-def any_sentence(asked: Iterable[tuple[Asked, QuestionEstimate]]) -> str | None:
+def any_sentence(asked: Iterable[tuple[Question, QuestionEstimate]]) -> str | None:
     """Return on what gaps rest that do not rest on how often groups answered; None where there is none.
 
     To be said once, and not beside every number.
@@ -25,17 +22,17 @@ def any_sentence(asked: Iterable[tuple[Asked, QuestionEstimate]]) -> str | None:
     return None
 
 
-def _whoever(question: Asked, found: QuestionEstimate) -> bool:
+def _whoever(question: Question, found: QuestionEstimate) -> bool:
     main, groups = found.headline, question.attribute.groups
-    if isinstance(question, SiteMetric) or question.attribute.known_shares is not None or main.groups is None:
+    if question.mechanism.counts_people or question.attribute.known_shares is not None or main.groups is None:
         return False
     return main.kind in ("clear", "open") and all(side in groups for side in main.groups)
 
 
-def response_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+def response_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return how often the groups of the headline answered beside each other, where that is told."""
     main = found.headline
-    if main.groups is None or isinstance(question, SiteMetric):
+    if main.groups is None or question.mechanism.counts_people:
         return []
     ratio = found.response.get(main.groups)
     return [] if ratio is None else [_ratio(question.attribute, main.groups, ratio)]
@@ -67,10 +64,10 @@ def _people(attribute: Attribute, side: str) -> str:
     return Told.of("response.about", part=part, error=part_of_hundred(float(off)))
 
 
-def tipping_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+def tipping_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return what it would take within a group to turn the headline's sign."""
     gap, factor = found.headline.interval, found.tipping
-    if gap is None or factor is None or isinstance(question, SiteMetric):
+    if gap is None or factor is None or question.mechanism.counts_people:
         return []
     said: list[str] = [Told.of("response.tipping", factor=factor_down(factor))]
     if question.spread not in (None, ANY_VALUES):

@@ -6,26 +6,27 @@ from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.languages import Numeral, Told
 from fairgauge.reports.particulars import Particulars
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts
 
 
-def protection_sentence(site: Site) -> str:
+def protection_sentence(site: NoisyCounts) -> str:
     """Return what a site's noise means to one of its people, and what it does not hide, for a command."""
     said = protected_sentence(site)
     return f"Privacy: {said[0].lower()}{said[1:]}"
 
 
-def protected_sentence(site: Site) -> str:
+def protected_sentence(site: NoisyCounts) -> str:
     """Return what a site's noise means to one of its people, and what it does not hide."""
-    factor = Numeral(f"{math.ceil(math.exp(float(site.epsilon)) * 100) / 100:.2f}")
-    return Told.of("sites.protection", count=site.records, factor=factor, epsilon=Numeral(site.epsilon))
+    factor = Numeral(f"{math.ceil(math.exp(float(site.declared)) * 100) / 100:.2f}")
+    return Told.of("sites.protection", count=site.records, factor=factor, epsilon=Numeral(site.declared))
 
 
-def noise_sentence(site: Site) -> str:
+def noise_sentence(site: NoisyCounts) -> str:
     """Return how the exact epsilon follows from the integers of the noise law.
 
     >>> from fairgauge.study import Attribute
-    >>> noise_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1.5", records=2)).partition(", and ")[2]
+    >>> counts = NoisyCounts(Attribute("sex", ["female", "male"]), "confusion", "1.5", records=2)
+    >>> noise_sentence(counts).partition(", and ")[2]
     'one person moves the counts by 4 in sum: 4 × 3/8 = 3/2.'
     """
     decay, loss = Numeral(site.decay), Numeral(site.loss)
@@ -37,14 +38,14 @@ def about_sentence(estimate: Estimate) -> str:
     return Told.of(f"sites.about-{estimate.interval}")
 
 
-def asks_sentence(site: Site) -> str:
+def asks_sentence(site: NoisyCounts) -> str:
     """Return what a study for sites asks, of all that its counts tell.
 
     >>> from fairgauge.study import Attribute
-    >>> asks_sentence(Site(Attribute("sex", ["female", "male"]), "confusion", "1")).partition("rate or ")[2]
+    >>> asks_sentence(NoisyCounts(Attribute("sex", ["female", "male"]), "confusion", "1")).partition("rate or ")[2]
     'precision differ between female and male?'
     """
-    first, *others = [asked.metric.name for asked in site.asked]
+    first, *others = [metric.name for metric in site.metrics]
     told: str = first
     for number, name in enumerate(others, start=1):
         told = Told.of("list.or" if number == len(others) else "list.within", first=told, second=name)
@@ -55,7 +56,7 @@ def asks_sentence(site: Site) -> str:
     return Told.of("question.differ", metric=told, groups=tuple(attribute.groups))
 
 
-def outcome_sentence(site: Site) -> str:
+def outcome_sentence(site: NoisyCounts) -> str:
     """Return what a site counts, and who counts as one person."""
     if site.metric is None or site.levels is None:
         what = "whether the truth and the model's prediction are 0 or 1"
@@ -65,12 +66,12 @@ def outcome_sentence(site: Site) -> str:
     count = "counts" if site.records == 1 else "count"
     who = "" if site.person is None else f" One person is: {site.person.rstrip('.')}."
     return (
-        f"Each site counted its records by {site.attribute.name}, and by {what}: {site.cells} counts. "
+        f"Each site counted its records by {site.attribute.name}, and by {what}: {site.size} counts. "
         f"{most} of each person {count}.{who} Every record that counts, counts alike, in whichever site it is."
     )
 
 
-def site_assumptions(site: Site, kind: IntervalKind, particulars: Particulars) -> list[str]:
+def site_assumptions(site: NoisyCounts, kind: IntervalKind, particulars: Particulars) -> list[str]:
     """Return what has to be true for the numbers to be, where sites counted."""
     missing = "No number in this report can show whether sites that did not answer differ."
     if particulars.asked is not None:

@@ -37,7 +37,6 @@ from fairgauge.reports.words import (
     MILLION,
     NO_RATIO,
     NO_SITE_RATIO,
-    Asked,
     Verdict,
     answering_sentences,
     fit_sentence,
@@ -53,7 +52,7 @@ from fairgauge.reports.words import (
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import Question, Site, Study
+from fairgauge.study import NoisyCounts, Question, Study
 from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
@@ -142,10 +141,10 @@ class ProgressView:
 
 
 def question_view(
-    question: Asked, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
+    question: Question, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
 ) -> QuestionView:
     """Return what to show of a question, in a language; what sites tell has no design, and no privacy, of its own."""
-    own = question if isinstance(question, Question) else None
+    own = None if question.mechanism.counts_people else question
     confidence, tolerance, tell = estimate.confidence, estimate.tolerance, voice.tell
     said = verdict(question, found, confidence=confidence, over=over)
     sure = Told.of("picture.sure", sure=part_of_hundred(confidence))
@@ -178,7 +177,7 @@ def question_view(
     )
 
 
-def title_of(question: Asked) -> str:
+def title_of(question: Question) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
     return Told.as_title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
@@ -191,20 +190,20 @@ def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
         epsilon=voice.tell(_exact_epsilon(epsilon)),
         declared=voice.numeral(question.epsilon),
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=_odds(question.mechanism.loss, "odds.picture", voice),
-        symbols=question.mechanism.symbols,
+        odds=_odds(question.channel.loss, "odds.picture", voice),
+        symbols=question.channel.symbols,
     )
 
 
-def site_privacy_view(site: Site, voice: Voice = PLAIN) -> PrivacyView:
+def site_privacy_view(site: NoisyCounts, voice: Voice = PLAIN) -> PrivacyView:
     """Return what a site's answer means for one of its people."""
     return PrivacyView(
         sentence=voice.tell(protected_sentence(site)),
         epsilon=voice.numeral(str(site.loss)),
-        declared=voice.numeral(site.epsilon),
+        declared=voice.numeral(site.declared),
         factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",
         odds=_odds(math.exp(float(site.loss)), "sites.odds-picture", voice),
-        symbols=site.cells,
+        symbols=site.size,
     )
 
 
@@ -252,11 +251,11 @@ def views(study: Study, estimate: Estimate, *, over: bool = False, voice: Voice 
     """
     return [
         question_view(question, found, estimate, over=over, voice=naming(study, question, voice))
-        for question, found in zip(study.asked, estimate.questions, strict=True)
+        for question, found in zip(study.questions, estimate.questions, strict=True)
     ]
 
 
-def naming(study: Study, question: Asked, voice: Voice) -> Voice:
+def naming(study: Study, question: Question, voice: Voice) -> Voice:
     """Return a voice that calls what a question is about what the study calls it; a plain one keeps to its words."""
     return voice if voice is PLAIN else speaking_of(study, question.attribute, voice)
 
@@ -273,7 +272,7 @@ def _told(said: str | None, voice: Voice) -> str | None:
     return None if said is None else voice.tell(said)
 
 
-def _numbers(question: Asked, found: QuestionEstimate, voice: Voice) -> list[Number]:
+def _numbers(question: Question, found: QuestionEstimate, voice: Voice) -> list[Number]:
     gaps, level, alone = unit_of(question.metric), level_of(question.metric), Unit(1, "")
     rows = [(minus(a, b), gap, gaps) for (a, b), gap in shown_gaps(found)]
     rows += [(group, mean, level) for group, mean in (found.margins | found.means).items()]
@@ -300,7 +299,9 @@ def _number(name: str, interval: Interval, unit: Unit, voice: Voice) -> Number:
     )
 
 
-def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sure: str, voice: Voice) -> Markup | None:
+def _gaps(
+    question: Question, found: QuestionEstimate, tolerance: float | None, sure: str, voice: Voice
+) -> Markup | None:
     if not found.gaps:
         return None
     unit = unit_of(question.metric)
@@ -316,7 +317,7 @@ def _gaps(question: Asked, found: QuestionEstimate, tolerance: float | None, sur
     )
 
 
-def _means(question: Asked, found: QuestionEstimate, sure: str, voice: Voice) -> Markup | None:
+def _means(question: Question, found: QuestionEstimate, sure: str, voice: Voice) -> Markup | None:
     if not found.means:
         return None
     bars = _bars(mean_panels(question, found), level_of(question.metric), 1.0, voice)
@@ -325,7 +326,7 @@ def _means(question: Asked, found: QuestionEstimate, sure: str, voice: Voice) ->
     return interval_figure(bars, description=f"{said} {voice.tell(sure)}.", voice=voice)
 
 
-def _held(question: Asked, found: QuestionEstimate, confidence: float) -> list[str]:
+def _held(question: Question, found: QuestionEstimate, confidence: float) -> list[str]:
     """Return what is to be said of many gaps."""
     said = (together_sentence(question, found, confidence=confidence), left_out_sentence(found))
     return [one for one in said if one is not None]
@@ -342,7 +343,7 @@ def _bars(panels: Sequence[Panel], unit: Unit, factor: float, voice: Voice) -> l
     return bars
 
 
-def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
+def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
     gap, moves = found.headline.interval, found.sensitivity
     if gap is None or moves is None:
         return None
@@ -356,7 +357,7 @@ def _moves(question: Asked, found: QuestionEstimate) -> Markup | None:
     return moves_figure(bars, description=f"How far {_far(found)} could be off: {said}.")
 
 
-def _tipping(question: Asked, found: QuestionEstimate) -> Markup | None:
+def _tipping(question: Question, found: QuestionEstimate) -> Markup | None:
     """Draw the headline's gap with odds of answering that differ: not at all, to half of what turns it, more."""
     gap, turns = found.headline.interval, found.tipping
     if gap is None or turns is None:

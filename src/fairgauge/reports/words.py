@@ -15,9 +15,6 @@ from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
-from fairgauge.study.site import SiteMetric
-
-Asked = Question | SiteMetric
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Verdict:
         return self.text
 
 
-def question_sentence(question: Asked) -> str:
+def question_sentence(question: Question) -> str:
     """Return what a question asks."""
     metric, attribute = question.metric.name, question.attribute
     if attribute.cross:
@@ -40,7 +37,7 @@ def question_sentence(question: Asked) -> str:
     return Told.of("question.differ", metric=metric, groups=tuple(attribute.groups))
 
 
-def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
+def verdict(question: Question, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
     """Return what the answers say about the gap.
 
     Args:
@@ -52,7 +49,7 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     name, main = question.metric.name, found.headline
     still = "-over" if over else ""
     if found.answers == 0:
-        none = "sites.empty" if isinstance(question, SiteMetric) else f"verdict.none{still}"
+        none = "sites.empty" if question.mechanism.counts_people else f"verdict.none{still}"
         return Verdict(main.kind, Told.of(none))
     if found.fit is not None and found.fit < IMPOSSIBLE:
         return Verdict(main.kind, Told.of("verdict.impossible", metric=name))
@@ -75,7 +72,7 @@ def verdict(question: Asked, found: QuestionEstimate, *, confidence: float, over
     return Verdict("clear", Told.together(said))
 
 
-def if_alike(question: Asked, said: str, sides: tuple[str, ...] | None = None) -> str:
+def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None) -> str:
     """Return a sentence with its condition, where its numbers rest on how often groups answered: IF, in capitals.
 
     They do where they come from shares that were stated, and where a side of a gap is several groups, who count as they
@@ -86,7 +83,7 @@ def if_alike(question: Asked, said: str, sides: tuple[str, ...] | None = None) -
         said: The sentence.
         sides: The sides of the gap that it is about.
     """
-    if isinstance(question, SiteMetric):
+    if question.mechanism.counts_people:
         return said  # sites count everyone
     groups = question.attribute.groups
     if question.attribute.known_shares is None and all(side in groups for side in sides or ()):
@@ -94,7 +91,7 @@ def if_alike(question: Asked, said: str, sides: tuple[str, ...] | None = None) -
     return Told.of("verdict.if-both" if len(groups) == 2 else "verdict.if-all", said=said)
 
 
-def together_sentence(question: Asked, found: QuestionEstimate, *, confidence: float) -> str | None:
+def together_sentence(question: Question, found: QuestionEstimate, *, confidence: float) -> str | None:
     """Return that several gaps hold together; None where there is one."""
     if len(found.gaps) < 2:
         return None
@@ -120,7 +117,7 @@ def edges(interval: Interval, unit: Unit) -> tuple[str, str]:
     return unit.down(near, places), unit.up(far, places)
 
 
-def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: float) -> str | None:
+def tolerance_sentence(question: Question, found: QuestionEstimate, tolerance: float) -> str | None:
     """Return how the gap compares with the largest that would be acceptable."""
     gap = found.headline.interval
     if gap is None:
@@ -134,7 +131,7 @@ def tolerance_sentence(question: Asked, found: QuestionEstimate, tolerance: floa
     return f"Whether the gap is within the tolerance of {within} cannot be told from these answers."
 
 
-def share_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+def share_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return what the gap owes to the shares that were stated: to be read with the verdict, not after it."""
     moves, attribute, unit = found.sensitivity, question.attribute, unit_of(question.metric)
     if moves is None or moves.share_error is None:
@@ -150,13 +147,13 @@ def share_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
     return said
 
 
-def answering_sentences(question: Asked, found: QuestionEstimate) -> list[str]:
+def answering_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return how often groups answered beside each other, and what it would take within a group to turn the sign."""
     turns = tipping_sentences(question, found)
     return response_sentences(question, found) + [if_alike(question, said, found.headline.groups) for said in turns]
 
 
-def forging_sentence(question: Asked, found: QuestionEstimate) -> str | None:
+def forging_sentence(question: Question, found: QuestionEstimate) -> str | None:
     """Return how far forged answers could move the gap, which no interval covers."""
     moves, unit = found.sensitivity, unit_of(question.metric)
     if moves is None:
@@ -178,7 +175,7 @@ NO_RATIO = Told.of("ratio.none")
 NO_SITE_RATIO = Told.of("sites.no-ratio")
 
 
-def ratio_sentence(question: Asked, found: QuestionEstimate) -> str | None:
+def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
     if found.impact_ratio is None:
         return None
@@ -279,7 +276,7 @@ def listed(names: Sequence[str]) -> str:
     return PLAIN.listed(names)
 
 
-def sentences(question: Asked, found: QuestionEstimate, estimate: Estimate) -> list[str]:
+def sentences(question: Question, found: QuestionEstimate, estimate: Estimate) -> list[str]:
     """Return everything that an estimate says about a question, the verdict first."""
     said = [verdict(question, found, confidence=estimate.confidence, over=True).text]
     main = found.headline

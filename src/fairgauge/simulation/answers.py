@@ -120,7 +120,7 @@ def _ask(study: Study, inputs: tuple[Input, ...], clients: int, random: Bytes) -
     tosses = np.bincount(_below(len(inputs), clients, random), minlength=len(inputs)).tolist()
     return np.concatenate(
         [
-            draw(table[0].mechanism, table_input, asked, random=random) + np.int32(offset)
+            draw(table[0].channel, table_input, asked, random=random) + np.int32(offset)
             for table, offset, table_input, asked in zip(study.tables, study.offsets, inputs, tosses, strict=False)
         ]
     )

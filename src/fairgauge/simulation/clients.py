@@ -43,7 +43,7 @@ class Clients:
             CannotAnswer: If the study is for sites.
         """
         check_arguments(study=(study, Study), population=(population, Population))
-        if study.site is not None:
+        if study.questions[0].mechanism.counts_people:
             raise CannotAnswer("the study is for sites that hold many people, and these are clients of one person each")
         _check_columns(study, population)
         columns = [

@@ -11,17 +11,18 @@ are exact at any size, and a billion clients cost what ten thousand cost.
 """
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.channel import Channel
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
 from fairgauge.simulation.population import Population
 from fairgauge.simulation.sites import SitePopulation, simulate_sites
-from fairgauge.study import Study
+from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
@@ -58,8 +59,19 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
     >>> simulate(study, people, clients=10**9, seed=7).contributors
     1000000000
     """
-    if getattr(study, "site", None) is not None:  # whatever was given: the check comes next
-        return _sites(study, population, clients=clients, seed=seed)
+    if type(study) is not Study:
+        check_arguments(study=(study, Study), population=(population, Population))
+    return _simulate(study.questions[0].mechanism, study, population, clients=clients, seed=seed)
+
+
+@singledispatch
+def _simulate(mechanism: Mechanism, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+    """Draw a tally, as its mechanism does."""
+    raise NotImplementedError
+
+
+@_simulate.register
+def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
     people = Clients.of(study, population)
     total, laws = people.total, _Laws(study)
     law = np.zeros(study.symbols)
@@ -95,12 +107,13 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     return Tally(study.digest, tuple(counts.tolist()))
 
 
-def _sites(study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+@_simulate.register
+def _(mechanism: NoisyCounts, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
-    if study.site is not None and not isinstance(population, SitePopulation):
-        population = SitePopulation.read(study.site, population)
+    if not isinstance(population, SitePopulation):
+        population = SitePopulation.read(mechanism, population)
     return simulate_sites(study, population, sites=clients, seed=seed)
 
 
@@ -108,7 +121,7 @@ class _Laws:
     """The laws of answers over the symbols of all tables; clients with the same input follow the same row."""
 
     def __init__(self, study: Study) -> None:
-        self._channels = [table[0].mechanism for table in study.tables]
+        self._channels = [table[0].channel for table in study.tables]
         self._row = cache(self._compute)
 
     def of(self, inputs: tuple[Input, ...]) -> Law:

@@ -19,7 +19,7 @@ from fairgauge.client.site import check_record, law_of
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.simulation.clients import Seed, generator
-from fairgauge.study import Site, Study
+from fairgauge.study import NoisyCounts, Study
 from fairgauge.tallies import Tally
 
 Counts = NDArray[np.float64]
@@ -42,7 +42,7 @@ class SitePopulation:
 
     @classmethod
     def read(
-        cls, site: Site, given: Any, columns: Columns | None = None, *, where: str = "site", count: str = "count"
+        cls, site: NoisyCounts, given: Any, columns: Columns | None = None, *, where: str = "site", count: str = "count"
     ) -> "SitePopulation":
         """Read it from a CSV or Parquet file, a data frame, or a mapping from columns to entries.
 
@@ -78,7 +78,7 @@ class SitePopulation:
                 raise InvalidInput("population", f"row {row}", str(refusal)) from None
             law = law_of(site, *entries)
             people = _people(row, counts[row])
-            own = found.setdefault(name, np.zeros(site.cells))
+            own = found.setdefault(name, np.zeros(site.size))
             for cell, part in law:
                 own[cell] += people * float(part)
         kept = {name: own for name, own in found.items() if own.sum() > 0}
@@ -135,15 +135,15 @@ def simulate_sites_exactly(
 def _answered(
     study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: Come, progress: Progress | None
 ) -> Tally:
-    site = study.site
+    site = study.counts_mechanism
     if site is None:
         raise InvalidInput("study", study.title, "must be for sites")
-    decay = float(np.exp(-float(Fraction(site.epsilon) / (2 * site.records))))
+    decay = float(np.exp(-float(Fraction(site.declared) / (2 * site.records))))
     answers = []
     for own in sites:
         if own.sum() > MOST_IN_CELL / 2:
             raise InvalidInput("count", round(own.sum()), f"must be at most {MOST_IN_CELL // 2:,} people in a site")
-        noise = rng.geometric(1 - decay, site.cells) - rng.geometric(1 - decay, site.cells)
+        noise = rng.geometric(1 - decay, site.size) - rng.geometric(1 - decay, site.size)
         name = rng.bytes(16).hex()
         answers.append(Answer(study.digest, name, tuple((come(rng, own) + noise).tolist())))
         if progress is not None:

@@ -11,16 +11,16 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
-from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from fairgauge.lazy import above
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.metric import Metric
+from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number, decimal_text
 from fairgauge.study.question import Question, answered_together
 from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
-from fairgauge.study.site import Site, SiteMetric
 from fairgauge.study.terms import Issuer, Model, Release
 from fairgauge.study.wording import Texts, check_translations, spoken
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         hourly: int | None
         order: str | None
         release: Release | None
-        site: Site | None
         translations: Mapping[str, Texts] | None
 
 
@@ -63,7 +62,7 @@ class Study:
 
     Args:
         title: What the study is about, for people.
-        questions: One or more questions; none in a study for sites.
+        questions: One or more designed questions.
         opens: From when answers are taken, such as ``2026-11-15T00:00:00Z``.
         closes: Until when.
         contact: Whom to ask.
@@ -81,7 +80,6 @@ class Study:
         hourly: How many answers the collector takes in an hour.
         order: ``waves`` if clients do not answer in random order, say one country after another.
         release: What of the tally others get to see.
-        site: What sites count that hold many people.
         translations: For each further language every text of the study, by its place.
     """
 
@@ -105,7 +103,6 @@ class Study:
     hourly: int | None = None
     order: str | None = None
     release: Release | None = None
-    site: Site | None = None
     translations: Mapping[str, Texts] | None = field(default=None, hash=False)
 
     if TYPE_CHECKING:  # any list of questions will do; the field is a tuple
@@ -165,24 +162,21 @@ class Study:
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that are asked for, each name once."""
-        asked = [question.metric for question in self.questions]
-        if self.site is not None and self.site.metric is not None:
-            asked.append(self.site.metric)
+        """The metrics that the document names, each name once; an outcome of truth and prediction implies its own."""
+        asked = [question.metric for question in self.questions if question.named]
         return tuple({metric.name: metric for metric in reversed(asked)}[name] for name in _names(asked))
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """The attributes that people are asked for, each name once."""
         asked = [question.attribute for question in self.questions]
-        if self.site is not None:
-            asked.append(self.site.attribute)
         return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
 
     @property
-    def asked(self) -> tuple[Question | SiteMetric, ...]:
-        """What the study tells, one metric of one attribute after the other."""
-        return self.questions if self.site is None else self.site.asked
+    def counts_mechanism(self) -> NoisyCounts | None:
+        """The noisy counts that sites answer with; None in a study for devices."""
+        mechanism = self.questions[0].mechanism
+        return mechanism if isinstance(mechanism, NoisyCounts) else None
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
@@ -196,20 +190,18 @@ class Study:
         starts, index = [], 0
         while index < len(self.questions):
             starts.append(index)
-            index += len(self.questions[index].mechanism.axes)
+            index += self.questions[index].mechanism.questions
         return tuple(starts)
 
     @property
     def epsilon(self) -> float:
         """The exact privacy loss of an answer: the largest over the tables, since only one is answered."""
-        if self.site is not None:
-            return float(self.site.epsilon)
         return max(question.mechanism.epsilon for question in self.questions)
 
     @property
     def symbols(self) -> int:
-        """How many different symbols an answer can hold, or how many counts if it is of a site."""
-        return self.offsets[-1] if self.site is None else self.site.cells
+        """How many numbers answers add to: one for each symbol, or for each count of a site."""
+        return self.offsets[-1]
 
     def offset(self, question_index: int) -> int:
         """Return the number that the first symbol of a question's table has in the study."""
@@ -226,7 +218,7 @@ class Study:
     @cached_property
     def offsets(self) -> tuple[int, ...]:
         """The numbers that the first symbols of the tables have in the study, and how many symbols there are."""
-        return tuple(accumulate((table[0].mechanism.symbols for table in self.tables), initial=0))
+        return tuple(accumulate((table[0].mechanism.size for table in self.tables), initial=0))
 
     def check_payload(self, payload: tuple[int, ...]) -> None:
         """Refuse what no answer to this study can hold.
@@ -234,19 +226,11 @@ class Study:
         Raises:
             InvalidInput: If it is that.
         """
-        if self.site is not None:
-            self.site.check(payload)
-        elif len(payload) != 1:
-            raise InvalidInput("counts", f"{len(payload)} counts", "must be one symbol in a study for devices")
-        elif not 0 <= payload[0] < self.symbols:
-            raise InvalidInput("symbol", payload[0], f"must be from 0 to {self.symbols - 1}")
+        self.questions[0].mechanism.check(payload, self.symbols)
 
     def add_payload(self, sums: list[int], payload: tuple[int, ...]) -> None:
         """Add what one answer holds to the sums of all."""
-        if self.site is None:
-            sums[payload[0]] += 1
-        else:
-            sums[:] = map(sum, zip(sums, payload, strict=True))
+        self.questions[0].mechanism.add(sums, payload)
 
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
         """Refuse what cannot be the sum of so many answers.
@@ -254,13 +238,11 @@ class Study:
         Raises:
             BadTally: If it is that.
         """
-        if self.site is not None:
-            return
-        for symbol, count in enumerate(sums):
-            if count < 0:
-                raise BadTally(f"counts[{symbol}]", count, "must be an integer from 0 to 2^53 - 1")
-        if sum(sums) != contributors:
-            raise BadTally("contributors", contributors, f"must be {sum(sums)}, the sum of the counts")
+        self.questions[0].mechanism.check_sums(sums, contributors)
+
+    def products(self, payloads: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the sums of products of every two numbers of answers, where the mechanism has them."""
+        return self.questions[0].mechanism.products(payloads, self.symbols)
 
     def spoken(self, languages: Iterable[str]) -> tuple[str | None, Texts]:
         """Return the first of these languages that the study speaks, or its own, and its texts by their place."""

@@ -5,6 +5,7 @@ are listed once, in the order in which the tables name them, and tables hold the
 """
 
 from collections.abc import Callable, Mapping
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.channel import Channel, check_levels
@@ -12,8 +13,9 @@ from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import Attribute, Comparison, cells
 from fairgauge.study.checks import at, check_decimal, check_text, read_array
 from fairgauge.study.metric import Metric
-from fairgauge.study.question import ANY_VALUES, Question, check_symbols, positive
-from fairgauge.study.site import Site
+from fairgauge.study.noisy_counts import NoisyCounts
+from fairgauge.study.numbers import positive
+from fairgauge.study.question import ANY_VALUES, Question, check_symbols, counted
 from fairgauge.study.terms import Issuer, Model, Release
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ Document = dict[str, Any]
 def read(document: Mapping[str, Any]) -> Document:
     """Return the parts of a study."""
     _check_format(document)
-    optional = (*PLAIN, "model", "issuer", "release", "translations", "tables", "site")
-    parts = _members(document, ("format", "title", "metrics", "attributes"), optional)
+    optional = (*PLAIN, "model", "issuer", "release", "translations")
+    parts = _members(document, ("format", "title", "metrics", "attributes", "tables"), optional)
     metrics = _named(parts, "metrics", _read_metric)
     attributes = _named(parts, "attributes", _read_attribute)
     study: Document = {name: parts.get(name) for name in ("title", *PLAIN)}
@@ -47,16 +49,12 @@ def read(document: Mapping[str, Any]) -> Document:
         if name in parts:
             with at(name):
                 study[name] = reader(parts[name])
-    if ("tables" in parts) == ("site" in parts):
-        raise BadStudy("tables", "nothing" if "site" not in parts else "tables", "must be given, or a site, not both")
     known = (metrics, attributes)
     study["questions"] = []
-    for index, table in enumerate(read_array("tables", parts.get("tables", []))):
+    for index, table in enumerate(read_array("tables", parts["tables"])):
         with at(f"tables[{index}]"):
-            study["questions"] += _read_table(table, *known)
-    if "site" in parts:
-        with at("site"):
-            study["site"] = _read_site(parts["site"], *known)
+            counts = isinstance(table, dict) and "outcome" in table
+            study["questions"] += (_read_counts if counts else _read_channel)(table, *known)
     return {**study, "translations": parts.get("translations")}
 
 
@@ -153,7 +151,7 @@ def _read_comparison(place: str, document: object) -> Comparison:
         return Comparison(**{**parts, **{side: read_array(side, parts[side]) for side in ("of", "against")}})
 
 
-def _read_table(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> list[Question]:
+def _read_channel(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> list[Question]:
     parts = _members(document, ("attribute", "questions", "design", "epsilon", "abstain", "table"))
     attribute = _known("attribute", parts["attribute"], attributes)
     asked = []
@@ -188,7 +186,9 @@ def _read_question(document: object, metrics: dict[str, Metric]) -> Document:
     return parts
 
 
-def _read_site(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> Site:
+def _read_counts(
+    document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]
+) -> tuple[Question, ...]:
     parts = _members(document, ("attribute", "outcome", "epsilon", "records"), ("metric", "levels", "person"))
     parts["attribute"] = _known("attribute", parts["attribute"], attributes)
     if "metric" in parts:
@@ -196,7 +196,7 @@ def _read_site(document: object, metrics: dict[str, Metric], attributes: dict[st
     if "levels" in parts:
         parts["levels"] = read_array("levels", parts["levels"])
     check_decimal("epsilon", parts["epsilon"])
-    return Site(**parts)
+    return counted(NoisyCounts(declared=parts.pop("epsilon"), **parts))
 
 
 def _known(field: str, name: object, known: dict[str, T]) -> T:
@@ -232,8 +232,7 @@ def write(study: "Study") -> Document:
         "model": _said(study.model, "name", "version"),
         "issuer": _said(study.issuer, "name", "key"),
         "release": _said(study.release, "batch", "delta", "observed"),
-        "tables": [_write_table(table) for table in study.tables] or None,
-        "site": None if study.site is None else _write_site(study.site),
+        "tables": [_write_table(table[0].mechanism, table) for table in study.tables],
         "translations": study.translations and {tag: dict(texts) for tag, texts in study.translations.items()},
     }
     return {name: value for name, value in document.items() if value is not None}
@@ -259,7 +258,13 @@ def _write_attribute(attribute: Attribute) -> Document:
     return document
 
 
-def _write_table(questions: tuple[Question, ...]) -> Document:
+@singledispatch
+def _write_table(mechanism: object, _questions: tuple[Question, ...]) -> Document:
+    raise TypeError(f"no table in a document has {mechanism!r}")
+
+
+@_write_table.register
+def _(mechanism: Channel, questions: tuple[Question, ...]) -> Document:
     first = questions[0]
     asked = [
         {
@@ -267,21 +272,20 @@ def _write_table(questions: tuple[Question, ...]) -> Document:
             "metric": question.metric.name,
             "levels": levels,
         }
-        for question, levels in zip(questions, first.mechanism.axes, strict=True)
+        for question, levels in zip(questions, mechanism.axes, strict=True)
     ]
     return {
         "attribute": first.attribute.name,
         "questions": asked,
         "design": first.design,
         "epsilon": first.epsilon,
-        "abstain": first.mechanism.abstain,
-        "table": first.mechanism.table,
+        "abstain": mechanism.abstain,
+        "table": mechanism.table,
     }
 
 
-def _write_site(site: Site) -> Document:
-    document = _said(site, "outcome", "epsilon", "records", "levels", "person") or {}
-    document["attribute"] = site.attribute.name
-    if site.metric is not None:
-        document["metric"] = site.metric.name
-    return document
+@_write_table.register
+def _(mechanism: NoisyCounts, _questions: tuple[Question, ...]) -> Document:
+    document = _said(mechanism, "outcome", "records", "levels", "person") or {}
+    document |= {"attribute": mechanism.attribute.name, "epsilon": mechanism.declared}
+    return document | ({} if mechanism.metric is None else {"metric": mechanism.metric.name})

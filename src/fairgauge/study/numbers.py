@@ -152,3 +152,11 @@ def plain(number: Decimal) -> str:
     """Return the shortest decimal without an exponent, as study documents want it."""
     text = format(number.normalize(), "f")
     return "0" if text == "-0" else text
+
+
+def positive(field: str, given: Number) -> str:
+    """Return a number above 0 as a plain decimal."""
+    text = decimal_text(field, given)
+    if Fraction(text) <= 0:
+        raise BadStudy(field, text, "must be above 0")
+    return text

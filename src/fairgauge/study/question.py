@@ -7,14 +7,17 @@ from fractions import Fraction
 from typing import Literal
 
 from fairgauge.channel import Channel
-from fairgauge.errors import BadStudy
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_is, check_text, named
+from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
-from fairgauge.study.numbers import Number, decimal_text, exact
+from fairgauge.study.noisy_counts import NoisyCounts
+from fairgauge.study.numbers import Number, decimal_text, exact, positive
 
 LEAST_SYMBOLS, MOST_SYMBOLS = 128, 4096
 ANY_VALUES = "max"
+COUNTED = "noisy-counts"  # the design of a question that noisy counts answer
 
 Target = Literal["gap", "means"]
 
@@ -56,7 +59,7 @@ class Question:
     # refuses questions without them: nobody who reads a study asks again.
     design: str
     epsilon: str
-    mechanism: Channel
+    mechanism: Mechanism
     expect: str | None = None
     spread: str | None = None
     weight: str | None = None
@@ -73,7 +76,7 @@ class Question:
         target: Target = "gap",
         design: str | None = None,
         epsilon: Number | None = None,
-        mechanism: Channel | None = None,
+        mechanism: Mechanism | None = None,
         *,
         expect: Number | None = None,
         spread: Number | None = None,
@@ -90,7 +93,7 @@ class Question:
         if target not in ("gap", "means"):
             raise BadStudy("target", target, 'must be "gap" or "means"')
         if mechanism is not None:
-            check_is("mechanism", mechanism, Channel)
+            check_is("mechanism", mechanism, Mechanism)
         put = object.__setattr__
         put(self, "metric", metric)
         put(self, "attribute", attribute)
@@ -120,17 +123,17 @@ class Question:
         return float(number)
 
     def _check_designed(self) -> None:
-        channel, axis, groups = self.mechanism, self.axis, len(self.attribute.groups)
-        check_is("mechanism", channel, Channel)
+        mechanism, axis, groups = self.mechanism, self.axis, len(self.attribute.groups)
+        check_is("mechanism", mechanism, Mechanism)
         check_text("design", self.design)
         check_is("epsilon", self.epsilon, str)
-        if type(axis) is not int or not 0 <= axis < len(channel.axes):
-            raise BadStudy("axis", axis, f"must be from 0 to {len(channel.axes) - 1}")
-        if channel.groups != groups:
-            raise BadStudy("mechanism.groups", channel.groups, f"must be {groups}")
-        if self.abstain and not channel.abstain:
+        if type(axis) is not int or not 0 <= axis < mechanism.questions:
+            raise BadStudy("axis", axis, f"must be from 0 to {mechanism.questions - 1}")
+        if mechanism.groups != groups:
+            raise BadStudy("mechanism.groups", mechanism.groups, f"must be {groups}")
+        if self.abstain and not mechanism.abstain:
             raise BadStudy("abstain", self.abstain, "must be as the mechanism has it, by which nobody may")
-        check_symbols(channel)
+        check_symbols(mechanism)
 
     @property
     def designed(self) -> bool:
@@ -138,9 +141,25 @@ class Question:
         return self.mechanism is not None
 
     @property
+    def channel(self) -> Channel:
+        """The mechanism, for what only a channel has.
+
+        Raises:
+            InvalidInput: If it is none.
+        """
+        if not isinstance(self.mechanism, Channel):
+            raise InvalidInput("mechanism", "noisy counts", "must be a channel, which devices draw from")
+        return self.mechanism
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """The levels that the metric's values are rounded to."""
-        return self.mechanism.axes[self.axis]
+        return self.channel.axes[self.axis]
+
+    @property
+    def named(self) -> bool:
+        """Whether a document names the metric, which an outcome of truth and prediction implies."""
+        return not isinstance(self.mechanism, NoisyCounts) or self.mechanism.metric is not None
 
     @property
     def private(self) -> bool:
@@ -148,23 +167,29 @@ class Question:
         return self.mechanism.within(Decimal(self.epsilon))
 
 
-def check_symbols(channel: Channel) -> None:
+def counted(mechanism: NoisyCounts) -> tuple[Question, ...]:
+    """Return the questions that noisy counts answer, one for each metric that they tell.
+
+    >>> sex = Attribute("sex", ["female", "male"])
+    >>> [question.metric.name for question in counted(NoisyCounts(sex, "confusion", 1))][:2]
+    ['selection rate', 'accuracy']
+    """
+    attribute, epsilon = mechanism.attribute, mechanism.declared
+    return tuple(
+        Question(metric, attribute, "gap", COUNTED, epsilon, mechanism, axis=axis)
+        for axis, metric in enumerate(mechanism.metrics)
+    )
+
+
+def check_symbols(mechanism: Mechanism) -> None:
     """Refuse a table of more symbols than a study may have."""
-    if channel.symbols > MOST_SYMBOLS:
-        raise BadStudy("table", f"{channel.symbols} symbols", f"must be at most {MOST_SYMBOLS}")
+    if mechanism.size > MOST_SYMBOLS:
+        raise BadStudy("table", f"{mechanism.size} symbols", f"must be at most {MOST_SYMBOLS}")
 
 
 def _check_order(metric: object, attribute: object) -> None:
     if isinstance(metric, Attribute) and isinstance(attribute, Metric):
         raise BadStudy("metric", "an Attribute", "must be a Metric: the metric comes first, then the attribute")
-
-
-def positive(field: str, given: Number) -> str:
-    """Return a number above 0 as a plain decimal."""
-    text = decimal_text(field, given)
-    if Fraction(text) <= 0:
-        raise BadStudy(field, text, "must be above 0")
-    return text
 
 
 def _expect(metric: Metric, given: Number) -> str:

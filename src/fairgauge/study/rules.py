@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import BadStudy
 from fairgauge.study.checks import check_integer, check_is, check_language, check_moment, check_prose, check_text
-from fairgauge.study.question import Question
-from fairgauge.study.site import Site
+from fairgauge.study.noisy_counts import NoisyCounts
+from fairgauge.study.question import Question, answered_together, counted
 from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, check_key
 
 if TYPE_CHECKING:
@@ -30,24 +30,26 @@ def check_questions(study: "Study") -> None:
         if not question.designed:
             name = f"{question.metric.name} by {question.attribute.name}"
             raise BadStudy(f"questions[{index}]", name, "must be designed: fairgauge.design gives it a mechanism")
-    if study.site is not None:
-        check_is("site", study.site, Site)
-        if study.questions:
-            raise BadStudy("questions", f"{len(study.questions)} questions", "must be none in a study for sites")
-    elif not 1 <= len(study.questions) <= MOST_QUESTIONS:
+    if not 1 <= len(study.questions) <= MOST_QUESTIONS:
         raise BadStudy("questions", f"{len(study.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
+    if len(study.tables) > 1 and any(question.mechanism.counts_people for question in study.questions):
+        raise BadStudy("questions", f"{len(study.tables)} tables", "must be one, where it has noisy counts")
     asked = [(question.metric.name, question.attribute.name) for question in study.questions]
     for index, pair in enumerate(asked):
         if pair in asked[:index]:
             raise BadStudy(f"questions[{index}]", " by ".join(pair), "must be asked once")
     index = 0
     for table in study.tables:
-        together = len(table[0].mechanism.axes)
+        together = table[0].mechanism.questions
         for question in table:
             if len(table) != together or _shared(question) != _shared(table[0]):
-                rule = f"must stand beside the others of the {together} that its channel answers at once"
+                rule = f"must stand beside the others of the {together} that its mechanism answers at once"
                 raise BadStudy(f"questions[{index}]", " by ".join(asked[index]), rule)
             index += 1
+    for table in study.tables:
+        mechanism = table[0].mechanism
+        if isinstance(mechanism, NoisyCounts) and answered_together(table) != answered_together(counted(mechanism)):
+            raise BadStudy("questions", table[0].metric.name, "must be those that the noisy counts answer")
 
 
 def _shared(question: Question) -> tuple[object, ...]:
@@ -100,7 +102,7 @@ def _check_admission(study: "Study") -> None:
 def check_names(study: "Study") -> None:
     """Refuse two metrics or two attributes of one name: a document lists each once, by its name."""
     for index, question in enumerate(study.questions):
-        if question.metric not in study.metrics:
+        if question.named and question.metric not in study.metrics:
             rule = "must be the same metric wherever it has this name"
             raise BadStudy(f"questions[{index}].metric", question.metric.name, rule)
         if question.attribute not in study.attributes:

@@ -26,8 +26,7 @@ def texts_of(study: "Study") -> dict[str, str]:
         found |= {f"metrics[{i}].name": metric.name, f"metrics[{i}].help": metric.help}
     for i, attribute in enumerate(study.attributes):
         found |= dict(_attribute_texts(f"attributes[{i}]", attribute))
-    if study.site is not None:
-        found["site.person"] = study.site.person
+    found |= {f"tables[{n}].person": table[0].mechanism.person for n, table in enumerate(study.tables)}
     return {place: text for place, text in found.items() if text is not None}
 
 

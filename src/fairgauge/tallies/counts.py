@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
 from os import PathLike
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
@@ -79,7 +78,7 @@ class Tally:
                 continue
             met[answer.id] = answer.payload
             study.add_payload(counts, answer.payload)
-        return cls(study.digest, tuple(counts), len(met), _products(study, met.values()))
+        return cls(study.digest, tuple(counts), len(met), study.products(met.values()))
 
     @property
     def shown(self) -> "Tally":
@@ -148,15 +147,4 @@ class Tally:
         """Return the counts of one question's symbols."""
         self.check(study)
         start = study.offset(question_index)
-        return self.counts[start : start + study.questions[question_index].mechanism.symbols]
-
-
-def _products(study: Study, payloads: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the sums of products of every two cells, where a study has them."""
-    if study.site is None:
-        return ()
-    products = [0] * (study.symbols * (study.symbols + 1) // 2)
-    for payload in payloads:
-        for index, (first, second) in enumerate(combinations_with_replacement(payload, 2)):
-            products[index] += first * second
-    return tuple(products)
+        return self.counts[start : start + study.questions[question_index].mechanism.size]

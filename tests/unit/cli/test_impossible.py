@@ -41,7 +41,7 @@ WORDS = "not those of honest answers"
 def asked_by(answering: str) -> Study:
     groups = Attribute("sex", NAMES[:2], ("0.5", "0.5"), answering=answering)
     table = tells_all(metric=RECALL)
-    return study(Question(RECALL, groups, "means", table.design, table.epsilon, table.mechanism))
+    return study(Question(RECALL, groups, "means", table.design, table.epsilon, table.channel))
 
 
 def texts_of(places: dict[str, str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ def test_a_study_is_explained_and_translated(fairgauge: Run, elsewhere: Path):
     assert done.out.splitlines()[-1] == "Languages: en, de."
     found = Study.load("both.json")
     assert found.spoken(["de-AT"])[1]["title"] == f"{asked.title} (de)"
-    assert [question.mechanism for question in found.questions] == [question.mechanism for question in asked.questions]
+    assert [question.channel for question in found.questions] == [question.channel for question in asked.questions]
 
 
 def test_crossed_attributes_are_explained_one_by_one(fairgauge: Run):

@@ -25,7 +25,7 @@ class TestCharges:
 
     def test_they_are_not_below_the_exact_epsilon(self) -> None:
         study = sample_study()
-        loss = study.questions[0].mechanism.loss
+        loss = study.questions[0].channel.loss
         assert loss is not None
         exact = Context(prec=80).divide(Decimal(loss.numerator), Decimal(loss.denominator)).ln(Context(prec=80))
         assert exact < charges(study)["sex"] < exact + Decimal("1e-48")

@@ -19,12 +19,12 @@ from fairgauge.client.answer import MOST_IN_CELL, Answer
 from fairgauge.client.limits import Limits
 from fairgauge.client.site import check_record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Site
+from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.study.attribute import cells
 from tests.samples import sample_study
 from tests.sites import SEX, confusion_study, levels_study, site_of
 
-SITE = Site(SEX, "confusion", "1")
+SITE = NoisyCounts(SEX, "confusion", "1")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ class TestCounting:
 
     @pytest.mark.parametrize("records", [1, 3])
     def test_no_person_counts_more_often_than_the_study_says(self, records: int) -> None:
-        site = Site(SEX, "confusion", "1", records=records)
+        site = NoisyCounts(SEX, "confusion", "1", records=records)
         rows = [(person, ("male",), (1, 1)) for person in ("a", "b") for _ in range(5)]
         assert sum(count_records(site, rows)) == 2 * records
 
@@ -99,7 +99,7 @@ class TestCounting:
 
     def test_crossed_attributes(self) -> None:
         cross = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
-        site = Site(Attribute("who", cells(cross), cross=cross), "confusion", "1")
+        site = NoisyCounts(Attribute("who", cells(cross), cross=cross), "confusion", "1")
         assert count_records(site, [(None, ("male", "young"), (0, 0))])[8] == 1
 
 
@@ -130,7 +130,7 @@ class TestAnswering:
             assert set(answer(confusion_study(), [(None, ("male",), (1, 1))]).payload) == {count}
 
     def test_the_limit_of_one_study(self) -> None:
-        with pytest.raises(NotPrivate, match="spends epsilon 5 for each person, and this site allows 4 a study"):
+        with pytest.raises(NotPrivate, match=r"spends epsilon 5\.0, and this device allows 4 a study"):
             answer(confusion_study(epsilon="5"), [])
         answer(confusion_study(epsilon="5"), [], limit=Limits(study=Decimal(5)))
 

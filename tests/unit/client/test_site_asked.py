@@ -17,7 +17,7 @@ from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Metric, Site, Study
+from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from tests.samples import sample_study
 from tests.sites import SEX, confusion_study
 
@@ -96,8 +96,8 @@ def test_a_value_cannot_be_read_by_halving_the_range(load: str, tmp_path: Path) 
     path = settled(tmp_path, f"gender,load\nmale,{load}\n", **settings)
 
     def answers(high: float) -> bool:
-        asked = Site(SEX, "levels", 1, metric=Metric("load", 0, high), levels=(-LEVEL_UNIT, LEVEL_UNIT))
-        return isinstance(answer_asked(path, Study("Load", [], site=asked)), Answer)
+        asked = NoisyCounts(SEX, "levels", 1, metric=Metric("load", 0, high), levels=(-LEVEL_UNIT, LEVEL_UNIT))
+        return isinstance(answer_asked(path, Study("Load", counted(asked))), Answer)
 
     low, high = 0.0, 1024.0
     for _ in range(12):
@@ -108,7 +108,7 @@ def test_a_value_cannot_be_read_by_halving_the_range(load: str, tmp_path: Path) 
 
 def test_groups_cannot_be_read_by_listing_others(tmp_path: Path) -> None:
     for groups in (("male", "zzz"), ("female", "zzz"), ("yyy", "zzz")):
-        asked = Study("Listed", [], site=Site(Attribute("sex", groups), "confusion", 1))
+        asked = Study("Listed", counted(NoisyCounts(Attribute("sex", groups), "confusion", 1)))
         assert isinstance(answer_asked(settled(tmp_path), asked), Answer)
 
 

@@ -38,7 +38,7 @@ def test_what_became_of_it(ledger: Ledger) -> None:
 def test_studies_about_the_same_attribute_add_up(ledger: Ledger) -> None:
     limit = Limits(Decimal(2))
     for title in ("one", "two"):
-        ledger.answer(Study(title, (), site=STUDY.site), [], limit=limit)
+        ledger.answer(Study(title, STUDY.questions), [], limit=limit)
     assert ledger.spent() == {"sex": Decimal(2)}
     with pytest.raises(CannotAnswer, match="sex has cost epsilon 2 on this device; an answer would make it 3"):
         ledger.answer(STUDY, [], limit=limit)

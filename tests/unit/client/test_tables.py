@@ -13,7 +13,7 @@ from fairgauge.client.records import Columns, person_text, records_of
 from fairgauge.client.site import count_records
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.study import Attribute, Site
+from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, site_of
 
 SITE = site_of(confusion_study())
@@ -62,7 +62,7 @@ def test_columns_of_pandas_with_something_missing(dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["a,b", 'say "x"', "ø / 女", "0", "None", "true"])
 def test_strange_names_of_groups(name: str, tmp_path: Path) -> None:
-    site = Site(Attribute("kind", (name, "other")), "confusion", "1")
+    site = NoisyCounts(Attribute("kind", (name, "other")), "confusion", "1")
     table = {"kind": [name, "other"], "truth": [0, 0], "prediction": [0, 0]}
     pl.DataFrame(table).write_csv(tmp_path / "t.csv")
     pl.DataFrame(table).write_parquet(tmp_path / "t.parquet")

@@ -17,7 +17,7 @@ from tests.samples import THREE_LEVELS, sample_channel, two_questions
 BLANKETS = [
     [Blanket.of(sample_channel().table)],
     [Blanket.of(sample_channel(levels=THREE_LEVELS, abstain=True, loss=20).table)],
-    [Blanket.of(question.mechanism.table) for question in two_questions().questions],
+    [Blanket.of(question.channel.table) for question in two_questions().questions],
 ]
 SETTINGS = [
     (blankets, people, epsilon, t)

@@ -100,8 +100,8 @@ def test_numbers_out_of_range(batch: int, observed: str, delta: str, said: str) 
 def test_a_table_that_answers_several_questions_is_one_table():
     joint, alone = joint_questions(), sample_question(Metric("f1", 0, 1))
     found = crowd_of(Study("Mixed", [*joint, alone]), 10_000)
-    assert found == crowd_of_channels([joint[0].mechanism, alone.mechanism], 10_000)
-    assert found != crowd_of_channels([joint[0].mechanism, joint[0].mechanism, alone.mechanism], 10_000)
+    assert found == crowd_of_channels([joint[0].channel, alone.channel], 10_000)
+    assert found != crowd_of_channels([joint[0].channel, joint[0].channel, alone.channel], 10_000)
 
 
 def test_sites_have_no_crowd():

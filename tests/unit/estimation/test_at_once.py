@@ -67,7 +67,7 @@ def test_a_table_beside_others_gets_its_part_of_the_answers():
 
 
 def test_inputs_are_in_runs_of_the_questions_own_levels():
-    channel = JOINT.questions[0].mechanism
+    channel = JOINT.questions[0].channel
     first, second = Inputs.of(channel, 0), Inputs.of(channel, 1)
     assert (first.others, second.others, first.count, second.count) == (2, 3, 12, 12)
     assert first.runs(first.blocks[1]) == [slice(6, 9), slice(9, 12)]

@@ -19,8 +19,8 @@ THREE = tells_all("0.2", "0.3", "0.5")
 
 def law(question: Question, population: dict[tuple[int, int] | None, float]) -> Vector:
     """The law of symbols of clients of whom these parts are of a group and on a level; None abstains."""
-    rows = np.array(question.mechanism.table) / ROW_SUM
-    levels = len(question.mechanism.levels)
+    rows = np.array(question.channel.table) / ROW_SUM
+    levels = len(question.channel.levels)
     return np.asarray(sum(part * rows[-1 if x is None else x[0] * levels + x[1]] for x, part in population.items()))
 
 
@@ -120,6 +120,6 @@ def test_a_real_design_for_the_gap_is_unbiased():
     question = designed(Goal((0.5, 0.5)), "1")
     told = estimands_of(question)
     assert told.gaps is not None
-    levels = np.array(question.mechanism.levels) / 2**30
+    levels = np.array(question.channel.levels) / 2**30
     means = told.decoder.rows @ told.gaps[0, 1].over
     assert means == pytest.approx(np.concatenate([2 * levels, -2 * levels]), abs=1e-9)

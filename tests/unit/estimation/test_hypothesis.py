@@ -10,7 +10,7 @@ from tests.surveys import designed
 from tests.unit.estimation.test_laws import solved
 
 GOAL = Goal((0.3, 0.7))
-DECODER = GOAL.decoder(designed(GOAL, "2", design="uncentred").mechanism)
+DECODER = GOAL.decoder(designed(GOAL, "2", design="uncentred").channel)
 LAWS = Laws(DECODER, GOAL.share_vector)
 
 

@@ -88,7 +88,7 @@ def test_fewer_planned_comparisons_are_sharper_together():
 def test_the_score_of_a_margin_is_unbiased_for_it():
     question = crossed()
     told = estimands_of(question)
-    rows, gaps = np.array(question.mechanism.table) / 2**53, told.gaps
+    rows, gaps = np.array(question.channel.table) / 2**53, told.gaps
     assert gaps is not None
     wanted = [side * v / 0.5 for side, v in ((1, -1), (1, 1), (1, -1), (1, 1), (-1, -1), (-1, 1), (-1, -1), (-1, 1))]
     assert rows @ gaps[(0, 1), (2, 3)].over == pytest.approx(wanted, abs=1e-9)

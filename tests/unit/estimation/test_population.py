@@ -80,7 +80,7 @@ def test_widths_are_within_five_percent_of_the_reference(
 ):
     goal = Goal((0.5, 0.5))
     question = designed(goal, epsilon, design="uncentred")
-    decoder = goal.decoder(question.mechanism)
+    decoder = goal.decoder(question.channel)
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     law = law_of(decoder, values)
@@ -142,7 +142,7 @@ def test_the_parts_of_alpha_are_no_more_than_alpha():
     """The union bound is the proof: the variance's two bounds and the average, and the normal law beside bets."""
     assert math.fsum([population._UPPER, population._LOWER, population._MEAN]) <= 1 + 1e-12
     goal = Goal((0.5, 0.5))
-    decoder = goal.decoder(designed(goal, "4", design="uncentred").mechanism)
+    decoder = goal.decoder(designed(goal, "4", design="uncentred").channel)
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     found = set()
@@ -156,7 +156,7 @@ def test_the_parts_of_alpha_are_no_more_than_alpha():
 
 def test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it():
     goal = Goal((0.5, 0.5))
-    decoder = goal.decoder(designed(goal, "2", design="uncentred").mechanism)
+    decoder = goal.decoder(designed(goal, "2", design="uncentred").channel)
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), 20_000 * law_of(decoder, "ends"), 0.05)

@@ -215,7 +215,7 @@ def test_units_are_those_of_the_metric():
 def test_a_centred_score_makes_a_wrong_share_matter_less():
     """Nobody differs, and there are really 1 % more of one group than the study says."""
     expected = designed(Goal((0.5, 0.5), expect=0.8), "4")
-    asked = study(Question(RECALL, expected.attribute, "gap", expected.design, "4", expected.mechanism, expect=0.9))
+    asked = study(Question(RECALL, expected.attribute, "gap", expected.design, "4", expected.channel, expect=0.9))
     really = people(("female", "0.9", 510_000), ("male", "0.9", 490_000))
     tally = expected_tally(asked, really)
     result = estimate(asked, tally).questions[0]

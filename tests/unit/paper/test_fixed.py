@@ -18,7 +18,7 @@ from tests.surveys import coin_channel, designed
 
 def spread_of(epsilon: str, share: float) -> Spread:
     goal = Goal((share, 1 - share))
-    decoder = goal.decoder(designed(goal, epsilon, design="uncentred").mechanism)
+    decoder = goal.decoder(designed(goal, epsilon, design="uncentred").channel)
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     return Spread(decoder, score, goal.share_vector)

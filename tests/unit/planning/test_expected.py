@@ -48,8 +48,8 @@ def test_the_estimate_has_the_width_that_was_planned(
 ):
     question = asked(*terms)
     goal, study = Goal.of(question), Study("Plan", [question])
-    planned = RECALL.scale * planned_width(goal, question.mechanism, clients, KINDS[interval], 0.01)
-    law = expected(goal, question.mechanism, "gap")[0].levels[0].law
+    planned = RECALL.scale * planned_width(goal, question.channel, clients, KINDS[interval], 0.01)
+    law = expected(goal, question.channel, "gap")[0].levels[0].law
     gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
     assert (gap.high - gap.low) / 2 == pytest.approx(planned, rel=0.05)
 
@@ -68,14 +68,14 @@ def test_a_plan_pays_for_shares_that_may_be_off_as_the_estimate_does(
 ):
     question, clients, kind = asked(*terms), 100_000, KINDS[interval]
     goal, study = Goal.of(question), Study("Plan", [question])
-    planned = RECALL.scale * planned_width(goal, question.mechanism, clients, kind, 0.01)
-    levels = expected(goal, question.mechanism, "gap")[0].levels
+    planned = RECALL.scale * planned_width(goal, question.channel, clients, kind, 0.01)
+    levels = expected(goal, question.channel, "gap")[0].levels
     widths = []
     for level in levels:
         gap = estimate(study, as_counts(question, level.law, clients), interval=interval)["recall"].gap(*NAMES).shown
         widths.append((gap.high - gap.low) / 2)
     assert max(widths) == pytest.approx(planned, rel=0.05)
-    exact = RECALL.scale * planned_width(replace(goal, share_error=0.0), question.mechanism, clients, kind, 0.01)
+    exact = RECALL.scale * planned_width(replace(goal, share_error=0.0), question.channel, clients, kind, 0.01)
     assert planned > 1.2 * exact
 
 
@@ -83,9 +83,9 @@ def test_a_plan_pays_for_shares_that_may_be_off_as_the_estimate_does(
 def test_what_is_expected_varies_as_the_plan_says(attribute: Attribute):
     question = asked(attribute, "2", "centred", "0.9")
     goal = Goal.of(question)
-    (gap,) = expected(goal, question.mechanism, "gap")
-    assert gap.variance == pytest.approx(goal.variance(question.mechanism))
-    decoder = goal.decoder(question.mechanism)
+    (gap,) = expected(goal, question.channel, "gap")
+    assert gap.variance == pytest.approx(goal.variance(question.channel))
+    decoder = goal.decoder(question.channel)
     score = goal.score(decoder, goal.wanted(decoder.inputs)[0])
     assert score is not None
     assert float(gap.levels[0].law @ score**2) == pytest.approx(gap.variance, rel=1e-6)
@@ -96,14 +96,14 @@ def test_no_interval_is_planned_wider_than_what_is_possible():
     question = asked(ESTIMATED, "1", "randomized-response", None)
     goal = Goal.of(question)
     for kind in KINDS.values():
-        assert planned_width(goal, question.mechanism, 10, kind, 0.01) == 2
-        assert max(mean.width(kind, 10, 0.01) for mean in expected(goal, question.mechanism, "means")) <= 1
+        assert planned_width(goal, question.channel, 10, kind, 0.01) == 2
+        assert max(mean.width(kind, 10, 0.01) for mean in expected(goal, question.channel, "means")) <= 1
 
 
 def test_near_an_end_a_plan_looks_further_in():
     """Where nothing is expected the largest variance is at an end, where the interval is cut to what is possible."""
     question = asked(ESTIMATED, "1", "randomized-response", None)
-    (gap,) = expected(Goal.of(question), question.mechanism, "gap")
+    (gap,) = expected(Goal.of(question), question.channel, "gap")
     assert abs(gap.levels[0].mean) == 1
     planned = gap.width(KINDS["population"], 10_000, 0.01)
     ends = tuple(each for each in gap.reckoned if each[2].centre == gap.levels[0].mean)

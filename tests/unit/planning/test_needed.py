@@ -75,7 +75,7 @@ def test_an_expectation_saves_clients():
     """The test above can fail: without what was expected, the same channel asks for a quarter more."""
     sex = Attribute("sex", ("female", "male"))
     (told,) = api.design(RECALL, sex, epsilon=2, design="randomized-response", target="gap", expect=0.9)
-    untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.mechanism)
+    untold = Question(RECALL, sex, "gap", told.design, told.epsilon, told.channel)
     needed, more = (answers_needed(question, 0.05, interval="anytime") for question in (told, untold))
     assert needed is not None
     assert more is not None

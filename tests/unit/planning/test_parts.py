@@ -40,7 +40,7 @@ def test_the_plan_has_the_numbers_that_the_estimate_gives():
     (question,) = design(RECALL, GENDER, epsilon=1, design=SIMPLE)
     row = plan(RECALL, GENDER, clients=10**6, epsilon=1, designs=[SIMPLE], interval="normal")[0].rows[0]
     found = estimands_of(question)
-    goal, channel = Goal.of(question), question.mechanism
+    goal, channel = Goal.of(question), question.channel
     decoder = goal.decoder(channel)
     assert found.gaps is not None
     planned = {part.groups: part for part in row.pairs}
@@ -65,7 +65,7 @@ def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
     row = plan(RECALL, many, clients=5_000, epsilon=1, designs=[SIMPLE])[0].rows[0]
     assert row.means[0].error == pytest.approx(0.5)
     (question,) = design(RECALL, many, epsilon=1, design=SIMPLE)
-    exact = expected(Goal.of(question), question.mechanism, "means")
+    exact = expected(Goal.of(question), question.channel, "means")
     widths = {
         group: 0.5 * one.width(KINDS["population"], 5_000, 0.01) for group, one in zip(shares, exact, strict=True)
     }
@@ -78,13 +78,13 @@ def test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_un
 
     def planned(answers: int, metric: Metric, tables: int) -> list[parts.PlanPart]:
         reading = parts.Reading(answers, kind, 0.01, metric, tables)
-        return list(parts.planned_gaps(goal, question.mechanism, GENDER, reading))
+        return list(parts.planned_gaps(goal, question.channel, GENDER, reading))
 
     alone, beside = planned(100_000, RECALL, 1), planned(300_000, RECALL, 3)
     assert [part.error for part in beside] == pytest.approx([part.error for part in alone])
     assert [part.variance for part in beside] == pytest.approx([3 * part.variance for part in alone])
     tenths = planned(100_000, Metric("delay", 0, 10), 1)
     assert [part.error for part in tenths] == pytest.approx([10 * (part.error or 0.0) for part in alone])
-    found = expected(goal, question.mechanism, "gap")
+    found = expected(goal, question.channel, "gap")
     widest = max(one.width(kind, 100_000, 0.01) for one in found)
     assert alone[0].error == pytest.approx(widest / 2)

@@ -64,7 +64,7 @@ def test_a_plan_and_a_design_have_one_table(attribute: Attribute, epsilon: str, 
     assert planned.best == made.design
     goal = Goal.of(Question(RECALL, attribute, **{"abstain": "abstaining" in known} | known))
     assert make_channel(goal, Decimal(epsilon), design=planned.best)[1] == made.mechanism
-    assert planned.row(planned.best).symbols == made.mechanism.symbols
+    assert planned.row(planned.best).symbols == made.channel.symbols
 
 
 @pytest.mark.parametrize("given", [{"epsilon": 1, "error": 0.05}, {"clients": 20_000, "error": 0.04}], ids=str)

@@ -9,12 +9,12 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.reckoning import Reckoning
 from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.study import Attribute, Site
+from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import SEX, levels_study, site_of
 
 
-def site(epsilon: str = "1") -> Site:
-    return Site(SEX, "confusion", epsilon)
+def site(epsilon: str = "1") -> NoisyCounts:
+    return NoisyCounts(SEX, "confusion", epsilon)
 
 
 @pytest.mark.parametrize(("epsilon", "more"), [("1", 1.21), ("2", 1.05)])
@@ -32,8 +32,8 @@ def test_too_few_to_tell() -> None:
 
 
 def test_several_groups_hold_together() -> None:
-    three = Site(Attribute("age", ("young", "middle", "old")), "confusion", "1")
-    two = Site(Attribute("age", ("young", "old")), "confusion", "1")
+    three = NoisyCounts(Attribute("age", ("young", "middle", "old")), "confusion", "1")
+    two = NoisyCounts(Attribute("age", ("young", "old")), "confusion", "1")
     wide, narrow = (plan_sites(one, Expected(20, 500, 0.3))[2].error for one in (three, two))
     assert wide is not None
     assert narrow is not None

@@ -84,7 +84,7 @@ def test_a_table_for_values_in_the_other_order_is_the_same_table():
     assert one is not None
     assert other is not None
     assert one.variances == other.variances[::-1]
-    first, second = one.questions[0].mechanism, other.questions[0].mechanism
+    first, second = one.questions[0].channel, other.questions[0].channel
     assert first.axes == second.axes[::-1]
     for a, b in product(range(len(first.axes[0])), range(len(first.axes[1]))):
         assert first.row(1, a, b) == second.row(1, b, a)
@@ -105,7 +105,7 @@ def test_only_gaps_of_two_known_groups_share_a_table():
 def test_fixed_clients_have_their_own():
     found = joint_table(asked(), Decimal(2), design="uncentred")
     assert found is not None
-    assert (found.design, found.questions[0].mechanism.symbols) == ("uncentred", 4)
+    assert (found.design, found.questions[0].channel.symbols) == ("uncentred", 4)
 
 
 def test_where_no_table_serves_both_each_has_its_own():

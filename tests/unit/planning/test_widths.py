@@ -49,7 +49,7 @@ def printed_width(goal: Goal, question: Question, interval: str) -> float:
 @pytest.mark.parametrize("name", questions())
 def test_a_plan_keeps_what_it_promises(name: str, interval: str):
     goal, question = questions()[name]
-    planned = planned_width(goal, question.mechanism, ANSWERS, KINDS[interval], 0.01)
+    planned = planned_width(goal, question.channel, ANSWERS, KINDS[interval], 0.01)
     # Tests cut an interval to what is possible, and pay for the band of shares, which a plan does not know.
     tested = interval in {"population", "anytime"} and not goal.shares_known
     assert printed_width(goal, question, interval) == pytest.approx(planned, rel=0.16 if tested else 0.06)
@@ -85,7 +85,7 @@ def test_power_at_the_ends():
 
 def test_the_gap_of_unequal_groups_is_not_twice_the_wider_mean():
     goal = Goal((0.1, 0.9), shares_known=False)
-    channel = tells_all().mechanism
+    channel = tells_all().channel
     means = planned_width(replace(goal, target="means"), channel, 10**6, KINDS["anytime"], 0.005)
     gap = planned_width(goal, channel, 10**6, KINDS["anytime"], 0.01)
     assert means < gap < 1.5 * means

@@ -162,8 +162,8 @@ def test_the_fit_check_is_said():
 
 def test_odds_follow_from_the_exact_loss():
     # The sample's table has a largest ratio of 3, or a hair less.
-    assert words.odds_after(QUESTION.mechanism.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
-    assert words.odds_after(QUESTION.mechanism.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
+    assert words.odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
+    assert words.odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
     assert "by at most a factor 3.00" in words.privacy_sentence(QUESTION)
 
 

@@ -93,7 +93,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: replace(SEX, share_source=""), "share_source='': must be text"),
     (lambda: question(metric=SEX), "metric=an Attribute: must be a Metric"),
     (lambda: question(attribute=RECALL), "attribute=a Metric: must be an Attribute"),
-    (lambda: question(mechanism="coin"), "mechanism=coin: must be a Channel"),
+    (lambda: question(mechanism="coin"), "mechanism=coin: must be a Mechanism"),
     (lambda: question(target="median"), 'target=median: must be "gap" or "means"'),
     (lambda: question(epsilon=0), "epsilon=0: must be above 0"),
     (lambda: question(expect=1.1), "expect=1.1: must be from 0 to 1"),

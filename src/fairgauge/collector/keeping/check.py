@@ -100,7 +100,7 @@ def _for_sites(document: bytes) -> Study | None:
         study = parse(document)
     except FairgaugeError:
         return None
-    return study if study.site is not None else None
+    return study if study.counts_mechanism is not None else None
 
 
 async def _check_batches(store: Store, kept: Published, size: int) -> list[str]:

@@ -66,8 +66,8 @@ class Catalogue:
 
 def _read(study: Study, voice: Voice) -> Asked:
     title, lang = title_in(study, voice)
-    if study.site is not None:
-        own = naming(study, study.site.asked[0], voice)
-        return Asked(title, own.tell(asks_sentence(study.site)), lang, "sites")
+    if study.counts_mechanism is not None:
+        own = naming(study, study.questions[0], voice)
+        return Asked(title, own.tell(asks_sentence(study.counts_mechanism)), lang, "sites")
     said = [naming(study, question, voice).tell(question_sentence(question)) for question in study.questions]
     return Asked(title, " ".join(said), lang)

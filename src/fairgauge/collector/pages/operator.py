@@ -228,7 +228,7 @@ def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
     clients = as_count("clients", form["clients"])
     if form["document"]:
         study = Study.from_bytes(form["document"].encode())
-        if study.site is not None:
+        if study.counts_mechanism is not None:
             raise InvalidInput("document", "a study for sites", "is planned with fairgauge plan --sites")
         return reports.study_views(study, clients)
     return reports.plan_views(_questions(form), as_epsilon(form["epsilon"]), clients)

@@ -72,7 +72,11 @@ class Results:
     @property
     def came(self) -> int:
         """How many answers came, or sites, whether anything of them is shown or not."""
-        return self.answers if self.batch is not None or self.study.site is not None else self.tally.contributors
+        return (
+            self.answers
+            if self.batch is not None or self.study.counts_mechanism is not None
+            else self.tally.contributors
+        )
 
     @property
     def held(self) -> bool:
@@ -80,13 +84,13 @@ class Results:
         return (
             self.waiting
             or self.answers > self.tally.contributors == 0
-            or (self.study.site is not None and not self.over)
+            or (self.study.counts_mechanism is not None and not self.over)
         )
 
     @property
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
-        if self.study.site is not None:
+        if self.study.counts_mechanism is not None:
             return sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return Told.of("results.waves")
@@ -170,12 +174,12 @@ def _reckon(now: _Now, known: _Known) -> Results:
     started = time.monotonic()
     # Where answers come in waves only the end counts, by an interval that does not take random order; for sites, too.
     # A study that is over shows the interval of its seal, and nothing that was said on the way.
-    interval = DEFAULT if now.over or study.order is not None or study.site is not None else INTERVAL
+    interval = DEFAULT if now.over or study.order is not None or study.counts_mechanism is not None else INTERVAL
     if known.last is not None and known.last.tally == tally and known.last.estimate.interval == interval:
         found = known.last.estimate
     else:
         found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
-    if now.over or study.site is not None:  # whose counts are shown at the end, and not on the way
+    if now.over or study.counts_mechanism is not None:  # whose counts are shown at the end, and not on the way
         return Results(study, tally, found, [], now.over, complete=True)
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
@@ -223,9 +227,9 @@ def _told(results: Results, voice: Voice) -> Shown:
         guarantee=voice.say(f"interval.{estimate.interval}"),
         bands=[
             naming(study, one, voice).tell(_drawn(told))
-            for one, told in zip(study.asked, estimate.questions, strict=True)
+            for one, told in zip(study.questions, estimate.questions, strict=True)
         ],
-        sites=study.site is not None,
-        about="" if study.site is None else voice.tell(about_sentence(estimate)),
-        holds=voice.tell(any_sentence(zip(study.asked, estimate.questions, strict=True)) or ""),
+        sites=study.counts_mechanism is not None,
+        about="" if study.counts_mechanism is None else voice.tell(about_sentence(estimate)),
+        holds=voice.tell(any_sentence(zip(study.questions, estimate.questions, strict=True)) or ""),
     )

@@ -80,7 +80,7 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
     """
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
-    if found.study.site is not None and not found.over:
+    if found.study.counts_mechanism is not None and not found.over:
         raise CannotEstimate("this study is for sites, so its report is made when it closes")
     if found.waiting:
         raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
@@ -97,8 +97,8 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
 
 
 def _privacy(study: Study, voice: Voice) -> list[dict[str, object]]:
-    if study.site is not None:
-        noise = voice.tell(noise_sentence(study.site))
-        return [{"title": study.title, "site": site_privacy_view(study.site, voice), "noise": noise}]
+    if study.counts_mechanism is not None:
+        noise = voice.tell(noise_sentence(study.counts_mechanism))
+        return [{"title": study.title, "site": site_privacy_view(study.counts_mechanism, voice), "noise": noise}]
     own = [(question, naming(study, question, voice)) for question in study.questions]
     return [{"title": one.tell(title_of(question)), "privacy": privacy_view(question, one)} for question, one in own]

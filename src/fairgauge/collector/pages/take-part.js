@@ -172,7 +172,7 @@ async function main(visit) {
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
   const told = new Told(study, visit.words.wanted);
   const record = await visit.ledger.recall(study.digest);
-  if (!study.site) {
+  if (!study.counts) {
     describe(visit, study, told);
     await describeCrowd(visit, study);
     visit.tell("loaded", { title: visit.say("page.title", { title: told.title }) });

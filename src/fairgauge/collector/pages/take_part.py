@@ -78,11 +78,11 @@ async def show(request: Request) -> Response:
 
 def site_command(study: Study, address: str) -> str:
     """Return what a site types to answer a study."""
-    if study.site is None:
+    if study.counts_mechanism is None:
         raise InvalidInput("study", study.title, "must be for sites")
-    factors = study.site.attribute.factors
+    factors = study.counts_mechanism.attribute.factors
     columns = [f"--group-column {'' if len(factors) == 1 else f'{quote(one.name)}='}COLUMN" for one in factors]
-    if study.site.metric is None:
+    if study.counts_mechanism.metric is None:
         columns += ["--truth-column COLUMN", "--prediction-column COLUMN"]
     else:
         columns += ["--value-column COLUMN"]

@@ -491,9 +491,9 @@ export async function parseStudy(bytes, admission = null) {
   /** The most that an answer costs, since only one table is answered: { n, d }, as in `channel.epsilon`. */
   const largest = (a, b) => (compare(a, b) < 0n ? b : a);
   const spent = study.questions.map(({ channel }) => channel.epsilon);
-  study.epsilon = study.site ? decimal(study.site.epsilon) : spent.reduce(largest);
+  study.epsilon = study.counts ? decimal(study.counts.epsilon) : spent.reduce(largest);
   /** By how much an answer can change anyone's odds at most: e to the epsilon, exactly; null in a study for sites. */
-  study.loss = study.site ? null : study.questions.map(({ channel }) => channel.loss).reduce(largest);
+  study.loss = study.counts ? null : study.questions.map(({ channel }) => channel.loss).reduce(largest);
   /** Who may answer: as the study says, else as the collector said ("open", "tickets", or null if it did not). */
   study.admission ??= admission;
   return Object.freeze(study);
@@ -595,7 +595,7 @@ async function digestOf(bytes) {
 
 function readStudy(document) {
   checkFormat(document);
-  const parts = read(document, ["format", "title", "metrics", "attributes"], [...TERMS, "tables", "site"]);
+  const parts = read(document, ["format", "title", "metrics", "attributes", "tables"], TERMS);
   const metrics = readNamed(parts, "metrics", readMetric);
   const attributes = readNamed(parts, "attributes", readAttribute);
   const known = { metric: metrics, attribute: attributes };
@@ -606,24 +606,26 @@ function readStudy(document) {
     ["release", readRelease],
   ])
     if (parts[name] !== null) parts[name] = at(name, () => reader(parts[name]));
-  if ((parts.tables === null) === (parts.site === null)) {
-    throw new BadStudy("tables", parts.site === null ? "nothing" : "tables", "must be given, or a site, not both");
-  }
-  const tables = asArray("tables", parts.tables ?? []).map((item, i) =>
-    at(`tables[${i}]`, () => readTable(item, known)),
+  const all = asArray("tables", parts.tables).map((item, i) =>
+    at(`tables[${i}]`, () => (item instanceof Map && item.has("outcome") ? readCounts(item, known) : readTable(item, known))),
   );
-  const site = parts.site === null ? null : at("site", () => readSite(parts.site, known));
+  /** What sites count that hold many people; no page answers for them. */
+  const counts = all.find((table) => !Array.isArray(table)) ?? null;
+  if (counts !== null && all.length > 1) {
+    throw new BadStudy("questions", `${all.length} tables`, "must be one, where it has noisy counts");
+  }
+  const tables = counts === null ? all : [];
   const questions = tables.flat();
-  const study = { ...parts, format: 1, questions, tables, site, metrics, attributes };
+  const study = { ...parts, format: 1, questions, tables, counts, metrics, attributes };
   checkText("title", study.title);
   checkQuestions(study);
   checkMoments(study);
   checkTerms(study);
-  checkListed("metrics", metrics, [...questions, ...(site?.metric ? [site] : [])].map(({ metric }) => metric));
-  checkListed("attributes", attributes, [...questions, ...(site ? [site] : [])].map(({ attribute }) => attribute));
+  checkListed("metrics", metrics, [...questions, ...(counts?.metric ? [counts] : [])].map(({ metric }) => metric));
+  checkListed("attributes", attributes, [...questions, ...(counts ? [counts] : [])].map(({ attribute }) => attribute));
   checkTranslations(study);
-  /** The number of each table's first symbol in the study, and how many symbols there are. */
-  study.offsets = [0];
+  /** The number of each table's first symbol in the study, and how many symbols, or counts of a site, there are. */
+  study.offsets = counts === null ? [0] : [0, counts.attribute.groups.length * (counts.levels?.length ?? 4)];
   for (const [{ channel }] of tables) study.offsets.push(study.offsets.at(-1) + channel.symbols);
   // What was read says everything, and says it in one way only: its canonical form is the study's.
   return { ...study, bytes: new TextEncoder().encode(canonical(document)) };
@@ -637,8 +639,8 @@ function checkFormat(document) {
 
 const unique = (things) => things.filter(({ name }, i) => things.findIndex((other) => other.name === name) === i);
 
-function checkQuestions({ questions, site }) {
-  if (site) return;
+function checkQuestions({ questions, counts }) {
+  if (counts) return;
   if (questions.length < 1 || questions.length > MOST_QUESTIONS) {
     throw new BadStudy("questions", `${questions.length} questions`, `must be from 1 to ${MOST_QUESTIONS}`);
   }
@@ -935,30 +937,31 @@ function checkExpected({ low, high }, expect, spread) {
   }
 }
 
-function readSite(document, known) {
+/** Read a table of noisy counts, as sites send them. */
+function readCounts(document, known) {
   const names = ["attribute", "outcome", "epsilon", "records"];
-  const site = read(document, names, ["metric", "levels", "person"]);
-  site.attribute = knownOne("attribute", site.attribute, known);
-  if (site.metric !== null) site.metric = knownOne("metric", site.metric, known);
-  if (site.levels !== null) asArray("levels", site.levels);
-  checkDecimal("epsilon", site.epsilon);
-  const { outcome } = site;
+  const counts = read(document, names, ["metric", "levels", "person"]);
+  counts.attribute = knownOne("attribute", counts.attribute, known);
+  if (counts.metric !== null) counts.metric = knownOne("metric", counts.metric, known);
+  if (counts.levels !== null) asArray("levels", counts.levels);
+  checkDecimal("epsilon", counts.epsilon);
+  const { outcome } = counts;
   if (outcome !== "confusion" && outcome !== "levels") {
     throw new BadStudy("outcome", outcome, 'must be "confusion" or "levels"');
   }
-  checkInteger("records", site.records, 1n, BigInt(MOST_RECORDS));
-  checkPositive("epsilon", site.epsilon);
+  checkInteger("records", counts.records, 1n, BigInt(MOST_RECORDS));
+  checkPositive("epsilon", counts.epsilon);
   for (const field of ["metric", "levels"]) {
-    if (outcome === "levels" && site[field] === null) {
+    if (outcome === "levels" && counts[field] === null) {
       throw new BadStudy(field, "nothing", "must be given where the outcome is levels");
     }
-    if (outcome === "confusion" && site[field] !== null) {
+    if (outcome === "confusion" && counts[field] !== null) {
       throw new BadStudy(field, "something", "must not be given where the outcome is confusion");
     }
   }
-  if (site.levels !== null) checkLevels(site.levels);
-  if (site.person !== null) checkProse("person", site.person);
-  return { ...site, records: Number(site.records) };
+  if (counts.levels !== null) checkLevels(counts.levels);
+  if (counts.person !== null) checkProse("person", counts.person);
+  return { ...counts, records: Number(counts.records) };
 }
 
 function knownOne(field, name, known) {
@@ -1039,7 +1042,7 @@ function checkLanguage(field, value) {
 }
 
 /** Return the texts that people read, by their place in the document: { title, "metrics[0].name", ... }. */
-export function textsOf({ title, purpose = null, metrics, attributes, site = null }) {
+export function textsOf({ title, purpose = null, metrics, attributes, counts = null }) {
   const found = { title, purpose };
   metrics.forEach(({ name, help = null }, i) => {
     found[`metrics[${i}].name`] = name;
@@ -1051,7 +1054,7 @@ export function textsOf({ title, purpose = null, metrics, attributes, site = nul
     if (!cross.length) groups.forEach((group, j) => (found[`${place}.groups[${j}]`] = group));
   };
   attributes.forEach((attribute, i) => add(`attributes[${i}]`, attribute));
-  found["site.person"] = site?.person ?? null;
+  found["tables[0].person"] = counts?.person ?? null;
   return Object.fromEntries(Object.entries(found).filter(([, text]) => text !== null));
 }
 
@@ -1171,7 +1174,7 @@ export function answer(study, profile, { limits = {}, ticket = null, bits = secu
 
 /** Refuse a study that asks for what this page cannot do: it must not answer and leave that out. */
 export function checkAble(study, ticket) {
-  if (study.site) {
+  if (study.counts) {
     const text = "the study is for sites that hold many people, and this is a device of one person";
     throw new CannotAnswer(text, ["sites", {}]);
   }

@@ -8,8 +8,7 @@ from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, check_confidence, 
 from fairgauge.estimation.result import Estimate
 from fairgauge.estimation.sites.rates import metrics_of
 from fairgauge.estimation.sites.reading import estimate_sites
-from fairgauge.study import Metric, Site, Study
-from fairgauge.study.site import SiteMetric
+from fairgauge.study import Metric, NoisyCounts, Question, Study, counted
 from fairgauge.tallies import Tally
 
 # By the names that estimates have.
@@ -22,7 +21,7 @@ FAIRLEARN = {
 }
 
 
-def fairlearn_metrics(site: Site, wanted: Sequence[str] | None) -> list[SiteMetric]:
+def fairlearn_metrics(site: NoisyCounts, wanted: Sequence[str] | None) -> list[Question]:
     """Return the metrics that are wanted, or all, by Fairlearn's names.
 
     Raises:
@@ -33,12 +32,13 @@ def fairlearn_metrics(site: Site, wanted: Sequence[str] | None) -> list[SiteMetr
         if name not in known:
             raise InvalidInput("metrics", name, f"must be of {', '.join(known)}")
     if site.metric is not None:
-        return [SiteMetric(site.metric, site.attribute)]
-    return [SiteMetric(Metric(name, 0, 1), site.attribute) for name in wanted or known]
+        return list(counted(site))
+    first = counted(site)[0]
+    return [replace(first, metric=Metric(name, 0, 1)) for name in wanted or known]
 
 
 def estimate_by_names(
-    study: Study, tally: Tally, asked: Sequence[SiteMetric], *, confidence: float, interval: str
+    study: Study, tally: Tally, asked: Sequence[Question], *, confidence: float, interval: str
 ) -> Estimate:
     """Return what :func:`fairgauge.estimate` returns, of these metrics alone and by Fairlearn's names.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairgauge.goals.inputs import Vector
-from fairgauge.study import Site
+from fairgauge.study import NoisyCounts
 
 # Within a group: truth 0 and prediction 0, truth 0 and prediction 1, truth 1 and prediction 0, both 1.
 CONFUSION: dict[str, dict[int, float]] = {
@@ -40,22 +40,22 @@ class Rate:
         return float(counts[list(self.cells)].sum())
 
 
-def metrics_of(site: Site) -> dict[str, dict[int, float]]:
+def metrics_of(site: NoisyCounts) -> dict[str, dict[int, float]]:
     """Return for each metric what the cells of a group count for it."""
     if site.metric is None or site.levels is None:
         return CONFUSION
     return {site.metric.name: {index: (level / _UNIT + 1) / 2 for index, level in enumerate(site.levels)}}
 
 
-def rate_of(site: Site, weights: dict[int, float], groups: list[int]) -> Rate:
+def rate_of(site: NoisyCounts, weights: dict[int, float], groups: list[int]) -> Rate:
     """Return the rate of people in these groups together."""
-    size = site.cells // len(site.attribute.groups)
+    size = site.size // len(site.attribute.groups)
     cells = [(size * group + cell, weight) for group in groups for cell, weight in weights.items()]
     return Rate(tuple(cell for cell, _ in cells), np.array([weight for _, weight in cells], dtype=float))
 
 
-def share_of(site: Site, group: int) -> Rate:
+def share_of(site: NoisyCounts, group: int) -> Rate:
     """Return the part of all records that a group has."""
-    size = site.cells // len(site.attribute.groups)
-    weights = np.array([float(cell // size == group) for cell in range(site.cells)])
-    return Rate(tuple(range(site.cells)), weights)
+    size = site.size // len(site.attribute.groups)
+    weights = np.array([float(cell // size == group) for cell in range(site.size)])
+    return Rate(tuple(range(site.size)), weights)

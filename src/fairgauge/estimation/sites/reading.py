@@ -19,8 +19,8 @@ from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix
 from fairgauge.languages import Told
-from fairgauge.study import Site, Study
-from fairgauge.study.site import RATES
+from fairgauge.study import NoisyCounts, Study
+from fairgauge.study.noisy_counts import RATES
 from fairgauge.tallies import Tally
 
 FEWEST_SITES = 5
@@ -37,7 +37,7 @@ class Reader:
         kind: The kind of interval.
     """
 
-    def __init__(self, site: Site, tally: Tally, kind: IntervalKind) -> None:
+    def __init__(self, site: NoisyCounts, tally: Tally, kind: IntervalKind) -> None:
         counts, number = np.array(tally.counts, dtype=float), tally.contributors
         self._between: Between | None = None
         if kind.name == "sites":
@@ -80,7 +80,7 @@ class Reader:
         return GapTest(*tests).margin(value) < 0
 
 
-def noise_of(site: Site, sites: int) -> Noise:
+def noise_of(site: NoisyCounts, sites: int) -> Noise:
     """Return the noise in every cell of the sum of so many sites."""
     return Noise(math.exp(-float(site.decay)), sites)
 
@@ -100,17 +100,17 @@ def estimate_sites(
         kind: The kind of interval.
         metrics: The metrics to tell; all of them unless given.
     """
-    site = study.site
+    site = study.counts_mechanism
     if site is None:
         raise InvalidInput("study", study.title, "must be for sites")
     names = list(metrics or metrics_of(site))
     questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
-    return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.asked)
+    return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.questions)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    site: Site
+    site: NoisyCounts
     tally: Tally
     alpha: float
     kind: IntervalKind
@@ -197,7 +197,7 @@ def _ratio(reader: Reader, rates: list[Rate], alpha: float) -> Interval | None:
 class _Unit:
     """The units of what is counted: those of a rate, or of a metric."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: NoisyCounts) -> None:
         self._low, self._high = (0.0, 1.0) if site.metric is None else (float(site.metric.low), float(site.metric.high))
 
     def level(self, mean: Interval) -> Interval:

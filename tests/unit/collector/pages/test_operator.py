@@ -220,7 +220,7 @@ def test_the_page_asks_where_the_shares_come_from_and_readers_see_it_in_the_verd
         kept = Study.from_bytes((await desk.client.get(done.headers["location"])).content)
         known = kept.questions[0].attribute
         assert (known.share_source, known.share_error) == ("Census of 2021", "0.02")
-        symbols = kept.questions[0].mechanism.symbols
+        symbols = kept.questions[0].channel.symbols
         lines = [answer_bytes(kept.digest, n.to_bytes(16), n % symbols) for n in range(400)]
         assert (await desk.batch(kept, lines)).json()["accepted"] == 400
         text = (await desk.client.get(done.headers["location"], headers=HTML)).text

@@ -1,17 +1,18 @@
-"""What a site that holds many people counts: cells of groups and outcomes, with noise for each person."""
+"""Noisy counts: the mechanism of a site that holds many people, cells of groups and outcomes with noise in each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Literal
 
-from fairgauge.channel import check_levels
+from fairgauge.channel import check_levels, rounded_up
 from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_integer, check_is, check_prose, listed
 from fairgauge.study.metric import Metric
-from fairgauge.study.numbers import Number
-from fairgauge.study.question import positive
+from fairgauge.study.numbers import Number, positive
 
 MOST_RECORDS = 1000
 
@@ -27,24 +28,16 @@ RATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SiteMetric:
-    """A metric that the counts of sites tell, of an attribute: what a question is to devices."""
-
-    metric: Metric
-    attribute: Attribute
-
-
 @dataclass(frozen=True, slots=True, init=False)
-class Site:
-    """What each site counts and sends: one noisy count for each cell, which may be negative.
+class NoisyCounts:
+    """A mechanism: what each site counts and sends, one noisy count for each cell, which may be negative.
 
     Cells are ordered by group, then by truth, then by prediction (0 before 1); or by group, then by level.
 
     Args:
         attribute: How people are grouped.
         outcome: ``"confusion"`` for truth and prediction, ``"levels"`` for a metric.
-        epsilon: The epsilon for each person.
+        declared: The epsilon for each person, which it spends exactly.
         records: How many records of one person count at most.
         metric: What is measured, where the outcome is levels.
         levels: The values that are counted, in units of 2^-30 from -2^30 to 2^30.
@@ -53,7 +46,7 @@ class Site:
 
     attribute: Attribute
     outcome: Outcome
-    epsilon: str
+    declared: str
     records: int = 1
     metric: Metric | None = None
     levels: tuple[int, ...] | None = None
@@ -63,7 +56,7 @@ class Site:
         self,
         attribute: Attribute,
         outcome: Outcome,
-        epsilon: Number,
+        declared: Number,
         *,
         records: int = 1,
         metric: Metric | None = None,
@@ -77,7 +70,7 @@ class Site:
         put = object.__setattr__
         put(self, "attribute", attribute)
         put(self, "outcome", outcome)
-        put(self, "epsilon", positive("epsilon", epsilon))
+        put(self, "declared", positive("epsilon", declared))
         put(self, "records", records)
         put(self, "metric", metric)
         put(self, "levels", None if levels is None else listed("levels", levels, "levels"))
@@ -95,16 +88,36 @@ class Site:
             check_prose("person", person)
 
     @property
-    def asked(self) -> tuple[SiteMetric, ...]:
+    def metrics(self) -> tuple[Metric, ...]:
         """What the counts tell, one metric after the other."""
         if self.metric is not None:
-            return (SiteMetric(self.metric, self.attribute),)
-        return tuple(SiteMetric(Metric(name, 0, 1), self.attribute) for name in RATES.values())
+            return (self.metric,)
+        return tuple(Metric(name, 0, 1) for name in RATES.values())
+
+    @property
+    def questions(self) -> int:
+        """How many metrics the counts tell."""
+        return len(self.metrics)
+
+    @property
+    def groups(self) -> int:
+        """How many groups people are in."""
+        return len(self.attribute.groups)
+
+    @property
+    def abstain(self) -> bool:
+        """A record without a group is not counted, and nobody knows how many there are."""
+        return False
+
+    @property
+    def counts_people(self) -> bool:
+        """A site counts all of its people, so that nothing is assumed of who answers."""
+        return True
 
     @property
     def decay(self) -> Fraction:
         r"""The noise's decay :math:`d`: a count is off by z with a probability that falls as :math:`e^{-d |z|}`."""
-        return Fraction(self.epsilon) / self.moved
+        return Fraction(self.declared) / self.moved
 
     @property
     def moved(self) -> int:
@@ -117,15 +130,44 @@ class Site:
         return self.moved * self.decay
 
     @property
-    def cells(self) -> int:
-        """How many counts a site sends."""
-        return len(self.attribute.groups) * (4 if self.levels is None else len(self.levels))
+    def epsilon(self) -> float:
+        """The exact privacy loss for each person, rounded up."""
+        return rounded_up(self.epsilon_bound)
 
-    def check(self, payload: tuple[int, ...]) -> None:
+    @property
+    def epsilon_bound(self) -> Decimal:
+        """The exact privacy loss for each person, which is the decimal that is declared."""
+        return Decimal(self.declared)
+
+    def within(self, epsilon: Decimal) -> bool:
+        """Tell whether the privacy loss is at most epsilon; never wrongly true."""
+        return self.loss <= Fraction(epsilon)
+
+    @property
+    def size(self) -> int:
+        """How many counts a site sends."""
+        return self.groups * (4 if self.levels is None else len(self.levels))
+
+    def check(self, payload: tuple[int, ...], size: int) -> None:
         """Refuse what no site can have sent.
 
         Raises:
             InvalidInput: If it is that.
         """
-        if len(payload) != self.cells:
-            raise InvalidInput("counts", f"{len(payload)} counts", f"must be {self.cells}, one a cell")
+        if len(payload) != size:
+            raise InvalidInput("counts", f"{len(payload)} counts", f"must be {size}, one a cell")
+
+    def add(self, sums: list[int], payload: tuple[int, ...]) -> None:
+        """Add the counts of one site to the sums of all."""
+        sums[:] = map(sum, zip(sums, payload, strict=True))
+
+    def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
+        """Refuse nothing: noise may have any size and any sign."""
+
+    def products(self, payloads: Iterable[tuple[int, ...]], size: int) -> tuple[int, ...]:
+        """Return for every two cells the sum over sites of the product of both counts: how much sites differ."""
+        found = [0] * (size * (size + 1) // 2)
+        for payload in payloads:
+            for index, (first, second) in enumerate(combinations_with_replacement(payload, 2)):
+                found[index] += first * second
+        return tuple(found)
