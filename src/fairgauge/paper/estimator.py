@@ -57,7 +57,7 @@ def mechanism_of(question: Question) -> Published:
     if budgets is None:
         rule = f"names no budgets of the paper: make the study with --design {RESPONSE} or {LAPLACE} and --budgets"
         raise CannotEstimate(f"design {question.design} {rule}")
-    channel, inputs = question.mechanism, budgets.inputs(question.mechanism.groups)
+    channel, inputs = question.channel, budgets.inputs(question.channel.groups)
     law = budgets.rows(inputs)
     table = np.array(channel.table, dtype=np.float64) / sum(channel.table[0])
     same = table.shape == law.shape and np.array_equal(Inputs.of(channel).levels, inputs.levels)
@@ -87,7 +87,7 @@ def published_estimate(
     clients, shares = tally.contributors, [float(share) for share in question.attribute.shares]
     if clients == 0:
         raise CannotEstimate("there are no answers")
-    sums = report_sums(mechanism, np.array(tally.counts), Inputs.of(question.mechanism).levels, rng)
+    sums = report_sums(mechanism, np.array(tally.counts), Inputs.of(question.channel).levels, rng)
     means = sums / (mechanism.attenuation * clients * np.array(shares))
     gaps = {}
     for a, b in combinations(range(len(groups)), 2):
@@ -117,7 +117,7 @@ def _beyond(counts: Values, stop: float, rng: np.random.Generator) -> Values:
 
 def laplace_sentence(question: Question) -> str | None:
     """Return what is to be known where Laplace noise is chosen: it is read more sharply than the paper reads M_L."""
-    channel = question.mechanism
+    channel = question.channel
     if question.design.partition("(")[0] != LAPLACE or channel.groups != 2 or channel.abstain:
         return None
     goal = replace(Goal.of(question), target="gap", shares_known=True, share_error=0.0)
