@@ -55,7 +55,7 @@ def test_an_unknown_schema_version_refuses_to_start(tmp_path: Path):
     connection.close()
     done = start(tmp_path, f"sqlite:///{tmp_path / 'gauge.db'}")
     assert done.returncode == 1
-    assert "has schema version 99, and this fairgauge knows versions up to 7" in done.stderr
+    assert "has schema version 99, and this fairgauge knows versions up to 1" in done.stderr
 
 
 def test_an_unknown_schema_version_in_postgresql_too(tmp_path: Path):
@@ -67,7 +67,7 @@ def test_an_unknown_schema_version_in_postgresql_too(tmp_path: Path):
 
     async def bump() -> None:
         connection = await asyncpg.connect(store)
-        await connection.execute("INSERT INTO fairgauge_schema VALUES (99)")
+        await connection.execute("INSERT INTO fairgauge_version VALUES (99)")
         await connection.close()
 
     asyncio.run(bump())

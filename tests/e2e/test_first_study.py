@@ -57,7 +57,7 @@ def test_what_was_planned_is_what_comes_out(shell: Shell):
     assert gap["groups"] == ["female", "male"]
     assert gap["low"] < -0.04 < gap["high"]
     # The plan reckons with the worst level that it names, and these clients are at another.
-    assert 0.9 * error < (gap["high"] - gap["low"]) / 2 < 1.01 * error
+    assert 0.85 * error < (gap["high"] - gap["low"]) / 2 < 1.01 * error
     assert question["answers"] == 10**6
     assert question["fit_p_value"] > 1e-3
 
@@ -77,7 +77,7 @@ def test_real_answers_are_counted_and_read_like_simulated_ones(shell: Shell):
     (shell.folder / "real.json").write_bytes(tally.to_bytes())
     (question,) = shell.json("estimate", "study.json", "real.json", "--confidence", "0.999999")["questions"]
     assert question["answers"] == 600
-    assert question["headline"]["low"] < -1 < question["headline"]["high"]
+    assert question["headline"]["low"] <= -1 < question["headline"]["high"]
 
 
 def test_another_study_cannot_read_the_tally(shell: Shell):

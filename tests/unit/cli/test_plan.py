@@ -268,8 +268,8 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
 
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
     done = fairgauge("plan", "--clients", 200, "--epsilon", 1)
-    assert "This is no study: with an error of ±0.97" in done.out
-    assert "For ±0.02 it takes about 250,000 clients, or a larger epsilon." in done.out
+    assert "200 clients tell nothing at this epsilon: the error is as large as any gap can be." in done.out
+    assert "For ±0.02 it takes about 300,000 clients, or a larger epsilon." in done.out
 
 
 def test_nothing_given_says_what_can_be(fairgauge: Run):

@@ -167,7 +167,7 @@ def test_a_study_that_tells_nothing_says_so():
 
 
 def test_no_answers_yet():
-    asked = study(coin_question(), tells_all("0.3", "0.7", metric=RECALL))
+    asked = study(coin_question(), tells_all("0.5", "0.5", metric=RECALL))
     empty = estimate(asked, Tally.empty(asked))
     assert [q.warnings for q in empty.questions] == [("There are no answers yet.",)] * 2
     some = estimate(asked, Tally(asked.digest, (30, 40, 0, 0, 0, 0)))
@@ -194,7 +194,7 @@ def test_few_answers_never_raise(shares: tuple[str, ...], abstain: bool, answers
 
 
 def test_few_answers_to_one_of_several_questions_never_raise():
-    asked = study(coin_question(), tells_all("0.3", "0.7", metric=RECALL, abstain=True))
+    asked = study(coin_question(), tells_all("0.5", "0.5", metric=RECALL, abstain=True))
     for counts in ((1, 0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0, 0), (5, 5, 0, 0, 0, 0, 9)):
         for interval in KINDS:
             estimate(asked, Tally(asked.digest, counts), interval=interval, tolerance=0.0)

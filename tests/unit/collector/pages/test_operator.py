@@ -129,7 +129,7 @@ def test_a_draft_is_planned_then_published(ask):
             r"With epsilon 1, 1,000,000 answers give the gap to about ±([\d.]+) points? \(99.% confidence\)(.*?)\."
         )
         (error, condition), *_ = re.findall(sentence, planned.text)
-        assert (1.9 < float(error) < 2.2, condition) == (True, "")
+        assert (1.6 < float(error) < 1.9, condition) == (True, "")
         alike = DRAFT | {"answering": "alike", "proof": proof, "action": "plan"}
         (error, condition), *_ = re.findall(sentence, (await send(desk, "/operator/publish", alike)).text)
         assert (float(error) < 0.9, condition) == (True, ", IF all groups answer equally often")
