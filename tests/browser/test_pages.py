@@ -256,7 +256,7 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
     person = visitor()
     shown = person.open(address(CLOSED))
     reported = person.open(f"{address(CLOSED)}/report")
-    told = published.ask("GET", f"{address(CLOSED)}/estimate?interval=anytime").json()
+    told = published.ask("GET", f"{address(CLOSED)}/estimate?interval=population").json()
     (tmp_path / "study.json").write_bytes(CLOSED.to_bytes())
     (tmp_path / "tally.json").write_bytes(published.ask("GET", f"{address(CLOSED)}/tally").content)
 
@@ -265,7 +265,7 @@ def test_page_json_command_line_and_report_say_the_same_numbers(
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    asked = ("study.json", "tally.json", "--interval", "anytime")
+    asked = ("study.json", "tally.json")  # the one interval of a study that is over is that of its seal
     printed = json.loads(fairgauge("estimate", *asked, "--json"))
     fairgauge("report", *asked, "-o", "report.html")
     written = visitor("file://").open(str(tmp_path / "report.html"))
@@ -328,7 +328,7 @@ def test_the_report_prints_well(visitor: OpenVisitor, published: Collecting, tmp
         heights = page.locator(part).evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
         assert 0 < max(heights) < 500, part  # so that it fits on a page without leaving half of it empty
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
-    assert 4 <= pages <= 9
+    assert 4 <= pages <= 10
 
 
 def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):

@@ -144,6 +144,6 @@ class TestEngineer:
         assert Path("t.json").read_bytes() == (BUNDLE / "tally.json").read_bytes()
         status, said = types("fairgauge estimate --csv", study, "t.json")
         assert said.splitlines()[0] == "metric,attribute,quantity,estimate,low,high,condition"
-        assert len(said.splitlines()) == 8
+        assert len(said.splitlines()) == 9
         status, said = types("fairgauge estimate --markdown", study, "t.json")
         assert said.startswith("| metric | attribute |")
