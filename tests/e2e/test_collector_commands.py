@@ -175,7 +175,8 @@ def test_a_shuffled_export_is_the_same_export(sealed: Path):
 def test_whatever_is_changed_is_noticed(sealed: Path):
     answers, seal = (sealed / "answers.ndjson").read_text(), json.loads((sealed / "sealed.json").read_text())
     lines = answers.splitlines(keepends=True)
-    forged = lines[0].replace(f'"symbol":{json.loads(lines[0])["symbol"]}', f'"symbol":{(json.loads(lines[0])["symbol"] + 1) % 4}')
+    symbol = json.loads(lines[0])["symbol"]
+    forged = lines[0].replace(f'"symbol":{symbol}', f'"symbol":{(symbol + 1) % 4}')
     for text in ("".join(lines[1:]), "".join([forged, *lines[1:]]), "".join([*lines, lines[-1]])):
         (sealed / "answers.ndjson").write_text(text)
         (said,) = broken(sealed)

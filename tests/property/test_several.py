@@ -4,7 +4,6 @@ And the plan's numbers are those that ``estimate`` gives for the values that are
 which `make coverage` tries more.
 """
 
-import numpy as np
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
