@@ -105,7 +105,7 @@ def _need(plan: Plan) -> int | float | None:
 def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
     """Return a plan for each question of one study, in which all share the answers.
 
-    Guarantee: the best of each is what :func:`fairgauge.design` makes of the same questions, for the same epsilon and
+    Guarantee: the best of each is what ``fairgauge.design`` makes of the same questions, for the same epsilon and
     number of clients, unless designs are named: questions share a table where that serves them best as a whole.
 
     Args:

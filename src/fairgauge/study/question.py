@@ -27,7 +27,7 @@ class Question:
     """One metric of one attribute: what is asked, and, once it is designed, the mechanism that asks it.
 
     It is one value from what somebody types to the published study.  ``design``, ``epsilon`` and ``mechanism`` are None
-    until :func:`fairgauge.design` makes them; a study takes designed questions only.
+    until ``fairgauge.design`` makes them; a study takes designed questions only.
 
     >>> Question(Metric("recall", 0, 1), Attribute("sex", ["female", "male"])).designed
     False

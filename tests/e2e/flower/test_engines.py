@@ -123,7 +123,7 @@ def test_a_reply_holds_the_answer_and_a_constant(deployed: Federation) -> None:
         symbol = json.loads(line)["symbol"]
         words = [int(json.loads(line)["id"][start : start + 8], 16) for start in range(0, 32, 8)]
         content = f"'num-examples': 1, 'study': {[int(STUDY.digest[s : s + 8], 16) for s in range(0, 64, 8)]}, "
-        assert f"{{{content}'id': {words}, 'symbol': {symbol}}}" in received
+        assert f"{{{content}'id': {words}, 'payload': [{symbol}]}}" in received
 
 
 def test_sites_that_hold_many_people(deployed: Federation) -> None:
