@@ -781,6 +781,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_the_last_part_catches_up",
     ),
     _mutant(
+        "splitting: very many answers are dealt out in exact proportion, which is not independent of them",
+        "return self._drawn(counts)",
+        "return np.round(np.multiply.outer(FRACTIONS, counts))",
+        "test_splitting::test_more_answers_than_can_be_thrown_one_by_one_are_drawn_in_one_go",
+    ),
+    _mutant(
+        "ledger: a refused answer that waits for its moment is sent again at once",
+        'study.admission != "blind" and study.gateway is None and study.epoch is None',
+        'study.admission != "blind"',
+        "test_a_refused_answer_gets_another_ticket_only_where_nothing_hides_when_it_is_sent",
+    ),
+    _mutant(
         "splitting: all questions of a study share their throws",
         'thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))',
         'thrown = self._bytes(f"{symbol} {number}", min(_LONGEST, count - start))',

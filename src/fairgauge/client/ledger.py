@@ -124,7 +124,7 @@ class Ledger:
                     held.wait_until(connection, found.study, moment)
                 if study.gateway is not None:
                     held.want_relay(connection, found.study)
-            elif ticket is not None and ticket != found.id and study.admission != "blind":
+            elif ticket is not None and ticket != found.id and _is_known(study):
                 found = self._with_ticket(connection, found, ticket)
         # Someone else may have been killed between removing the journal and making that last: a power cut could
         # still undo the answer that we found.  Not after this.
@@ -378,6 +378,11 @@ class Ledger:
             sync_folder(self.path)
         except OSError as problem:
             raise BadLedger("ledger", self.path, f"cannot be made to last: {problem.strerror}") from None
+
+
+def _is_known(study: Study) -> bool:
+    """Tell whether the collector may know who answers and when: nothing waits then, and nothing goes by another way."""
+    return study.admission != "blind" and study.gateway is None and study.epoch is None
 
 
 def _pragma(connection: Connection, name: str) -> int:

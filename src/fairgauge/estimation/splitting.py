@@ -6,6 +6,10 @@ nothing but integers is computed, and everyone who has the study and its counts 
 answers each part has, the counts of the parts are multivariate hypergeometric: every way to deal out the answers is
 equally likely.
 
+Of more than 2^31 answers no byte is thrown for each: whoever hands in a tally could make that last for ever.  How many of
+a symbol's answers go to each part has a multinomial law, and is drawn from that by NumPy's generator whose stream is
+frozen, with SHAKE-256 of the name as its seed.
+
 The name is the study's digest and the number of the question.  It was there before any answer, so nobody can choose
 parts after they have seen counts, and throws have nothing to do with what people answered: given the throws, answers
 are still independent draws from one population, and so those of one part are independent of those of another.
@@ -25,6 +29,7 @@ BYTES = (13, 38, 77, 77, 51)
 FRACTIONS: Vector = np.array(BYTES) / 256
 _EDGES = np.cumsum((0, *BYTES))[:-1]
 _LONGEST = 1 << 20
+_MOST_THROWN = 1 << 31
 
 
 class Split(Protocol):
@@ -60,7 +65,14 @@ class Thrown:
         """
         if (counts != np.floor(counts)).any():
             raise ValueError("only whole answers can be dealt out")
+        if counts.sum() > _MOST_THROWN:
+            return self._drawn(counts)
         return np.array([self._dealt(symbol, int(count)) for symbol, count in enumerate(counts)], dtype=np.float64).T
+
+    def _drawn(self, counts: Vector) -> Matrix:
+        seed = np.frombuffer(self._bytes(f"{self.name} all", 64), dtype="<u4")
+        draws = np.random.RandomState(seed)  # noqa: NPY002 - its stream is the same in every version
+        return np.array([draws.multinomial(int(count), FRACTIONS) for count in counts], dtype=np.float64).T
 
     def _dealt(self, symbol: int, count: int) -> Vector:
         bins = np.zeros(256, dtype=np.int64)

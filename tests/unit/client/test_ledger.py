@@ -463,6 +463,20 @@ def test_a_ticket_that_is_none_is_refused_where_the_study_is_answered_already(le
         ledger.answer(STUDY, PROFILE, ticket="not one")
 
 
+@pytest.mark.parametrize(("terms", "again"), [({}, True), ({"epoch": 3600}, False)])
+def test_a_refused_answer_gets_another_ticket_only_where_nothing_hides_when_it_is_sent(
+    ledger: Ledger, terms: dict[str, Any], again: bool
+) -> None:
+    """One that waits for its moment would be sent at once the second time."""
+    asked = replace(STUDY, admission="tickets", **terms)
+    first = ledger.answer(asked, PROFILE, ticket="1" * 32)
+    assert ledger.answer(asked, PROFILE, ticket="2" * 32) == first
+    ledger.mark_refused(first)
+    then = ledger.answer(asked, PROFILE, ticket="2" * 32)
+    assert (then.id, then.payload) == (("2" if again else "1") * 32, first.payload)
+    assert ledger.state(asked.digest) == ("pending" if again else "refused")
+
+
 def rebuilt(path: Path, change: str) -> None:
     """A ledger whose table has lost its rules: SQLite finds nothing wrong with it."""
     Ledger(path).answer(STUDY, PROFILE)

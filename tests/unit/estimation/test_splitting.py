@@ -25,6 +25,19 @@ def test_vector():
     assert many.astype(int).ravel().tolist() == [52907, 155438, 315416, 316390, 208430]
 
 
+def test_more_answers_than_can_be_thrown_one_by_one_are_drawn_in_one_go():
+    """A tally may say 2^53: a byte for each answer would take a year, and anyone may hand one in."""
+    counts = np.array([2.0**53 - 1, 0.0, 2.0**52 + 1])
+    found = Thrown("a study 0").parts(counts)
+    assert found.sum(axis=0).tolist() == counts.tolist()
+    assert (found == Thrown("a study 0").parts(counts)).all()
+    assert (found != Thrown("a study 1").parts(counts)).any()
+    # Six standard deviations; in exact proportion, c would know the answers that it is used on.
+    deviation = np.sqrt(np.multiply.outer(FRACTIONS * (1 - FRACTIONS), counts))
+    assert (np.abs(found - np.multiply.outer(FRACTIONS, counts)) <= 6 * deviation).all()
+    assert (np.abs(found - np.multiply.outer(FRACTIONS, counts))[:, 0] > 1e5).any()
+
+
 def test_other_studies_and_other_questions_have_other_parts():
     counts = np.array([1000.0, 2000.0])
     assert (Thrown("x 0").parts(counts) != Thrown("x 1").parts(counts)).any()
