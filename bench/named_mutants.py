@@ -850,8 +850,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "gap: stakes share no money",
         "return np.asarray((logsumexp(won, axis=1) - math.log(len(_STAKED))).max(axis=0))",
         "return np.asarray(logsumexp(won, axis=1).max(axis=0))",
-        "test_bets_alone_decide_where_answers_are_few",
-        "test_money_is_a_martingale_at_the_truth",
+        "test_bets_start_with_one_piece_of_money_for_all_stakes",
     ),
     _mutant(
         "gap: what lies between two shares is not paid for",

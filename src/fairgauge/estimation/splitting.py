@@ -6,8 +6,8 @@ nothing but integers is computed, and everyone who has the study and its counts 
 answers each part has, the counts of the parts are multivariate hypergeometric: every way to deal out the answers is
 equally likely.
 
-Of more than 2^31 answers no byte is thrown for each: whoever hands in a tally could make that last for ever.  How many of
-a symbol's answers go to each part has a multinomial law, and is drawn from that by NumPy's generator whose stream is
+Of more than 2^31 answers no byte is thrown for each: whoever hands in a tally could make that last for ever.  How many
+of a symbol's answers go to each part has a multinomial law, and is drawn from that by NumPy's generator whose stream is
 frozen, with SHAKE-256 of the name as its seed.
 
 The name is the study's digest and the number of the question.  It was there before any answer, so nobody can choose
@@ -71,7 +71,7 @@ class Thrown:
 
     def _drawn(self, counts: Vector) -> Matrix:
         seed = np.frombuffer(self._bytes(f"{self.name} all", 64), dtype="<u4")
-        draws = np.random.RandomState(seed)  # noqa: NPY002 - its stream is the same in every version
+        draws = np.random.RandomState(seed)  # whose stream is the same in every version
         return np.array([draws.multinomial(int(count), FRACTIONS) for count in counts], dtype=np.float64).T
 
     def _dealt(self, symbol: int, count: int) -> Vector:

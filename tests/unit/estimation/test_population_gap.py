@@ -238,6 +238,14 @@ def test_tails_of_a_part_are_no_less_than_the_true_ones(answers: int):
             assert answers < 100 or said <= likely + 0.12
 
 
+def test_bets_start_with_one_piece_of_money_for_all_stakes():
+    """Before any answer nothing is won: the stakes share it, and do not have one each."""
+    begun = judged()
+    none = PopulationGapTest(begun.laws, begun.score, np.zeros_like(begun.parts), 0.05, (0.3, 0.3))
+    with np.errstate(divide="ignore"):
+        assert none._money(none.psi(none.score.lines(0.4, none.shares))) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_money_is_a_martingale_at_the_truth():
     """On average over draws it is no more than 1, on either side together 2; stakes follow the parts before."""
     counts = np.random.default_rng(2).multinomial(400, _truth(), size=600).astype(float)
