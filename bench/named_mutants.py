@@ -781,6 +781,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_the_last_part_catches_up",
     ),
     _mutant(
+        "export: a site's first count is read as a device's symbol",
+        'if len(answer.payload) != 1: raise InvalidInput(f"line {number}: symbol", "nothing", "must be given")',
+        "pass",
+        "test_counts_of_a_site_are_no_symbol_of_a_device",
+    ),
+    _mutant(
         "splitting: very many answers are dealt out in exact proportion, which is not independent of them",
         "return self._drawn(counts)",
         "return np.round(np.multiply.outer(FRACTIONS, counts))",

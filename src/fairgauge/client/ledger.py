@@ -98,7 +98,8 @@ class Ledger:
             limit: What the device is willing to spend; a decimal is the lifetime limit.  Unless it says otherwise,
                 epsilon 4 for a study and 8 for an attribute over its lifetime.
             ticket: Proof that the device may answer; it becomes the answer's id.  An answer that was refused gets
-                another one, and stays what it was: a ticket may have been mistyped, and nothing is drawn twice.
+                another one, and stays what it was: a ticket may have been mistyped, and nothing is drawn twice.  Not
+                where the study hides who answers or when.
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.

@@ -323,6 +323,8 @@ class Export:
                     answer = _answer(number, line.rstrip(b"\n"))
                     if answer.study != self._study:
                         raise InvalidInput(f"line {number}: study", answer.study, f"must be {self._study}")
+                    if len(answer.payload) != 1:
+                        raise InvalidInput(f"line {number}: symbol", "nothing", "must be given")
                     yield bytes.fromhex(answer.id), answer.payload[0]
         except OSError as error:
             raise InvalidInput("export", self._source, f"cannot be read: {error.strerror}") from None

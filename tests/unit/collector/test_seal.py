@@ -9,9 +9,13 @@ from typing import Any, cast
 
 import pytest
 
+from fairgauge.client import Answer
 from fairgauge.collector import seal
+from fairgauge.collector.refusals import BadAnswer
+from fairgauge.collector.routes.counting import read_answer
 from fairgauge.collector.seal import Export, Sealed, check_answers, check_sealed, read_sealed
 from fairgauge.collector.sealing import seal_of
+from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
 from tests.collecting.desk import open_desk
@@ -168,3 +172,12 @@ def test_a_seal_has_the_parts_of_its_study(sealed: tuple[Sealed, Path], changes:
     changed = replace(sealed[0], seal=replace(sealed[0].seal, **changes))
     with pytest.raises(SealBroken, match="the seal has not the parts"):
         check_sealed(STUDY, changed, None)
+
+
+def test_counts_of_a_site_are_no_symbol_of_a_device(tmp_path: Path):
+    line = Answer(STUDY.digest, "0" * 32, (1, 2)).to_bytes() + b"\n"
+    (tmp_path / "answers.ndjson").write_bytes(line)
+    with pytest.raises(InvalidInput, match="line 1: symbol=nothing: must be given"):
+        list(Export(tmp_path / "answers.ndjson", STUDY.digest))
+    with pytest.raises(BadAnswer, match="symbol=nothing: must be given"):
+        read_answer(line, Entry(Published(STUDY.digest, b"", "open", "", 0, number=7), STUDY.symbols))
