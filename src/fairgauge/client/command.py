@@ -210,7 +210,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
     if until and not request.json:
         text = f"{study.title}: answered, waits until {until}: the same command sends it from then on"
     elif request.json:
-        told: dict[str, Any] = {"study": answer.study, "id": answer.id, "symbol": answer.payload[0], "state": state}
+        told: dict[str, Any] = answer.to_dict() | {"state": state}
         told |= {"waits_until": until} if until else {}
         if crowd is not None:
             told |= {

@@ -59,7 +59,7 @@ def run_for_site(
         _deliver(ledger, answer, request, patience)
     state = ledger.state(study.digest)
     if request.json:
-        said = json.dumps({"study": answer.study, "id": answer.id, "counts": answer.payload, "state": state})
+        said = json.dumps(answer.to_dict() | {"state": state})
     else:
         done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
         said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
