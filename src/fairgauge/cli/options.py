@@ -17,8 +17,9 @@ Group = Annotated[
 Answering = Annotated[
     str,
     typer.Option(
-        help="How often groups answer beside each other: any, so that their shares of the answers are estimated, or "
-        "alike, so that the stated shares are taken for those of the answers. Then every result says IF.",
+        help="How often groups answer beside each other: any, so that their shares of the answers are estimated; a "
+        "ratio such as 1.1, if none answers more than that many times as often as another; or alike, so that the "
+        "stated shares are taken for those of the answers. Then every result says IF.",
     ),
 ]
 Cross = Annotated[
@@ -91,7 +92,7 @@ Expect = Annotated[
 ]
 ShareError = Annotated[
     str | None,
-    typer.Option(help="With --answering alike: by how much each share may be off, such as 0.02; intervals pay for it."),
+    typer.Option(help="With --answering alike or a ratio: by how much each share may be off, such as 0.02; intervals pay for it."),
 ]
 ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
 Spread = Annotated[

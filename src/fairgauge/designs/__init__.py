@@ -5,6 +5,8 @@
 ``laplace``               the paper's M_L (k = 2) on a lattice, with tails as single symbols
 ``uncentred``             the least worst-case variance for clients whose split is known exactly
 ``centred``               the least total error about the population, for the gap of two groups
+``estimated``             as ``uncentred`` if nothing were known of the split, for the gap of two groups where it is
+``estimated-centred``     as ``centred`` if nothing were known of the split, for the gap of two groups where it is
 ``auto``                  whichever of them has the least total error; ``laplace`` never has, and is not tried
 ========================  =======================================================================================
 

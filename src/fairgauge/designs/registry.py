@@ -24,7 +24,7 @@ from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
-from fairgauge.goals.goal import Goal
+from fairgauge.goals.goal import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Goal
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"
@@ -61,6 +61,19 @@ class Design:
     by_name_only: bool = False
 
 
+def _may_estimate(goal: Goal) -> bool:
+    """Return whether the split may be estimated although something is known of it: for the gap of two groups.
+
+    Where it is known exactly that is of use only if no mean is expected.
+    """
+    known = goal.most_ratio < math.inf and (goal.most_ratio > 1 or goal.expect is None)
+    return known and goal.groups == 2 and goal.target == "gap"
+
+
+def _as(design: str, goal: Goal, epsilon: Decimal) -> Channel:
+    return _made(replace(goal, design=design), epsilon)
+
+
 # Okabe and Ito's colours, told apart by colour-blind readers.
 _FOUND = {
     design.name: design
@@ -68,8 +81,13 @@ _FOUND = {
         Design(SIMPLEST, randomized_response, "#D55E00", "s"),
         # The paper's; another one is always better.
         Design("laplace", laplace, "#E69F00", "^", by_name_only=True),
-        Design("uncentred", uncentred, "#0072B2", "o"),
-        Design("centred", centred, "#009E73", "D", serves=serves, instead_of=("uncentred",)),
+        Design(UNCENTRED, uncentred, "#0072B2", "o"),
+        Design(CENTRED, centred, "#009E73", "D", serves=serves, instead_of=(UNCENTRED,)),
+        Design(ESTIMATED, lambda *asked: _as(UNCENTRED, *asked), "#56B4E9", "v", serves=_may_estimate),
+        Design(
+            ESTIMATED_CENTRED, lambda *asked: _as(CENTRED, *asked), "#CC79A7", "P",
+            serves=lambda goal: _may_estimate(goal) and serves(goal),
+        ),  # fmt: skip
     )
 }
 
@@ -95,7 +113,7 @@ def known_designs() -> Mapping[str, Design]:
 
 def designs_for(goal: Goal) -> list[str]:
     """Return the names of the designs that serve a goal."""
-    return [name for name, design in known_designs().items() if design.serves(goal)]
+    return [name for name, design in known_designs().items() if design.serves(goal.by(name))]
 
 
 def tried_by_auto(goal: Goal) -> list[str]:
@@ -128,7 +146,7 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     """
     check_design(design)
     # A table is made for the shares as they are stated; one that is made already need not be made again.
-    goal = replace(goal, share_error=0.0)
+    goal = replace(goal, share_error=0.0, ratio=goal.most_ratio)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
     if (budgets := Budgets.read(design)) is not None:
@@ -137,9 +155,10 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
         possible = designs_for(goal)
         if design not in possible:
             raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
-        return design, _made(goal.by(design), epsilon)
+        return design, _make(goal, epsilon, design)
     tried = tried_by_auto(goal)
-    spared = {other for name in tried for other in known_designs()[name].instead_of}
+    # Where something is known of the split, what estimates it is compared by its interval (``choose_design``).
+    spared = {other for name in tried for other in known_designs()[name].instead_of} | {ESTIMATED, ESTIMATED_CENTRED}
     if goal.balanced:
         spared = set()  # of several gaps a design may serve some better and others worse
     channels: dict[str, Channel] = {}
@@ -147,7 +166,7 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
         if name in spared:
             continue
         try:
-            channels[name] = _made(goal.by(name), epsilon)
+            channels[name] = _make(goal, epsilon, name)
         except Impossible:
             continue
     if not channels:
@@ -186,6 +205,11 @@ def check_design(design: str) -> None:
     names = [AUTO, *known_designs()]
     if design not in names and Budgets.read(design) is None:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
+
+
+def _make(goal: Goal, epsilon: Decimal, design: str) -> Channel:
+    # No table is made for how often groups answer, so one that is made already need not be made again.
+    return _made(replace(goal.by(design), ratio=None), epsilon)
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,7 @@ class TestReader(OneScoreReader):
     @cached_property
     def laws(self) -> Laws:
         """The laws that the population may have."""
-        return Laws(self.estimands.decoder, self.estimands.shares, self.estimands.share_error)
+        return Laws(self.estimands.decoder, self.estimands.shares, self.estimands.band)
 
     @abstractmethod
     def test(self, ratio: Ratio, alpha: float) -> Test:
@@ -74,7 +74,7 @@ class TestReader(OneScoreReader):
 
         Most means are not near either end: whether an end of theirs lies further out is one test of a value.
         """
-        if self.estimands.share_error:
+        if self.estimands.shares is not None and not self.estimands.exact:
             return super().extremes(sides, alpha)
         part, ratios = alpha / len(sides), [self.estimands.mean_of(side) for side in sides]
         for ratio in ratios:

@@ -8,6 +8,7 @@ answer a table are drawn from the population as all are, and, given how many the
 counts are enough.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +17,7 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.band import Band
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.inputs import Vector
@@ -58,9 +60,10 @@ class Ratio:
 class Estimands:
     """The numbers that a question's channel identifies; None where it cannot tell.
 
-    ``shares`` holds the known shares if estimates rely on them, ``share_error`` how far each may be off, ``constant``
-    what the gap's score takes from values, and ``expect`` the overall mean that was expected.  ``compared`` is what is
-    compared, and ``margins`` are groups that are taken together, by name.
+    ``shares`` holds the stated shares if estimates rely on them, ``share_error`` how far each may be off, ``ratio`` how
+    many times as often as another group one may have answered, ``constant`` what the gap's score takes from values, and
+    ``expect`` the overall mean that was expected.  ``compared`` is what is compared, and ``margins`` are groups that are
+    taken together, by name.
     """
 
     decoder: Decoder
@@ -75,6 +78,17 @@ class Estimands:
     share_error: float = 0.0
     constant: float = 0.0
     expect: float | None = None
+    ratio: float = math.inf
+
+    @property
+    def exact(self) -> bool:
+        """Whether scores that rely on the stated shares tell numbers exactly: nothing of the split is left open."""
+        return self.shares is not None and self.band.point
+
+    @cached_property
+    def band(self) -> Band:
+        """Where the split of those who answered lies, by what is known beforehand."""
+        return Band(self.decoder.shares, self.ratio, self.share_error)
 
     @cached_property
     def sides(self) -> int:
@@ -170,6 +184,7 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
         share_error=asked.share_error,
         constant=goal.gap_constant(decoder),
         expect=goal.expect,
+        ratio=goal.most_ratio,
     )
 
 

@@ -1,7 +1,7 @@
 r"""The laws that a population may have: how likely each input is for a client who is drawn from it.
 
 A law q gives each input (group and level) a probability; a client between two levels is a mixture of both.  Where
-shares are known the inputs of each group sum to its share; where they are known up to an error, to something in that
+shares are known the inputs of each group sum to its share; where they are known up to a band, to something in that
 band; where people may abstain, to that share of those who do not; else to anything.
 
 Programs over these laws have very few constraints, so their duals have very few unknowns, and *every* value of the
@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.estimation.band import Band
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.tangents import least_values
@@ -32,12 +33,12 @@ class Laws:
     Args:
         decoder: The decoder of the channel, for its rows and inputs.
         shares: The groups' shares, or None if they may be anything.
-        error: How far each share may be off.
+        band: Where they lie, if they may be off.
     """
 
     decoder: Decoder
     shares: Vector | None
-    error: float = 0.0
+    band: Band | None = None
 
     @property
     def rows(self) -> Matrix:
@@ -54,7 +55,7 @@ class Laws:
         if self.shares is None:
             return np.asarray(tops.max(axis=0))
         groups = tops[: len(self.shares)]
-        joined = self.shares @ groups if self.error == 0 else (self._best_shares(groups) * groups).sum(axis=0)
+        joined = (self._best_shares(groups) * groups).sum(axis=0)
         # How many abstain is not known, so the average client is no more than the larger of the two kinds.
         return np.maximum(joined, tops[-1]) if len(tops) > len(self.shares) else np.asarray(joined)
 
@@ -62,9 +63,9 @@ class Laws:
         """Return the shares in the band that are best: what is left of 1 goes to the groups that have most."""
         if self.shares is None:
             raise ValueError("shares that may be anything have no band")
-        if self.error == 0:
+        if self.band is None or self.band.point:
             return self.shares[:, None]
-        low, high = np.maximum(self.shares - self.error, 0.0), np.minimum(self.shares + self.error, 1.0)
+        low, high = np.array([self.band.of(group) for group in range(len(self.shares))]).T
         order = np.argsort(-groups, axis=0)
         room = np.take(high - low, order)
         left = np.maximum(0.0, 1 - low.sum() - (np.cumsum(room, axis=0) - room))

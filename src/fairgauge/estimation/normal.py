@@ -75,7 +75,7 @@ class NormalReader(OneScoreReader):
     def _least_variance(self, score: Vector) -> float:
         """Return the smallest variance of the average client's score, whatever clients hold."""
         blocks, shares = least_variances(self.estimands.decoder, score), self.estimands.shares
-        if shares is None:
+        if shares is None or self.estimands.ratio > 1:
             return float(blocks.min())
         # How many abstain is not known, so the average client is no less than the smaller of the two kinds.
         return float(min([shares @ blocks[: len(shares)], *blocks[len(shares) :]]))

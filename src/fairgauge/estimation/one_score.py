@@ -12,9 +12,14 @@ from fairgauge.estimation.inversion import Test, inverted
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import Pair
+from fairgauge.languages import Told
 
 # Edges of a gap are found to this part of its half-width, and rounded outward.
 _CLOSE = 1e-3
+
+
+class Contradicted(CannotEstimate):
+    """The answers contradict what is said of how often groups answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +41,28 @@ class OneScoreReader(Reader):
             CannotEstimate: If the answers do not tell whether both groups are there.
         """
         score, share, part = self._asked(pair, alpha)
-        return self.test_of(score, self.share(share, SHARE * part), part)
+        return self.test_of(score, self._split(pair, share, part), part)
+
+    def _split(self, pair: Pair, share: Ratio, alpha: float) -> tuple[float, float]:
+        """Return where the share of a gap's first side is: by the answers, and by what is known beforehand.
+
+        Guarantee: but for a part ``SHARE`` of alpha it holds the true share, if what is known beforehand is true.
+
+        Raises:
+            Contradicted: If the two have nothing in common.
+        """
+        (low, high), (least, most) = self.share(share, SHARE * alpha), self.estimands.band.among(pair)
+        if low > most or high < least:
+            raise Contradicted(Told.of("caution.contradicted"))
+        return max(low, least), min(high, most)
 
     def _asked(self, pair: Pair, alpha: float) -> tuple[GapScore, Ratio, float]:
         """Return the score of a gap, the share of its first group among both, and the part of alpha that it has."""
         part = alpha / len(self.estimands.compared)
         first, second = (self.estimands.mean_of(side) for side in pair)
         for mean in (first, second):
-            self._require_part(mean, part)
+            if not self.estimands.band.bounded:
+                self._require_part(mean, part)
         score = GapScore((first.over, second.over), (first.under, second.under), self.estimands.expect)
         return score, Ratio(first.under, first.under + second.under, first.part), part
 
@@ -57,11 +76,12 @@ class OneScoreReader(Reader):
         if self.estimands.gaps is not None:
             return super().believes_gap(pair, value, alpha)
         score, share, part = self._asked(pair, alpha)
-        # The share that the answers point to is in its interval, and mostly accepts what the interval does.
-        likely = min(max(share.value(self.law), 0.0), 1.0)
+        split = self._split(pair, share, part)
+        # The share that the answers point to mostly accepts what the interval does.
+        likely = min(max(share.value(self.law), split[0]), split[1])
         if self.test_of(score, (likely, likely), part).margin(value) < 0:
             return True
-        return self.test_of(score, self.share(share, SHARE * part), part).margin(value) < 0
+        return self.test_of(score, split, part).margin(value) < 0
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether all gaps within a tolerance are rejected: the one that is nearest to the estimate.

@@ -12,7 +12,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.levels import Rejected, by_halving
 from fairgauge.estimation.ratios import over
-from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
+from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.splitting import Split, Thrown
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Vector
@@ -93,7 +93,7 @@ class Reader(ABC):
             CannotEstimate: If the answers do not tell.
         """
         gaps = self.estimands.gaps
-        if gaps is not None and not self.estimands.share_error:
+        if gaps is not None and self.estimands.exact:
             return self.believes(gaps[pair], value, alpha / len(gaps))
         found = self.gap(pair, alpha)
         return found.low <= value <= found.high
@@ -106,9 +106,9 @@ class Reader(ABC):
         """
         estimands = self.estimands
         found = self.ratio(estimands.mean_of(side), alpha)
-        if estimands.shares is None or not estimands.share_error:
+        if estimands.shares is None or estimands.exact:
             return found
-        return mean_with_error(found, estimands.share_of(side), side_error(estimands, side))
+        return mean_in_band(found, estimands.band, side)
 
     def extremes(self, sides: Sequence[Side], alpha: float) -> tuple[Interval, Interval]:
         """Return the smallest and the largest of some means; all of them hold together.
@@ -129,7 +129,7 @@ class Reader(ABC):
         if estimands.gaps is None:
             return self.difference(pair, alpha)
         part, ratio = alpha / len(estimands.gaps), estimands.gaps[pair]
-        if estimands.shares is None or not estimands.share_error:
+        if estimands.exact:
             return self.ratio(ratio, part)
         means: tuple[Interval, Interval] | None = None
         if estimands.means is not None:
@@ -137,7 +137,7 @@ class Reader(ABC):
             means = first, second
         asked = self.ratio(ratio, part if means is None else _GAP * part)
         told = estimands.decoder.rows @ ratio.over / (ratio.constant or _answering(estimands, ratio))
-        return gap_with_error(Readings(asked, means, told), estimands, pair)
+        return gap_in_band(Readings(asked, means, told), estimands, pair)
 
     @staticmethod
     def least_level(rejected: Rejected) -> float:
@@ -147,7 +147,7 @@ class Reader(ABC):
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether the interval of a gap lies wholly beyond a tolerance, on either side."""
         gaps = self.estimands.gaps
-        if gaps is not None and not self.estimands.share_error:
+        if gaps is not None and self.estimands.exact:
             gap = gaps[pair] if gaps[pair].value(self.law) > 0 else -gaps[pair]
             return self.beyond(gap, tolerance, alpha / len(gaps))
         try:

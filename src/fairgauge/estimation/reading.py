@@ -144,12 +144,13 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
     if _contradict(named, means | margins):
         read, means, margins = {}, {}, {}
         said.append(Told.of("caution.contradict"))
+    if teller.contradicted:
+        read, means, margins, gaps, named = {}, {}, {}, {}, {}
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
     told = {} if tolerance is None else p_values(reader, gaps, tolerance / metric.scale)
     response = {pairs[pair]: ratio for pair, ratio in response_ratios(reader, question.attribute, alpha).items()}
-    if question.attribute.known_shares is not None and any(
-        not ratio.low <= 1 <= ratio.high for ratio in response.values()
-    ):
+    most = question.attribute.ratio
+    if not teller.contradicted and any(ratio.low > most or ratio.high < 1 / most for ratio in response.values()):
         said.append(Told.of("caution.not-alike"))
     return QuestionEstimate(
         metric=metric.name,

@@ -34,7 +34,7 @@ def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[
     if attribute.shares is None or scores is None:
         return {}
     # Shares that are taken as known would decide what they are to be compared with.
-    free = replace(reader, estimands=replace(reader.estimands, shares=None, share_error=0.0))
+    free = replace(reader, estimands=replace(reader.estimands, shares=None))
     found: dict[Pair, Interval] = {}
     for pair in free.estimands.compared:
         first, second = (sum_of([scores[group] for group in members(side)]) for side in pair)
@@ -43,7 +43,7 @@ def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[
             share = free.ratio(among, alpha / len(free.estimands.compared))
         except CannotEstimate:
             continue
-        least, most = _stated_odds(attribute, pair)
+        least, most = free.estimands.band.odds(pair)
         low, high = _odds(share.low) / most, _odds(share.high) / least
         if low > 0 and high < math.inf:
             middle = math.sqrt(least * most) if least != most else most
@@ -62,21 +62,5 @@ def _share_scores(estimands: Estimands) -> list[Vector] | None:
     return told if len(told) == len(scores) else None
 
 
-def _stated_odds(attribute: Attribute, pair: Pair) -> tuple[float, float]:
-    """Return between what the share of the first side over that of the second may be, in the population."""
-    shares, error = tuple(map(float, attribute.shares or ())), float(attribute.share_error or 0)
-    sizes = [len(members(side)) for side in pair]
-    first, second = (math.fsum(shares[group] for group in members(side)) for side in pair)
-    off, other = (min(size, len(shares) - size) * error for size in sizes)
-    if sum(sizes) == len(shares):
-        # What one side has more the other has less.
-        return _over(first - off, second + off), _over(first + off, second - off)
-    return _over(first - off, second + other), _over(first + off, second - other)
-
-
-def _over(first: float, second: float) -> float:
-    return max(first, 0.0) / second if second > 0 else math.inf
-
-
 def _odds(share: float) -> float:
-    return _over(share, 1 - share)
+    return max(share, 0.0) / (1 - share) if share < 1 else math.inf

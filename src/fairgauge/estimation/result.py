@@ -1,5 +1,6 @@
 """What an estimate says: numbers with intervals in the metric's own units, and sentences where there is no number."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ from fairgauge.estimation.kinds import any_kind_of
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
-from fairgauge.study import Question
+from fairgauge.study import Attribute, Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,6 +217,8 @@ class Estimate:
         if alike:
             whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
             said.append(f"IF all groups{whose} answered equally often")
+        for ratio in dict.fromkeys(one.answering for one in attributes.values() if 1 < one.ratio < math.inf):
+            said.append(f"if no group answered more than {ratio} times as often as another")
         if len(alike) < len(attributes):
             said.append("what is about several groups together, and shares, are of those who answered")
         return "; ".join(said)
@@ -262,14 +265,14 @@ class Estimate:
     def table(self) -> Iterator[dict[str, Any]]:
         """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
         devices = [asked.attribute for asked in self.asked if not asked.mechanism.counts_people]
-        alike = {attribute.name for attribute in devices if attribute.known_shares is not None}
-        conditions = bool(alike) or any(q.response for q in self.questions)
+        if_so = {attribute.name: said for attribute in devices if (said := _condition(attribute))}
+        conditions = bool(if_so) or any(q.response for q in self.questions)
         for q in self.questions:
             stated = set(map(id, q.response.values()))
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
                 numbers = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-                assumed = "IF all groups answered equally often" if q.attribute in alike else ""
+                assumed = if_so.get(q.attribute, "")
                 if id(interval) in stated:
                     assumed = "IF the stated shares are those of the people"
                 yield about | numbers | ({"condition": assumed} if conditions else {})
@@ -283,6 +286,15 @@ class Estimate:
             lines += [f"  {name:<{width}}  {i.estimate:7.4f}  [{i.low:7.4f}, {i.high:7.4f}]" for name, i in shown]
             lines += [f"  ! {warning}" for warning in q.warnings]
         return "\n".join(lines)
+
+
+def _condition(attribute: Attribute) -> str:
+    """Return what numbers assume of how often groups answered; nothing where that is nothing."""
+    if attribute.known_shares is not None:
+        return "IF all groups answered equally often"
+    if attribute.ratio == math.inf:
+        return ""
+    return f"if no group answered more than {attribute.answering} times as often as another"
 
 
 def _named(intervals: dict[str, Interval]) -> dict[str, dict[str, Any]] | None:

@@ -1,4 +1,4 @@
-r"""Shares that are known up to an error: what that does to a gap and to a mean.
+r"""Shares that are known up to a band: what that does to a gap and to a mean.
 
 If the share of group g is p'_g and not p_g, the score that is made for p averages to
 
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import Estimands
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.inputs import Matrix, Vector
@@ -38,23 +39,17 @@ class Readings(NamedTuple):
     told: Vector
 
 
-def mean_with_error(mean: Interval, share: float, error: float) -> Interval:
-    """Return the interval of a mean whose share may be off.
+def mean_in_band(mean: Interval, band: Band, side: Side) -> Interval:
+    """Return the interval of a mean that was read with the stated share.
 
     Guarantee: as that of the interval given, for every share in the band.
     """
-    ends = [share / max(p, _LEAST_SHARE) for p in (share - error, min(share + error, 1.0))]
+    ends = [band.stated(side) / max(p, _LEAST_SHARE) for p in band.of(side)]
     found = [x * end for x in (mean.low, mean.high) for end in ends]
     return Interval(mean.estimate, max(min(found), -1.0), min(max(found), 1.0))
 
 
-def side_error(estimands: Estimands, side: Side) -> float:
-    """Return how far the share of a side may be off: by what its groups may be, or all the others together."""
-    count = len(members(side))
-    return min(count, len(estimands.decoder.shares) - count) * estimands.share_error
-
-
-def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Interval:
+def gap_in_band(readings: Readings, estimands: Estimands, pair: Pair) -> Interval:
     """Return the interval of a gap of groups whose shares may be off.
 
     Guarantee: as that of the intervals given together, for every share in the band.
@@ -62,16 +57,12 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
     if estimands.shares is None:
         raise ValueError("shares that are estimated have no declared error")
     inputs, shares = estimands.decoder.inputs, np.array([estimands.share_of(side) for side in pair])
-    errors = [side_error(estimands, side) for side in pair]
     # What the score averages to for each group: a line in the group's mean, the same for all groups of a side.
     blocks = [inputs.runs(inputs.blocks[members(side)[0]])[0] for side in pair]
     lines = np.array([np.polyfit(inputs.levels, readings.told[block], 1) for block in blocks])
     everyone = sum(len(members(side)) for side in pair) == len(estimands.shares)
     ends: tuple[slice, ...] = (slice(None),)
-    edges = [
-        np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)
-        for share, error in zip(shares, errors, strict=True)
-    ]
+    edges = [np.linspace(*estimands.band.of(side), (_LONG if everyone else _SQUARE) + 1) for side in pair]
     first, second = (np.column_stack([ends[:-1], ends[1:]]) for ends in edges)
     if everyone:
         # Two shares sum to 1: what one has more the other has less.
@@ -79,6 +70,7 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
     else:
         number = np.indices((len(first), len(second))).reshape(2, -1)
         cells, ends = np.stack([first[number[0]], second[number[1]]], axis=1), (slice(None), slice(None, None, -1))
+        cells = _possible(cells, *estimands.band.among(pair))
     levels = np.hstack([lines[0, 1] * cells[:, 0] + lines[1, 1] * cells[:, 1, each] for each in ends])
     strips = np.column_stack([readings.gap.low - levels.max(axis=1), readings.gap.high - levels.min(axis=1)])
     box = np.stack([-cells.max(axis=2), cells.max(axis=2)], axis=2)
@@ -89,6 +81,13 @@ def gap_with_error(readings: Readings, estimands: Estimands, pair: Pair) -> Inte
     if -found[1] > found[0]:
         return readings.gap
     return Interval(readings.gap.estimate, max(-found[1], -2.0), min(found[0], 2.0))
+
+
+def _possible(cells: Cube, low: float, high: float) -> Cube:
+    """Return the cells that hold two shares of which the first has such a part of both, and that sum to at most 1."""
+    (least, most), (other_least, other_most) = cells[:, 0].T, cells[:, 1].T
+    there = (least + other_least <= 1) & (most * (1 - low) >= low * other_least) & (least * (1 - high) <= high * other_most)
+    return np.asarray(cells[there])
 
 
 def _largest(slopes: Vector, cells: Cube, box: Cube, strips: Matrix) -> float:

@@ -5,6 +5,7 @@ from functools import partial
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Ratio
+from fairgauge.estimation.one_score import Contradicted
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import Pair, Side
@@ -23,6 +24,7 @@ class Teller:
     def __init__(self, reader: Reader, names: Sequence[str], alpha: float) -> None:
         self._reader, self._names, self._alpha = reader, names, alpha
         self.warnings: list[str] = []
+        self.contradicted = False
 
     def means(self) -> dict[str, Interval]:
         """Return the groups' means."""
@@ -50,6 +52,7 @@ class Teller:
             try:
                 gaps[pair] = self._reader.gap(pair, self._alpha)
             except CannotEstimate as reason:
+                self.contradicted |= isinstance(reason, Contradicted)
                 first, second = names[pair]
                 self.warnings.append(_untold(Told.of("caution.gap", first=first, second=second), reason))
         return gaps

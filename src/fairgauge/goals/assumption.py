@@ -1,5 +1,7 @@
 """What a variance assumes of the clients, in words and in the metric's units."""
 
+import math
+
 from fairgauge.goals.goal import Goal
 from fairgauge.study import Metric
 
@@ -30,5 +32,11 @@ def condition(goal: Goal) -> str | None:
 
     >>> condition(Goal((0.5, 0.5))), condition(Goal((0.5, 0.5), shares_known=False))
     ('IF all groups answer equally often', None)
+    >>> condition(Goal((0.5, 0.5), ratio=1.1))
+    'if no group answers more than 1.1 times as often as another'
     """
-    return "IF all groups answer equally often" if goal.shares_known else None
+    if goal.most_ratio == math.inf:
+        return None
+    if goal.most_ratio == 1:
+        return "IF all groups answer equally often"
+    return f"if no group answers more than {goal.most_ratio:g} times as often as another"

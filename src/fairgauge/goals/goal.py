@@ -1,5 +1,6 @@
 """The goal of a question: what it shall estimate, and how well a channel serves that."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +17,9 @@ from fairgauge.goals.inputs import ABSTAINING, Inputs, Matrix, Vector, at_consta
 from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning, largest_averages, worst_law
 from fairgauge.study import ANY_VALUES, Question, Target
 
-CENTRED = "centred"
+UNCENTRED, CENTRED = "uncentred", "centred"
+# The same, made so that the split is estimated although something is known of it, for the gap of two groups.
+ESTIMATED, ESTIMATED_CENTRED = "estimated", "estimated-centred"
 # Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
 FEW = 6
 # How many symbols a table for more groups has unless somebody says.
@@ -48,7 +51,9 @@ class Goal:
         axis: Which value of a channel is asked about that takes several at once.
         abstaining: The part of people who are reckoned to abstain, where they may.
         beside: What is reckoned of the other values of such a channel; None where nothing is expected.
-        share_error: How far each known share may be off.  Intervals pay for it; no table is made for it.
+        share_error: How far each stated share may be off.  Intervals pay for it; no table is made for it.
+        ratio: How many times as often as another group one may answer at most.  Intervals pay for it, too.  Unless
+            given, 1 where shares are known and anything where they are estimated.
     """
 
     shares: tuple[float, ...]
@@ -64,34 +69,53 @@ class Goal:
     abstaining: float = ABSTAINING
     beside: tuple[Reckoning | None, ...] = ()
     share_error: float = 0.0
+    ratio: float | None = None
 
     @classmethod
     def of(cls, question: Question) -> "Goal":
         """Return what serves a question, designed or not: the one place where this is decided."""
         attribute = question.attribute
-        return cls(
+        found = cls(
             shares=attribute.reckoned_shares,
             shares_known=attribute.known_shares is not None,
             target=question.target,
             abstain=question.abstain,
             expect=None if question.expect is None else question.metric.to_v(question.expect),
             spread=_spread_of(question),
-            design=question.design or "",
             comparisons=contrasts_of(attribute),
             symbols=question.symbols or USUAL_SYMBOLS,
             axis=question.axis,
             abstaining=ABSTAINING if question.abstaining is None else question.abstaining,
             beside=tuple(cls.of(one).expected for one in question.beside),
             share_error=float(attribute.share_error or 0),
+            ratio=attribute.ratio,
         )
+        return found.by(question.design or "")
 
     def alone(self, contrast: Contrast) -> "Goal":
         """Return the goal of one comparison only."""
         return replace(self, comparisons=(contrast,))
 
     def by(self, design: str) -> "Goal":
-        """Return the goal for channels of a design."""
-        return replace(self, design=design)
+        """Return the goal for channels of a design, which says whether scores rely on the stated shares.
+
+        Where groups answer equally often all do, but those that are there to estimate the split.  Where it is only
+        known to a ratio, those of ``uncentred`` and ``centred`` do, for the gap of two groups.
+        """
+        known = self.most_ratio == 1 or (self._banded and design in (UNCENTRED, CENTRED))
+        known &= design not in (ESTIMATED, ESTIMATED_CENTRED)
+        return replace(self, design=design, shares_known=known, ratio=self.most_ratio)
+
+    @property
+    def most_ratio(self) -> float:
+        """How many times as often as another group one may answer at most."""
+        if self.ratio is not None:
+            return self.ratio
+        return 1.0 if self.shares_known else math.inf
+
+    @property
+    def _banded(self) -> bool:
+        return self.most_ratio < math.inf and self.groups == 2 and self.target == "gap"
 
     @property
     def groups(self) -> int:
@@ -131,7 +155,8 @@ class Goal:
     @property
     def centred(self) -> bool:
         """Whether the gap's score has a constant of its own."""
-        return self.design == CENTRED and not self.abstain and (self.groups == 2 or self.shares_known)
+        centred = self.design in (CENTRED, ESTIMATED_CENTRED)
+        return centred and not self.abstain and (self.groups == 2 or self.shares_known)
 
     @property
     def reckonings(self) -> tuple[Reckoning, ...]:

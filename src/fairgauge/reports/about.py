@@ -1,5 +1,6 @@
 """What a report says before and behind its numbers: who asked whom and why, and on what the numbers rest."""
 
+import math
 from dataclasses import dataclass
 
 from fairgauge.estimation import Estimate
@@ -108,6 +109,12 @@ def _about_shares(question: Question) -> str:
         return estimated
     listed = ", ".join(f"{group} {share}" for group, share in zip(attribute.groups, attribute.shares, strict=True))
     source = f" ({attribute.share_source})" if attribute.share_source else ", from a source that is not stated"
+    if 1 < attribute.ratio < math.inf:
+        off = "" if attribute.share_error is None else f", to ±{attribute.share_error}"
+        return (
+            f"No group answered more than {attribute.answering} times as often as another, and the groups' shares by "
+            f"{attribute.name} in the population are as stated{off}{source}: {listed}."
+        )
     if attribute.known_shares is None:
         return (
             f"{estimated} The shares that the study states{source} helped to make its table, and how often groups "

@@ -7,6 +7,8 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from fairgauge.goals.assumption import condition
+from fairgauge.goals.goal import Goal
 from fairgauge.languages import MINUS
 from fairgauge.planning.choosing import no_study_sentence
 from fairgauge.planning.parts import PlanPart
@@ -87,8 +89,8 @@ class _Told:
     def sentence(self) -> str:
         """Return what so many answers tell: the worst and the best of several, never only one."""
         shared = f", shared by {self.questions} questions," if self.questions > 1 else ""
-        alike = ", IF all groups answer equally often" if self.attribute.known_shares is not None else ""
-        known = f"give {self._what()} (99 % confidence){alike}."
+        if_so = condition(Goal(self.attribute.reckoned_shares, ratio=self.attribute.ratio))
+        known = f"give {self._what()} (99 % confidence){f', {if_so}' if if_so else ''}."
         told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} {known}"
         tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)
         if self.attribute.share_error is not None:

@@ -8,18 +8,19 @@ from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.languages import Numeral, Told
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred
 from fairgauge.study import Attribute, Question
+from fairgauge.study.attribute import ANY
 from fairgauge.study.question import ANY_VALUES
 from fairgauge.study.sides import planned, side_name
 
 
 def any_sentence(asked: Iterable[tuple[Question, QuestionEstimate]]) -> str | None:
-    """Return on what gaps rest that do not rest on how often groups answered; None where there is none.
+    """Return on what gaps rest where groups need not have answered equally often; None where there is none.
 
     To be said once, and not beside every number.
     """
-    if any(_whoever(question, found) for question, found in asked):
-        return Told.of("response.any")
-    return None
+    ratios = dict.fromkeys(question.attribute.answering for question, found in asked if _whoever(question, found))
+    said = [Told.of("response.any") if r == ANY else Told.of("response.within", ratio=Numeral(r)) for r in ratios]
+    return Told.together(said) if len(said) > 1 else next(iter(said), None)
 
 
 def _whoever(question: Question, found: QuestionEstimate) -> bool:

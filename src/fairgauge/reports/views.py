@@ -92,6 +92,7 @@ class QuestionView:
     attribute: str
     groups: tuple[str, ...]
     shares: tuple[str, ...] | None
+    answering: str | None
     design: str | None
     abstain: bool
     answers: int
@@ -155,6 +156,7 @@ def question_view(
         attribute=tell(question.attribute.name),
         groups=tuple(map(tell, question.attribute.groups)),
         shares=own.attribute.shares if own is not None and own.attribute.known_shares is not None else None,
+        answering=own.attribute.answering if own is not None and 1 < own.attribute.ratio < math.inf else None,
         design=None if own is None else own.design,
         abstain=own is not None and own.mechanism.abstain,
         answers=found.answers,

@@ -15,6 +15,7 @@ from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
 from fairgauge.study import Question
+from fairgauge.study.attribute import ANY
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None
     """Return a sentence with its condition, where its numbers rest on how often groups answered: IF, in capitals.
 
     They do where they come from shares that were stated, and where a side of a gap is several groups, who count as they
-    answered.
+    answered.  Where a ratio was stated, it is that.
 
     Args:
         question: What was asked.
@@ -85,10 +86,12 @@ def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None
     """
     if question.mechanism.counts_people:
         return said  # sites count everyone
-    groups = question.attribute.groups
-    if question.attribute.known_shares is None and all(side in groups for side in sides or ()):
+    groups, how_many = question.attribute.groups, "both" if len(question.attribute.groups) == 2 else "all"
+    if question.attribute.known_shares is not None or any(side not in groups for side in sides or ()):
+        return Told.of(f"verdict.if-{how_many}", said=said)
+    if question.attribute.answering == ANY:
         return said
-    return Told.of("verdict.if-both" if len(groups) == 2 else "verdict.if-all", said=said)
+    return Told.of(f"verdict.if-ratio-{how_many}", said=said, ratio=Numeral(question.attribute.answering))
 
 
 def together_sentence(question: Question, found: QuestionEstimate, *, confidence: float) -> str | None:

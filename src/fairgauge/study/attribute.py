@@ -4,19 +4,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from fairgauge.errors import BadStudy
 from fairgauge.study.checks import at, check_is, check_prose, check_text, listed, named
-from fairgauge.study.numbers import Number, decimal_text
+from fairgauge.study.numbers import Number, decimal_text, exact
 
 MOST_GROUPS = 64
 MOST_FACTORS = 4
 MOST_COMPARISONS = 2048
 INDEPENDENT = "the shares of each attribute, taken as independent"
-# How often groups answer beside each other.
+# How often groups answer beside each other: as they like, equally often, or one at most so many times as often.
 ANY, ALIKE = "any", "alike"
+MOST_RATIO = 100
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -61,15 +62,16 @@ class Attribute:
     """How people are grouped, and each group's share of the people whom the study is about.
 
     How often each group answers is another matter, so no estimate divides by these shares unless ``answering`` says
-    that all groups answer equally often.
+    how far the groups' shares of the answers may be from them.
 
     Args:
         name: What the groups are groups of, such as ``"sex"``.
         groups: The groups' names; with ``{"female": 0.5, "male": 0.5}`` also their shares.
         shares: The groups' shares of the population, if ``groups`` is a list; their sum is exactly 1.
         answering: How often groups answer beside each other: ``"any"``, so that their shares of the answers are
-            estimated, or ``"alike"``, so that the stated shares are those of the answers, too.
-        share_error: By how much each share may be off where all answer alike, such as ``"0.01"``.
+            estimated; a ratio such as ``"1.1"``, if no group answers more than that many times as often as another; or
+            ``"alike"``, so that the stated shares are those of the answers, too.
+        share_error: By how much each share may be off, such as ``"0.01"``, unless groups answer as they like.
         share_source: Where the shares come from, for people.
         help: How to pick a group, for the person who is asked.
         cross: The attributes whose groups are crossed; :meth:`crossed` fills it in.
@@ -96,7 +98,7 @@ class Attribute:
         groups: Mapping[str, Number] | Iterable[str],
         shares: Iterable[Number] | None = None,
         *,
-        answering: str = ANY,
+        answering: Number = ANY,
         share_error: Number | None = None,
         share_source: str | None = None,
         help: str | None = None,  # noqa: A002 - the document's word
@@ -148,7 +150,7 @@ class Attribute:
             check_is(f"factors[{index}]", factor, Attribute)
         stated = [tuple(map(Fraction, factor.shares)) for factor in factors if factor.shares is not None]
         if len(stated) == len(factors):
-            alike = all(factor.answering == ALIKE for factor in factors)
+            alike = all(factor.answering == ALIKE for factor in factors)  # ratios of factors bound none of the cells
             independent = {"shares": [prod(cell) for cell in product(*stated)], "share_source": INDEPENDENT}
             more = {"answering": ALIKE if alike else ANY, **({} if "shares" in more else independent), **more}
         plain = [cls(factor.name, factor.groups, help=factor.help) for factor in factors]
@@ -177,19 +179,23 @@ class Attribute:
             raise BadStudy("shares", ", ".join(shares), "must sum to exactly 1")
         return shares
 
-    def _answering(self, given: str) -> str:
-        if given not in (ANY, ALIKE):
-            raise BadStudy("answering", given, f"must be {ANY} or {ALIKE}")
-        if given == ALIKE:
-            self._check_stated("answering", given)
-        return given
+    def _answering(self, given: Number) -> str:
+        if given == ANY:
+            return ANY
+        if given != ALIKE:
+            ratio = exact(given)
+            if ratio is None or not 1 < ratio <= MOST_RATIO:
+                rule = f"must be {ANY}, {ALIKE} or a ratio above 1 and at most {MOST_RATIO}, such as 1.1"
+                raise BadStudy("answering", named(given), rule)
+        self._check_stated("answering", given)
+        return ALIKE if given == ALIKE else decimal_text("answering", given)
 
     def _share_error(self, given: Number | None) -> str | None:
         if given is None:
             return None
         self._check_stated("share_error", given)
-        if self.answering != ALIKE:
-            raise BadStudy("share_error", named(given), f"must not be given unless answering is {ALIKE}")
+        if self.answering == ANY:
+            raise BadStudy("share_error", named(given), f"must not be given where answering is {ANY}")
         error = decimal_text("share_error", given)
         if not 0 < Fraction(error) < 1:
             raise BadStudy("share_error", error, "must be above 0 and below 1")
@@ -224,6 +230,11 @@ class Attribute:
         """The shares to reckon with: the stated ones, else equal ones, which are a harmless guess."""
         stated = self.shares
         return (1 / len(self.groups),) * len(self.groups) if stated is None else tuple(map(float, stated))
+
+    @property
+    def ratio(self) -> float:
+        """How many times as often as another group one may answer at most: 1 for alike, infinity for any."""
+        return {ANY: inf, ALIKE: 1.0}.get(self.answering) or float(self.answering)
 
     @property
     def known_shares(self) -> tuple[float, ...] | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.channel import Channel, check_levels
 from fairgauge.errors import OF_BEFORE, BadStudy
-from fairgauge.study.attribute import Attribute, Comparison, cells
-from fairgauge.study.checks import at, check_decimal, check_text, read_array
+from fairgauge.study.attribute import ALIKE, ANY, Attribute, Comparison, cells
+from fairgauge.study.checks import at, check_decimal, check_text, named, read_array
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import positive
@@ -130,6 +130,12 @@ def _read_attribute(document: object) -> Attribute:
         parts["shares"] = read_array("shares", parts["shares"])
         for index, share in enumerate(parts["shares"]):
             check_decimal(f"shares[{index}]", share)
+    if isinstance(parts.get("answering"), dict):
+        with at("answering"):
+            parts["answering"] = _members(parts["answering"], ("ratio",))["ratio"]
+            check_decimal("ratio", parts["answering"])
+    elif "answering" in parts and parts["answering"] not in (ANY, ALIKE):
+        raise BadStudy("answering", named(parts["answering"]), f"must be {ANY}, {ALIKE} or an object with a ratio")
     if "share_error" in parts:
         check_decimal("share_error", parts["share_error"])
     if "comparisons" in parts:
@@ -248,7 +254,8 @@ def _said(thing: object, *names: str) -> Document | None:
 def _write_attribute(attribute: Attribute) -> Document:
     document = _said(attribute, "name", "help", "shares", "share_error", "share_source") or {}
     if attribute.shares is not None:
-        document["answering"] = attribute.answering
+        named_so = attribute.answering in (ANY, ALIKE)
+        document["answering"] = attribute.answering if named_so else {"ratio": attribute.answering}
     if attribute.cross:
         document["cross"] = [_said(factor, "name", "groups", "help") for factor in attribute.cross]
     else:

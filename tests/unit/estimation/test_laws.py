@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT
+from fairgauge.estimation.band import Band
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.decoder import Decoder
 from tests.samples import sample_channel
@@ -25,7 +26,8 @@ def laws_of(name: str) -> Laws:
     groups, abstain, shares, error = CASES[name]
     channel = sample_channel(groups=groups, levels=LEVELS, abstain=abstain)
     guess = np.full(groups, 1 / groups)
-    return Laws(Decoder.even(channel, guess), None if shares is None else np.array(shares), error)
+    known = None if shares is None else np.array(shares)
+    return Laws(Decoder.even(channel, guess), known, None if known is None else Band(known, 1.0, error))
 
 
 def solved(laws: Laws, values: np.ndarray, mean: np.ndarray | None) -> float:
@@ -85,7 +87,7 @@ def test_what_no_law_gives_is_not_possible():
 
 def test_a_wider_band_allows_more():
     values = np.arange(14.0)[:, None]
-    decoder = laws_of("known").decoder
-    found = [Laws(decoder, np.array([0.3, 0.7]), error).most(values)[0] for error in (0.0, 0.1, 0.3, 1.0)]
+    decoder, shares = laws_of("known").decoder, np.array([0.3, 0.7])
+    found = [Laws(decoder, shares, Band(shares, 1.0, error)).most(values)[0] for error in (0.0, 0.1, 0.3, 1.0)]
     assert all(a < b for a, b in pairwise(found[:3]))
     assert found[-1] == 13

@@ -7,13 +7,12 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.estimation import share_error
+from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.share_error import Readings, gap_with_error, mean_with_error, side_error
+from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal
-from tests.samples import sample_channel
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 
@@ -59,8 +58,9 @@ def test_more_error_is_wider_and_none_changes_nothing(interval: str):
 
 
 def test_a_mean_moves_as_its_share_does():
-    assert mean_with_error(Interval(0.4, 0.3, 0.5), 0.5, 0.1) == Interval(0.4, 0.25, 0.625)
-    assert mean_with_error(Interval(0.4, 0.3, 0.5), 0.1, 0.1) == Interval(0.4, 0.15, 1.0)
+    for share, low, high in ((0.5, 0.25, 0.625), (0.1, 0.15, 1.0)):
+        found = mean_in_band(Interval(0.4, 0.3, 0.5), Band(np.array([share, 1 - share]), 1.0, 0.1), 0)
+        assert (found.low, found.high) == pytest.approx((low, high))
 
 
 def test_three_groups_have_bands_of_their_own():
@@ -96,7 +96,7 @@ def gaps_that_fit(shares: tuple[str, ...], levels: tuple[float, float]) -> tuple
     for g in (0, 1):
         means[inputs.blocks[g]] += levels[g]
     gap, known = Interval(0.3, 0.25, 0.35), (Interval(0.5, 0.2, 0.8), Interval(0.2, 0.0, 0.4))
-    found = gap_with_error(Readings(gap, known, means), told, (0, 1))
+    found = gap_in_band(Readings(gap, known, means), told, (0, 1))
     rng, seen = np.random.default_rng(4), []
     lines = [np.polyfit(inputs.levels, means[inputs.blocks[g]], 1) for g in (0, 1)]
     for _ in range(20_000):
@@ -135,8 +135,7 @@ def test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is(
 
 
 def test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do():
-    even = Decoder.even(sample_channel(groups=5), np.full(5, 0.2))
-    told = replace(estimands_of(tells_all("0.2", "0.3", "0.5")), decoder=even, share_error=0.01)
-    assert [round(side_error(told, side), 9) for side in (0, (0, 1), (0, 1, 2), (0, 1, 2, 3))] == [
+    band = Band(np.full(5, 0.2), 1.0, 0.01)
+    assert [round(band.off(side), 9) for side in (0, (0, 1), (0, 1, 2), (0, 1, 2, 3))] == [
         0.01, 0.02, 0.02, 0.01
     ]  # fmt: skip

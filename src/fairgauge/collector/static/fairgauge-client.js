@@ -462,6 +462,7 @@ const LONGEST_TEXT = 200;
 const LONGEST_PROSE = 2000;
 const LONGEST_DECIMAL = 32;
 const [MOST_GROUPS, MOST_QUESTIONS, MOST_SYMBOLS] = [64, 64, 4096];
+const MOST_RATIO = 100n;
 const [MOST_FACTORS, MOST_COMPARISONS, MOST_LANGUAGES, MOST_RECORDS, LONGEST_KEY] = [4, 2048, 64, 1000, 2000];
 const LARGEST_INTEGER = 2n ** 53n - 1n;
 const ANY_VALUES = "max";
@@ -799,6 +800,12 @@ function readAttribute(document) {
   if (parts.shares !== null) {
     asArray("shares", parts.shares).forEach((share, i) => checkDecimal(`shares[${i}]`, share));
   }
+  if (parts.answering instanceof Map) {
+    parts.answering = at("answering", () => read(parts.answering, ["ratio"]).ratio);
+    at("answering", () => checkDecimal("ratio", parts.answering));
+  } else if (parts.answering !== null && parts.answering !== "any" && parts.answering !== "alike") {
+    throw new BadStudy("answering", parts.answering, "must be any, alike or an object with a ratio");
+  }
   if (parts.share_error !== null) checkDecimal("share_error", parts.share_error);
   const listed = parts.comparisons === null ? null : asArray("comparisons", parts.comparisons);
   const comparisons = listed?.map((item, i) => at(`comparisons[${i}]`, () => readComparison(item))) ?? null;
@@ -833,9 +840,7 @@ function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
   }
   const { shares, answering, share_error, share_source } = known;
   if (shares !== null) checkShares("shares", shares, groups.length);
-  if (answering !== null && answering !== "any" && answering !== "alike") {
-    throw new BadStudy("answering", answering, "must be any or alike");
-  }
+  if (answering !== null && answering !== "any" && answering !== "alike") checkRatio("answering", answering);
   for (const field of ["share_error", "share_source"]) {
     if (known[field] === null) continue;
     if (shares === null) throw new BadStudy(field, known[field], "must not be given where shares are not");
@@ -843,7 +848,7 @@ function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
       checkText(field, share_source);
       continue;
     }
-    if (answering !== "alike") throw new BadStudy(field, share_error, "must not be given unless answering is alike");
+    if (answering === "any") throw new BadStudy(field, share_error, "must not be given where answering is any");
     checkPart(field, share_error);
   }
   if (comparisons !== null) checkComparisons(comparisons, groups);
@@ -1029,6 +1034,13 @@ function checkInteger(field, value, least, most) {
 function checkPart(field, value) {
   const { n, d } = decimal(value);
   if (n <= 0n || n >= d) throw new BadStudy(field, value, "must be above 0 and below 1");
+}
+
+/** Check how many times as often as another group one may answer at most. */
+function checkRatio(field, value) {
+  const { n, d } = decimal(value);
+  if (n > d && n <= MOST_RATIO * d) return;
+  throw new BadStudy(field, value, "must be any, alike or a ratio above 1 and at most 100, such as 1.1");
 }
 
 function checkKey(field, value) {
