@@ -15,13 +15,14 @@ from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_plan
+from fairgauge.cli.show import err, out, show_answering, show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan
+from fairgauge.planning.answering import answering_lines
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.choosing_several import choices_of_several
@@ -142,13 +143,17 @@ def plan(
             waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
+        lines = answering_lines(goal, read, found) if aim is None and len(found.rows) > 1 else ()
         made = None if output is None or title is None else planned_study(found, question, title)
         if made is not None and output is not None:
             write_bytes("output", output, made.to_bytes())
     if form != "people":
-        show_as(form, found.to_dict(), _rows(found))
+        document = found.to_dict() | ({"answering": [line.to_dict() for line in lines]} if lines else {})
+        show_as(form, document, _rows(found))
     else:
         _show(found, goal, read)
+        if lines:
+            show_answering(lines)
         if made is not None and made.release is not None:
             least = f"{made.release.batch:,} answers"
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")

@@ -20,6 +20,7 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
     from fairgauge.planning import Plan, PlanRow
+    from fairgauge.planning.answering import AnsweringLine
     from fairgauge.planning.parts import PlanPart
 
 _WIDEST = 10_000
@@ -100,6 +101,22 @@ def show_plan(plan: "Plan") -> None:
     said = plan_means_sentence(plan)
     if said is not None:
         out.print(said)
+
+
+def show_answering(lines: "Sequence[AnsweringLine]") -> None:
+    """Print what a plan gives if groups answer as they like, nearly alike, and alike."""
+    rows = [
+        [
+            line.answering,
+            line.design,
+            _number(line.error),
+            "never" if line.clients is None else f"{line.clients:,}",
+        ]
+        for line in lines
+    ]
+    out.print()
+    show_table("--answering", "design", "error ±", f"clients for ±{lines[0].wanted:.4g}", rows=rows)
+    out.print("Clients are people who answer: where one in three of those who are asked does, ask three times as many.")
 
 
 def show_parts(

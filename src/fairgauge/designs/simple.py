@@ -57,6 +57,11 @@ def randomized_response(goal: Goal, epsilon: Decimal) -> Channel:
 
 def laplace(goal: Goal, epsilon: Decimal) -> Channel:
     """Make the sound M_L, with the budget split between group and value so that the variance is least."""
+    return _laplace(goal.by(""), epsilon)  # for ``uncentred``, too, which need not look for it again
+
+
+@lru_cache(maxsize=64)
+def _laplace(goal: Goal, epsilon: Decimal) -> Channel:
     most = most_levels(goal.groups)
     count, needed = 0, 3
     while needed > count:

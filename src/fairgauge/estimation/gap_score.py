@@ -74,12 +74,18 @@ class GapScore:
         """The scores of the sum and of the share of both sides together."""
         return self.sums[0] + self.sums[1], self.shares[0] + self.shares[1]
 
-    def estimate(self, counts: Vector) -> float:
-        """Return the difference of the two means."""
-        first, second = (
-            float(over @ counts) / float(under @ counts) for over, under in zip(self.sums, self.shares, strict=True)
-        )
-        return first - second
+    def estimate(self, counts: Vector, split: tuple[float, float] = (0.0, 1.0)) -> float:
+        """Return the gap at which scores sum to zero, with the share that the answers point to in an interval.
+
+        Where that share is what they tell, it is the difference of the two means.
+        """
+        (w, x), (u, z) = (tuple(float(score @ counts) for score in both) for both in (self.sums, self.shares))
+        told = u / (u + z)
+        p = min(max(told, split[0]), split[1])
+        if p == told:
+            return w / u - x / z
+        c = min(max((w + x) / (u + z), -1.0), 1.0)
+        return ((1 - p) * (w - c * u) - p * (x - c * z)) / ((u + z) * p * (1 - p))
 
     def centres(self, parts: Matrix, stray: float) -> Vector:
         """Return c for each part; that of each follows from the parts before it.

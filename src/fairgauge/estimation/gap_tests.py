@@ -65,8 +65,8 @@ class GapTest:
 
     @cached_property
     def estimate(self) -> float:
-        """The difference of the two means."""
-        return self.score.estimate(self.counts)
+        """The gap that the answers point to."""
+        return self.score.estimate(self.counts, self.share)
 
     @cached_property
     def sizes(self) -> Vector:

@@ -107,6 +107,11 @@ class Goal:
         return replace(self, design=design, shares_known=known, ratio=self.most_ratio)
 
     @property
+    def decoded(self) -> "Goal":
+        """The goal without a design's name, of which only matters whether scores have a constant of their own."""
+        return replace(self, design=CENTRED if self.centred else "")
+
+    @property
     def most_ratio(self) -> float:
         """How many times as often as another group one may answer at most."""
         if self.ratio is not None:

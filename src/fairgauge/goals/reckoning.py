@@ -100,9 +100,15 @@ def _one_kink(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -
     c, b = (slopes[:, -1] - slopes[:, 0]) / 2, (slopes[:, -1] + slopes[:, 0]) / 2
     a = second[:, len(levels) // 2] - b * middle
     mean = np.array([reckoning.mean for reckoning in reckonings])[:, None]
-    kink, least = np.abs(levels - middle)[None, :], np.abs(mean - middle)
-    most = least if len(levels) < _ONE_KINK else _searched(levels, kink, reckonings)
+    least = np.abs(mean - middle)
+    most = least if len(levels) < _ONE_KINK else _most_of_a_kink(tuple(levels.tolist()), tuple(reckonings))
     return np.asarray(a + b * mean + np.maximum(c, 0) * most + np.minimum(c, 0) * least)
+
+
+@lru_cache(maxsize=256)
+def _most_of_a_kink(levels: tuple[float, ...], reckonings: tuple[Reckoning, ...]) -> Matrix:
+    at = np.array(levels)
+    return _searched(at, np.abs(at - levels[1])[None, :], reckonings)
 
 
 def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -> Matrix:

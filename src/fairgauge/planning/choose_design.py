@@ -14,7 +14,7 @@ from fairgauge.channel import Channel
 from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
-from fairgauge.goals.goal import CENTRED, Goal
+from fairgauge.goals.goal import ESTIMATED, Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute
 from fairgauge.study.sides import side_name
@@ -30,8 +30,8 @@ _MOST_WEIGHT = 100
 
 
 def chosen_by_width(goal: Goal) -> bool:
-    """Tell whether designs for a goal are compared by their intervals: for the gap where shares are estimated."""
-    return goal.target == "gap" and goal.groups == 2 and not goal.shares_known
+    """Tell whether designs for a goal are compared by their intervals: for the gap of two groups whose split is open."""
+    return goal.target == "gap" and goal.groups == 2 and goal.most_ratio > 1
 
 
 def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) -> tuple[str, Channel]:
@@ -48,24 +48,34 @@ def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) ->
         InvalidInput: If epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
+    names = tried_by_auto(goal)
     if not chosen_by_width(goal):
-        return make_channel(goal, epsilon)
+        best, channel = make_channel(goal, epsilon)
+        if ESTIMATED not in names or not _varies_less(goal, epsilon, channel):
+            return best, channel
+        names = [best, ESTIMATED]
     channels: dict[str, Channel] = {}
-    for name in tried_by_auto(goal):
+    for name in names:
         try:
             channels[name] = make_channel(goal, epsilon, design=name)[1]
         except Impossible:
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    widths: dict[str, float] = {}
-    for name, channel in channels.items():
-        # Two designs may end in one table, and reading it takes a while.
-        same = (other for other in widths if channels[other] == channel and CENTRED not in (other, name))
-        known = next(same, None)
-        widths[name] = widths[known] if known else _width(goal.by(name), channel, answers or USUAL_CLIENTS)
+    answers = answers or USUAL_CLIENTS
+    widths = {name: _width(goal.by(name), channel, answers) for name, channel in channels.items()}
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
+
+
+def _varies_less(goal: Goal, epsilon: Decimal, known: Channel) -> bool:
+    """Tell whether a score whose constant is found from the answers varies less than one that has to do for all means.
+
+    So it does from about epsilon 3 on where nothing is expected, although the split is known.
+    """
+    estimated = goal.by(ESTIMATED)
+    varies = estimated.variance(make_channel(estimated, epsilon, design=ESTIMATED)[1])
+    return varies < goal.variance(known)
 
 
 def _width(goal: Goal, channel: Channel, answers: float) -> float:

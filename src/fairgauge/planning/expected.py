@@ -78,7 +78,7 @@ class Expected:
 
         What a wrong share adds depends on how far the level is from what scores take from values.
         """
-        return self.estimands.share_error > 0
+        return self.estimands.shares is not None and not self.estimands.exact
 
     def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
@@ -113,7 +113,6 @@ class Expected:
             return None
 
 
-@lru_cache(maxsize=128)
 def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ...]:
     """Return what is expected of each comparison, or of each group's mean; nothing where the channel cannot tell one.
 
@@ -122,6 +121,11 @@ def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ..
         channel: The channel.
         target: ``"gap"`` for the comparisons, ``"means"`` for the groups' means.
     """
+    return _expected(goal.decoded, channel, target)  # two designs may end in one table, and reading it takes a while
+
+
+@lru_cache(maxsize=128)
+def _expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ...]:
     aimed = replace(goal, target=target)
     decoder, estimands = goal.decoder(channel), estimands_for(goal, channel, Asked.of(goal))
     if estimands.means is None and (target == "means" or estimands.gaps is None):
@@ -152,7 +156,7 @@ def _inward(goal: Goal) -> list[Goal]:
 
 def _outward(goal: Goal) -> list[Goal]:
     """Return the same goal at the ends of the levels, where a share that is off may matter most."""
-    if not goal.share_error or goal.expect is not None:
+    if not goal.shares_known or goal.expect is not None or (goal.most_ratio == 1 and not goal.share_error):
         return []
     return [replace(goal, expect=mean) for mean in _OUTWARD]
 

@@ -120,7 +120,7 @@ def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
     rounded = [float(f"{one.variance:.6g}") for one in found]
     different = sorted(set(rounded))
     most, nodes = (_MOST_WIDTHS, _NODES) if reader_of(kind).quick else (_SLOW_NODES, _SLOW_NODES)
-    if found and found[0].estimands.share_error:
+    if found and found[0].estimands.shares is not None and not found[0].estimands.exact:
         most, nodes = max(most, _OFF_NODES), max(nodes, _OFF_NODES)
     if len(different) <= most:
         known = {variance: width(found[rounded.index(variance)]) for variance in different}

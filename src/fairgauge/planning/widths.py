@@ -18,13 +18,17 @@ from fairgauge.planning.expected import expected
 _MANY, _FEW, _WIDEST = 15, 3, 2
 
 
-@lru_cache(maxsize=1024)
 def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units; infinite if the channel cannot tell.
 
     Guarantee: it is that of the estimate for the answers that are expected.  For more than two groups the gaps'
     intervals hold together, as they do in the estimate.
     """
+    return _width(goal.decoded, channel, answers, kind, alpha)
+
+
+@lru_cache(maxsize=1024)
+def _width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
     found = expected(goal, channel, goal.target)
     if not found:
         return math.inf

@@ -79,11 +79,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: Attribute.crossed(*(Attribute(name, ["x", "y", "z"]) for name in "abcd")),
         "groups=81 groups: must be from 2 to 64",
     ),
-    (lambda: sex(answering="often"), "answering=often: must be any or alike"),
+    (lambda: sex(answering="often"), "answering=often: must be any, alike or a ratio above 1"),
     (lambda: sex(shares=None), "answering=alike: must not be given where shares are not"),
     (
         lambda: sex(answering="any", share_error="0.01"),
-        "share_error=0.01: must not be given unless answering is alike",
+        "share_error=0.01: must not be given where answering is any",
     ),
     (lambda: sex(comparisons=[]), "comparisons=0 comparisons: must be from 1 to 2048"),
     (lambda: sex(comparisons="female"), "comparisons=female: must be a list of comparisons"),
