@@ -17,7 +17,8 @@ from fairgauge.study.numbers import MOST_CLIENTS
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
 RATIO = 1.1
-_STEPS = 2
+# Within such a factor widths fall with the square root of the clients, if a band adds nothing.
+_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,17 @@ def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLi
         def width(clients: float, read: Goal = asked.by(design), channel: Any = channel) -> float:
             return metric.scale * planned_width(read, channel, clients, kind, alpha)
 
-        found.append(AnsweringLine(name, design, width(best.clients), wanted, _clients(width, best.clients, wanted)))
+        banded = asked.by(design).shares_known and ratio > 1
+        needed = _clients(width, best.clients, wanted, banded=banded)
+        found.append(AnsweringLine(name, design, width(best.clients), wanted, needed))
     return tuple(found)
 
 
-def _clients(width: Any, start: int, wanted: float) -> int | None:
+def _clients(width: Any, start: int, wanted: float, *, banded: bool) -> int | None:
     """Return about how many clients a width takes, near a number whose width is known already."""
-    about = float(start)
-    for _ in range(_STEPS):
-        if abs(width(about) / wanted - 1) < 0.005:
-            break
-        about = min(max(1.0, about * (width(about) / wanted) ** 2), MOST_CLIENTS)
+    about = min(max(1.0, start * (width(start) / wanted) ** 2), MOST_CLIENTS)
+    if start / _NEAR < about < start * _NEAR and not banded:
+        return enough(start, width(start), wanted)
     if width(about) > 1.1 * wanted:
         return None  # what a band leaves open no number of clients takes away
     return enough(round(about), width(about), wanted)

@@ -8,11 +8,15 @@ Plans and designs both ask here, and nothing but the question, epsilon and the n
 the same table, whichever interval a plan is read with.
 """
 
+import math
 from decimal import Decimal
+
+from scipy.special import ndtri
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput
+from fairgauge.estimation.band import Band
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.goal import ESTIMATED, Goal
 from fairgauge.planning.widths import planned_width
@@ -25,6 +29,8 @@ USUAL_CLIENTS = 10_000
 _ALPHA = check_confidence(0.99)
 # Where a simpler design is as good as the best, it is the better choice.
 _AS_GOOD = 1.001
+# By how much one width must be above another by a rough reckoning so that it need not be read.
+_CLEARLY, _FAR = 1.1, 3.0
 # Comparisons whose weights are farther apart than this leave nothing to weigh.
 _MOST_WEIGHT = 100
 
@@ -63,9 +69,48 @@ def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) ->
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
     answers = answers or USUAL_CLIENTS
-    widths = {name: _width(goal.by(name), channel, answers) for name, channel in channels.items()}
+    widths = {
+        name: _width(goal.by(name), channels[name], answers) for name in _worth_reading(goal, channels, answers)
+    }
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
+
+
+def _worth_reading(goal: Goal, channels: dict[str, Channel], answers: float) -> list[str]:
+    r"""Return the names of the tables that may have the narrowest interval: reading one takes a while.
+
+    With a band of splits the interval of a score that relies on the stated shares p is about
+
+    .. math:: z \sqrt{V / K} + \max |r| \, (1 + |c|), \qquad r = \frac{q - p}{p (1 - p)} ,
+
+    and one that estimates the split has no less than z sqrt(V / K), but not three times that where many answer.
+    """
+    known = [name for name in channels if goal.by(name).shares_known]
+    if not known or len(known) == len(channels) or goal.most_ratio == 1:
+        return list(channels)
+    z, least = -float(ndtri(_ALPHA / 2)), {}
+    for name, channel in channels.items():
+        by = goal.by(name)
+        least[name] = z * math.sqrt(by.variance(channel) / answers)
+        if by.shares_known:
+            least[name] += share_slope(goal) * (1 + abs(by.gap_constant(by.decoder(channel))))
+    best, estimated = min(least[name] for name in known), min(v for name, v in least.items() if name not in known)
+    if estimated > _CLEARLY * best:
+        return known
+    if answers >= USUAL_CLIENTS and best > _FAR * estimated:
+        return [name for name in channels if name not in known]
+    return list(channels)
+
+
+def share_slope(goal: Goal) -> float:
+    """Return the largest r of a band: by how much the gap moves for each unit that a mean is off the score's constant.
+
+    >>> round(share_slope(Goal((0.5, 0.5), ratio=1.1)), 4)
+    0.0952
+    """
+    p, other = goal.shares
+    ends = Band(goal.share_vector, goal.most_ratio, goal.share_error).of(0)
+    return max(abs(q - p) for q in ends) / (p * other)
 
 
 def _varies_less(goal: Goal, epsilon: Decimal, known: Channel) -> bool:
