@@ -42,7 +42,7 @@ from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
 from fairgauge.estimation.gap_score import nodes_about
 from fairgauge.estimation.gap_tests import SHARE, Cube, PartsTest, least_margin
-from fairgauge.estimation.splitting import FRACTIONS
+from fairgauge.estimation.splitting import FRACTIONS, TURNS, USUALLY
 from fairgauge.goals.inputs import Matrix, Vector
 
 # Parts of alpha beside the share's: the variance from above and below, the bets, the average.
@@ -80,6 +80,9 @@ class PopulationGapTest(PartsTest):
         if not self._levels[0] or least_margin(won) >= 0:
             return least_margin(won)
         averages, (low, high) = self.sums(psi) / np.maximum(self.sizes, 1.0)[:, None], self.variances(lines)
+        if self.stray:
+            seen = np.einsum("bpj,bj->bp", psi**2, self.parts) / np.maximum(self.sizes, 1.0)[:, None] ** 2
+            averages = averages + USUALLY * TURNS[:, None] * np.sqrt(seen)
         z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.alpha / 2)
         normal = [self._summed(self._normal(sign * averages, low, high)) for sign in (1, -1)]
         beyond = least_margin(np.maximum(np.maximum(*normal) - z, won))

@@ -86,6 +86,13 @@ class Thrown:
         return hashlib.shake_256(text.encode()).digest(count)
 
 
+# In a plan shares and parts are off by so many of their standard deviations.  Intervals of 3,000 to 100,000 drawn
+# answers are then as wide as planned, to 2 % on average: the farther off something is, the more it costs.
+USUALLY = 1.25
+# Parts are so by turns, and the whole is not.
+TURNS: Vector = np.array([1.0, -1.0, 1.0, -1.0, (FRACTIONS[:4] ** 0.5 @ [-1, 1, -1, 1]) / FRACTIONS[4] ** 0.5])
+
+
 @dataclass(frozen=True)
 class InProportion:
     """Answers that a plan expects: every part is like the whole, and what a part tells is off by as much as usual."""

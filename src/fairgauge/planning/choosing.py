@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,7 @@ from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.choose_design import choose_design
+from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
@@ -159,8 +159,25 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     for epsilon in epsilons:
         progress(str(epsilon))
         design, channel = choose_design(goal, epsilon, clients)
-        rows.append(choice(epsilon, design, (goal.by(design), channel), attribute, reading))
+        row = choice(epsilon, design, (goal.by(design), channel), attribute, reading)
+        rows.append(replace(row, clients=_fewest(goal, epsilon, row, (channel, reading))))
     return Choices(clients, confidence, interval, goal.target, metric, tuple(rows), condition(goal))
+
+
+def _fewest(goal: Goal, epsilon: Decimal, row: Choice, read: tuple[Channel, Reading]) -> int | None:
+    """Return how many clients a good error takes with the table that is best for so many, not for those there are."""
+    (channel, reading), needed = read, row.clients
+    if needed is None or not chosen_by_width(goal):
+        return needed
+    design, better = choose_design(goal, epsilon, needed)
+    if better == channel:
+        return needed
+    scale, by = reading.metric.scale, goal.by(design)
+
+    def width(answers: float) -> float:
+        return scale * planned_width(by, better, answers, reading.kind, reading.alpha)
+
+    return min(needed, settled(width, needed, 2 * GOOD * scale) or needed)
 
 
 def choice(

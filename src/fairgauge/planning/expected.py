@@ -7,6 +7,9 @@ interval is written down twice, and what is true of the estimate is true of the 
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import sqrt
+
+import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
@@ -14,7 +17,7 @@ from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.readers import reader_of
-from fairgauge.estimation.splitting import InProportion
+from fairgauge.estimation.splitting import USUALLY, InProportion
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.decoder import Decoder
 from fairgauge.goals.goal import Goal, Wanted
@@ -26,6 +29,8 @@ from fairgauge.study import Target
 _GAP, _MEAN = 2.0, 1.0
 _NEAR_END = 0.999
 _INWARD = (-0.6, 0.6)
+# So few answers tell nothing, and a law has no parts below 0.
+_MOST_TILT = 0.5
 # The ends of the levels that are reckoned with.
 _OUTWARD = (-0.8, 0.8)
 
@@ -95,7 +100,8 @@ class Expected:
     def _widest(self, kind: IntervalKind, answers: float, alpha: float) -> float:
         most, widths = _MEAN if isinstance(self.asked, int) else _GAP, []
         for level in self.levels:
-            found = self._read(reader_of(kind)(self.estimands, answers * level.law, split=InProportion()), alpha)
+            counts = answers * self._usual(level.law, answers)
+            found = self._read(reader_of(kind)(self.estimands, counts, split=InProportion()), alpha)
             if found is None:
                 return most
             widths.append(min((found.high - found.low) / 2, most))
@@ -105,6 +111,21 @@ class Expected:
             if abs(level.mean) < _NEAR_END and -_NEAR_END * most < found.low and found.high < _NEAR_END * most:
                 break
         return max(widths)
+
+    def _usual(self, law: Vector, answers: float) -> Vector:
+        """Return a law by which the share of the smaller side seems to be smaller than it is, by as much as usual.
+
+        Where the split is estimated, answers that come out so have a wider interval, and those that come out the other
+        way do not make up for it.
+        """
+        estimands = self.estimands
+        if isinstance(self.asked, int) or estimands.gaps is not None or estimands.means is None:
+            return law
+        first, second = (estimands.mean_of(side).under for side in self.asked)
+        smaller = first if float(first @ law) <= float(second @ law) else second
+        score = smaller - float(smaller @ law)
+        tilt = USUALLY / sqrt(answers * float(score**2 @ law))
+        return np.asarray(law * (1 - min(tilt, _MOST_TILT / float(np.abs(score).max())) * score))
 
     def _read(self, reader: Reader, alpha: float) -> Interval | None:
         try:
