@@ -1114,8 +1114,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "response: what a share may be off by narrows it",
-        "return _over(first - off, second + off), _over(first + off, second - off)",
-        "return _over(first + off, second - off), _over(first - off, second + off)",
+        "return _over(first - off, second + other), _over(first + off, second - other)",
+        "return _over(first + off, second - other), _over(first - off, second + other)",
         "test_shares_that_may_be_off_widen_it",
     ),
     _mutant(
@@ -1126,9 +1126,39 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "response: shares that are taken as known decide how often groups answered",
-        "replace(reader.estimands, shares=None, share_error=0.0)",
-        "replace(reader.estimands, share_error=0.0)",
+        "replace(reader.estimands, shares=None)",
+        "replace(reader.estimands, expect=None)",
         "test_where_all_are_taken_to_answer_alike_it_is_a_check_of_that",
+    ),
+    _mutant(
+        "answering: the band is ignored where the split is estimated",
+        "return max(low, least), min(high, most)",
+        "return low, high",
+        "test_what_is_known_beforehand_narrows_the_interval",
+    ),
+    _mutant(
+        "answering: the band is doubled",
+        "return _share(low / self.ratio), _share(high * self.ratio)",
+        "return _share(low / (2 * self.ratio - 1)), _share(high * (2 * self.ratio - 1))",
+        "test_a_split_is_in_the_band_exactly_if_rates_differ_by_no_more",
+    ),
+    _mutant(
+        "answering: the band is ignored where scores rely on stated shares",
+        "return self.shares is not None and self.band.point",
+        "return self.shares is not None",
+        "test_scores_that_rely_on_shares_hold_for_every_split_in_the_band_and_no_other",
+    ),
+    _mutant(
+        "answering: a split that contradicts the study is not noticed",
+        "if low > most or high < least:",
+        "if False:",
+        "test_answers_that_contradict_the_study_tell_nothing",
+    ),
+    _mutant(
+        "answering: auto never estimates a split that is known",
+        "return varies < goal.variance(known)",
+        "return False",
+        "test_a_known_split_gets_the_better_table_where_nothing_is_expected",
     ),
     _mutant(
         "tipping: half of the factor is enough",

@@ -81,7 +81,7 @@ def full_study() -> Study:
         ],
         answering="alike",
     )
-    region = Attribute("region", ["north", "south", "west"], shares=[0.5, 0.3, 0.2])
+    region = Attribute("region", ["north", "south", "west"], shares=[0.5, 0.3, 0.2], answering="1.5")
     joint = sample_joint_channel(groups=4, levels=(THREE_LEVELS, ENDS))
     return Study(
         "Is everyone understood?",

@@ -209,7 +209,17 @@ def check_design(design: str) -> None:
 
 def _make(goal: Goal, epsilon: Decimal, design: str) -> Channel:
     # No table is made for how often groups answer, so one that is made already need not be made again.
-    return _made(replace(goal.by(design), ratio=None), epsilon)
+    goal = replace(goal.by(design), ratio=None)
+    if goal.groups == 2 and goal.shares[0] > goal.shares[1]:
+        # A search could end elsewhere: which group is named first shall not matter.
+        return _turned(_made(replace(goal, shares=goal.shares[::-1]), epsilon))
+    return _made(goal, epsilon)
+
+
+def _turned(channel: Channel) -> Channel:
+    """Return the same table for two groups in the other order."""
+    half, rows = (len(channel.table) - channel.abstain) // 2, channel.table
+    return replace(channel, table=rows[half : 2 * half] + rows[:half] + rows[2 * half :])
 
 
 @lru_cache(maxsize=256)
