@@ -6,6 +6,7 @@ With ``--costs`` it prints the table of which-epsilon.md that says what the defa
 import sys
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rcParams
 from matplotlib.figure import Figure
@@ -19,8 +20,8 @@ from fairgauge.study import Metric
 
 PICTURE = Path(__file__).parent / "pictures" / "which-epsilon.svg"
 GOAL = Goal((0.5, 0.5), shares_known=False)
-# K times the variance of the best table there can be for a mean of 0.9 (v = 0.8) and a spread of 0.3, from below: if the
-# split is known, and if it is estimated.  Certified by column generation.
+# K times the variance of the best table there can be for a mean of 0.9 (v = 0.8) and a spread of 0.3, from below: if
+# the split is known, and if it is estimated.  Certified by column generation.
 LIMITS = {
     "0.5": (66.432, 205.284), "1": (18.487, 44.793), "2": (6.203, 7.615), "4": (1.056, 1.078), "8": (0.380, 0.382)
 }  # fmt: skip
@@ -63,14 +64,16 @@ def people(goal: Goal, epsilon: str) -> float:
 
 def costs() -> None:
     """Print people needed at each epsilon: the old defaults, the new ones, and what no table can go below."""
-    asked = {
+    asked: dict[str, dict[str, Any]] = {
         "alike, nobody abstains": {"ratio": 1.0},
         "any": {"ratio": None, "shares_known": False},
         "any, one in ten abstains": {"ratio": None, "shares_known": False, "abstain": True},
     }
     for epsilon, limits in LIMITS.items():
         cells = [
-            people(Goal((0.5, 0.5), expect=expect, **given), epsilon) for expect in (None, 0.8) for given in asked.values()
+            people(Goal((0.5, 0.5), expect=expect, **given), epsilon)
+            for expect in (None, 0.8)
+            for given in asked.values()
         ]
         cells += [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in limits]
         print(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |", flush=True)

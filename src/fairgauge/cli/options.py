@@ -92,7 +92,9 @@ Expect = Annotated[
 ]
 ShareError = Annotated[
     str | None,
-    typer.Option(help="With --answering alike or a ratio: by how much each share may be off, such as 0.02; intervals pay for it."),
+    typer.Option(
+        help="With --answering alike or a ratio: by how much each share may be off, such as 0.02; intervals pay for it."
+    ),
 ]
 ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
 Spread = Annotated[

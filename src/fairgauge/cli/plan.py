@@ -143,17 +143,15 @@ def plan(
             waiting("Drawing")
             drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
             write_bytes("plot", plot, drawn)
-        lines = answering_lines(goal, read, found) if aim is None and len(found.rows) > 1 else ()
+        lines = answering_lines(goal, read, found)
         made = None if output is None or title is None else planned_study(found, question, title)
         if made is not None and output is not None:
             write_bytes("output", output, made.to_bytes())
     if form != "people":
-        document = found.to_dict() | ({"answering": [line.to_dict() for line in lines]} if lines else {})
-        show_as(form, document, _rows(found))
+        show_as(form, found.to_dict() | {"answering": [line.to_dict() for line in lines]}, _rows(found))
     else:
         _show(found, goal, read)
-        if lines:
-            show_answering(lines)
+        show_answering(lines)
         if made is not None and made.release is not None:
             least = f"{made.release.batch:,} answers"
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")

@@ -105,6 +105,8 @@ def show_plan(plan: "Plan") -> None:
 
 def show_answering(lines: "Sequence[AnsweringLine]") -> None:
     """Print what a plan gives if groups answer as they like, nearly alike, and alike."""
+    if not lines:
+        return
     rows = [
         [
             line.answering,

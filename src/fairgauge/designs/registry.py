@@ -85,9 +85,12 @@ _FOUND = {
         Design(CENTRED, centred, "#009E73", "D", serves=serves, instead_of=(UNCENTRED,)),
         Design(ESTIMATED, lambda *asked: _as(UNCENTRED, *asked), "#56B4E9", "v", serves=_may_estimate),
         Design(
-            ESTIMATED_CENTRED, lambda *asked: _as(CENTRED, *asked), "#CC79A7", "P",
+            ESTIMATED_CENTRED,
+            lambda *asked: _as(CENTRED, *asked),
+            "#CC79A7",
+            "P",
             serves=lambda goal: _may_estimate(goal) and serves(goal),
-        ),  # fmt: skip
+        ),
     )
 }
 

@@ -5,8 +5,8 @@ than G times another.  Then side A of some groups and side B of others have amon
 
 .. math:: \frac{q_A}{q_B} \in \Big[\frac{1}{G} \min \frac{p_A}{p_B},\; G \max \frac{p_A}{p_B}\Big] ,
 
-because each of the two is a weighted average of rates.  G = 1 is a split that is known, and with no limit to G the split
-may be anything.
+because each of the two is a weighted average of rates.  G = 1 is a split that is known, and with no limit to G the
+split may be anything.
 """
 
 import math

@@ -62,8 +62,8 @@ class Estimands:
 
     ``shares`` holds the stated shares if estimates rely on them, ``share_error`` how far each may be off, ``ratio`` how
     many times as often as another group one may have answered, ``constant`` what the gap's score takes from values, and
-    ``expect`` the overall mean that was expected.  ``compared`` is what is compared, and ``margins`` are groups that are
-    taken together, by name.
+    ``expect`` the overall mean that was expected.  ``compared`` is what is compared, and ``margins`` are groups that
+    are taken together, by name.
     """
 
     decoder: Decoder

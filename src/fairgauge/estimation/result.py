@@ -217,8 +217,8 @@ class Estimate:
         if alike:
             whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
             said.append(f"IF all groups{whose} answered equally often")
-        for ratio in dict.fromkeys(one.answering for one in attributes.values() if 1 < one.ratio < math.inf):
-            said.append(f"if no group answered more than {ratio} times as often as another")
+        ratios = dict.fromkeys(one.answering for one in attributes.values() if 1 < one.ratio < math.inf)
+        said += [f"if no group answered more than {ratio} times as often as another" for ratio in ratios]
         if len(alike) < len(attributes):
             said.append("what is about several groups together, and shares, are of those who answered")
         return "; ".join(said)

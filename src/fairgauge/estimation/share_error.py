@@ -86,7 +86,9 @@ def gap_in_band(readings: Readings, estimands: Estimands, pair: Pair) -> Interva
 def _possible(cells: Cube, low: float, high: float) -> Cube:
     """Return the cells that hold two shares of which the first has such a part of both, and that sum to at most 1."""
     (least, most), (other_least, other_most) = cells[:, 0].T, cells[:, 1].T
-    there = (least + other_least <= 1) & (most * (1 - low) >= low * other_least) & (least * (1 - high) <= high * other_most)
+    there = (
+        (least + other_least <= 1) & (most * (1 - low) >= low * other_least) & (least * (1 - high) <= high * other_most)
+    )
     return np.asarray(cells[there])
 
 

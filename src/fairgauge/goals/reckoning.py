@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.tangents import least_values
@@ -165,10 +166,11 @@ def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
     start = second[None, :-1] - slope * rows[:, :-1]
     top = second.max() - float(np.interp(0.0, x, second))
     low, high = np.zeros(1), np.array([top / max(float(spread[0]), 1e-9) ** 2 + 1e-12])
-    many = [np.tile(each, (len(_TENTHS), 1)) for each in (rows, slope, start)]
+    x_many, slopes, starts = (np.tile(each, (len(_TENTHS), 1)) for each in (rows, slope, start))
     for _ in range(_CURVE_ROUNDS):
         curves = low + (high - low) * _TENTHS
-        low, high = _narrowed(low, high, curves, _tangent(*many, curves.ravel())[1].reshape(curves.shape) > spread**2)
+        moment = _tangent(x_many, slopes, starts, curves.ravel())[1].reshape(curves.shape)
+        low, high = _narrowed(low, high, curves, moment > spread**2)
     ends = [_touching(rows, slope, start, curve) for curve in (low, high)]
     moments = [-left * right for left, right in ends]
     if moments[1] > spread[0] ** 2:
@@ -197,16 +199,16 @@ def _bounded(x: Matrix, second: Matrix, spread: Vector) -> Vector:
     low = np.zeros(len(second))
     # A larger curve than this bounds no better than a level line.
     high = (bound - at_mean) / np.maximum(spread, 1e-9) ** 2 + 1e-12
-    many = [np.tile(each, (len(_TENTHS), 1)) for each in (x, slope, start)]
+    x_many, slopes, starts = (np.tile(each, (len(_TENTHS), 1)) for each in (x, slope, start))
     for _ in range(_CURVE_ROUNDS):
         curves = low + (high - low) * _TENTHS
-        top, moment = (each.reshape(curves.shape) for each in _tangent(*many, curves.ravel()))
+        top, moment = (each.reshape(curves.shape) for each in _tangent(x_many, slopes, starts, curves.ravel()))
         bound = np.minimum(bound, (top + curves * spread**2).min(axis=0))
         low, high = _narrowed(low, high, curves, moment > spread**2)
     return bound
 
 
-def _narrowed(low: Vector, high: Vector, curves: Matrix, wide: Matrix) -> tuple[Vector, Vector]:
+def _narrowed(low: Vector, high: Vector, curves: Matrix, wide: NDArray[np.bool_]) -> tuple[Vector, Vector]:
     """Return between which curves the best one of each column is: above all that leave values too wide."""
     ladder, step, columns = np.vstack([low, curves, high]), wide.sum(axis=0), np.arange(len(low))
     return ladder[step, columns], ladder[step + 1, columns]

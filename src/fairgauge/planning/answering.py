@@ -1,10 +1,12 @@
 """What it costs not to know how often groups answer: one plan if they answer as they like, nearly alike, and alike."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from fairgauge.channel import Channel
 from fairgauge.estimation.kinds import check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
@@ -49,7 +51,7 @@ def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLi
 
     Guarantee: each has the table that ``design`` makes then, for as many clients as the plan has.
     """
-    best = None if plan.best is None else plan.row(plan.best)
+    best = None if plan.best is None or plan.crowd is not None or len(plan.rows) == 1 else plan.row(plan.best)
     if goal.target != "gap" or goal.groups != 2 or best is None or best.epsilon is None or best.clients is None:
         return ()
     wanted = 2 * GOOD * metric.scale if plan.solved_for == "error" or best.error is None else best.error
@@ -59,17 +61,18 @@ def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLi
         error = goal.share_error if ratio < math.inf else 0.0
         asked = replace(goal, ratio=ratio, share_error=error).by("")
         design, channel = choose_design(asked, Decimal(str(best.epsilon)), best.clients)
+        read = asked.by(design)
 
-        def width(clients: float, read: Goal = asked.by(design), channel: Any = channel) -> float:
+        def width(clients: float, read: Goal = read, channel: Channel = channel) -> float:
             return metric.scale * planned_width(read, channel, clients, kind, alpha)
 
-        banded = asked.by(design).shares_known and ratio > 1
+        banded = read.shares_known and ratio > 1
         needed = _clients(width, best.clients, wanted, banded=banded)
         found.append(AnsweringLine(name, design, width(best.clients), wanted, needed))
     return tuple(found)
 
 
-def _clients(width: Any, start: int, wanted: float, *, banded: bool) -> int | None:
+def _clients(width: Callable[[float], float], start: int, wanted: float, *, banded: bool) -> int | None:
     """Return about how many clients a width takes, near a number whose width is known already."""
     about = min(max(1.0, start * (width(start) / wanted) ** 2), MOST_CLIENTS)
     if start / _NEAR < about < start * _NEAR and not banded:

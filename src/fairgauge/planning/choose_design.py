@@ -36,7 +36,7 @@ _MOST_WEIGHT = 100
 
 
 def chosen_by_width(goal: Goal) -> bool:
-    """Tell whether designs for a goal are compared by their intervals: for the gap of two groups whose split is open."""
+    """Tell whether designs are compared by their intervals: for the gap of two groups whose split is open."""
     return goal.target == "gap" and goal.groups == 2 and goal.most_ratio > 1
 
 
@@ -69,9 +69,7 @@ def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) ->
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
     answers = answers or USUAL_CLIENTS
-    widths = {
-        name: _width(goal.by(name), channels[name], answers) for name in _worth_reading(goal, channels, answers)
-    }
+    widths = {name: _width(goal.by(name), channels[name], answers) for name in _worth_reading(goal, channels, answers)}
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
 

@@ -42,7 +42,8 @@ def solved(laws: Laws, values: np.ndarray, mean: np.ndarray | None) -> float:
         for block, share in zip(blocks, laws.shares, strict=False):
             own = np.zeros(count)
             own[block] = 1
-            below += [own - (share + laws.error) * answering, (share - laws.error) * answering - own]
+            error = 0.0 if laws.band is None else laws.band.error
+            below += [own - (share + error) * answering, (share - error) * answering - own]
             most += [0.0, 0.0]
     if mean is not None:
         equal.append(mean)

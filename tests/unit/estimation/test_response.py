@@ -120,7 +120,10 @@ def test_where_all_are_taken_to_answer_alike_it_is_a_check_of_that(women: int, s
     found = estimate(asked, tally).questions[0]
     ratio = found.response["female", "male"]
     assert ratio.low < women / 500_000 < ratio.high
-    assert any(str(warning).startswith("The groups did not answer as the study says") for warning in found.warnings) == said
+    assert (
+        any(str(warning).startswith("The groups did not answer as the study says") for warning in found.warnings)
+        == said
+    )
 
 
 def test_it_goes_into_json_and_tables_with_its_condition():

@@ -71,9 +71,7 @@ def test_auto_takes_the_table_that_is_read_best(
     goal = goal_of(ratio, expect)
     best, channel = choose_design.choose_design(goal, Decimal(epsilon), answers)
     widths = {
-        name: planned_width(
-            goal.by(name), make_channel(goal, Decimal(epsilon), design=name)[1], answers, NORMAL, 0.01
-        )
+        name: planned_width(goal.by(name), make_channel(goal, Decimal(epsilon), design=name)[1], answers, NORMAL, 0.01)
         for name in tried_by_auto(goal)
     }
     assert planned_width(goal.by(best), channel, answers, NORMAL, 0.01) <= 1.0011 * min(widths.values())
@@ -94,7 +92,11 @@ def test_a_known_split_gets_the_better_table_where_nothing_is_expected():
 
 
 def test_a_study_has_the_goal_that_its_table_was_made_for():
-    for answering, name, known in (("1.1", "estimated", False), ("1.1", "centred", True), ("alike", "estimated", False)):
+    for answering, name, known in (
+        ("1.1", "estimated", False),
+        ("1.1", "centred", True),
+        ("alike", "estimated", False),
+    ):
         sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering=answering)
         (made,) = design(RECALL, sex, epsilon=2, design=name)
         goal = Goal.of(made)
