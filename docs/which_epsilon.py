@@ -56,7 +56,7 @@ def draw() -> None:
 def people(goal: Goal, epsilon: str) -> float:
     """Return how many people the gap to two points takes, with the table that is best for so many."""
     wanted, found = 2 * GOOD, 10_000.0
-    for _ in range(4):
+    for _ in range(3):
         name, channel = choose_design(goal, Decimal(epsilon), found)
         found *= (planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01) / wanted) ** 2
     return found

@@ -1,5 +1,6 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,14 +16,14 @@ from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_answering, show_plan
+from fairgauge.cli.show import err, out, show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan
-from fairgauge.planning.answering import answering_lines
+from fairgauge.planning.answering import AnsweringLine, answering_lines
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.choosing_several import choices_of_several
@@ -150,8 +151,7 @@ def plan(
     if form != "people":
         show_as(form, found.to_dict() | {"answering": [line.to_dict() for line in lines]}, _rows(found))
     else:
-        _show(found, goal, read)
-        show_answering(lines)
+        _show(found, goal, read, lines)
         if made is not None and made.release is not None:
             least = f"{made.release.batch:,} answers"
             out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
@@ -263,8 +263,8 @@ def _typed(group: list[str] | None, cross: list[str] | None, form: Form) -> list
     return ["one=0.5", "other=0.5"]
 
 
-def _show(found: Plan, goal: Goal, metric: Metric) -> None:
-    show_plan(found)
+def _show(found: Plan, goal: Goal, metric: Metric, lines: Sequence[AnsweringLine]) -> None:
+    show_plan(found, lines)
     if len(found.rows) == 1:
         _show_papers(found, goal, metric)
     for line in promises(found):

@@ -48,8 +48,8 @@ def show_table(*columns: str, rows: Sequence[Sequence[str | Text]]) -> None:
     out.print(found, crop=False)
 
 
-def show_plan(plan: "Plan") -> None:
-    """Print a plan for people."""
+def show_plan(plan: "Plan", lines: "Sequence[AnsweringLine]" = ()) -> None:
+    """Print a plan for people, with what it gives in three ways of answering."""
     columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
     power = any(row.power is not None for row in plan.rows)
     rows: list[list[str | Text]] = [
@@ -79,6 +79,7 @@ def show_plan(plan: "Plan") -> None:
         within = f" at an epsilon up to {MOST}" if plan.solved_for == "epsilon" else ""
         out.print(f"\nNo design reaches this error{within}: allow a larger error, or find more clients.")
         return
+    show_answering(lines)
     best = plan.row(plan.best)
     parts = best.pairs if plan.target == "gap" else best.means
     if len(parts) > 1:

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from fairgauge.channel import Channel
-from fairgauge.estimation.kinds import check_confidence, kind_of
+from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choosing import GOOD, enough
@@ -21,6 +20,8 @@ from fairgauge.study.numbers import MOST_CLIENTS
 RATIO = 1.1
 # Within such a factor widths fall with the square root of the clients, if a band adds nothing.
 _NEAR = 3
+
+Width = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -56,27 +57,50 @@ def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLi
         return ()
     wanted = 2 * GOOD * metric.scale if plan.solved_for == "error" or best.error is None else best.error
     middle = goal.most_ratio if 1 < goal.most_ratio < math.inf else RATIO
-    kind, alpha, found = kind_of(plan.interval), check_confidence(plan.confidence), []
-    for name, ratio in ((ANY, math.inf), (f"{middle:g}", middle), (ALIKE, 1.0)):
-        error = goal.share_error if ratio < math.inf else 0.0
-        asked = replace(goal, ratio=ratio, share_error=error).by("")
-        design, channel = choose_design(asked, Decimal(str(best.epsilon)), best.clients)
-        read = asked.by(design)
-
-        def width(clients: float, read: Goal = read, channel: Channel = channel) -> float:
-            return metric.scale * planned_width(read, channel, clients, kind, alpha)
-
-        banded = read.shares_known and ratio > 1
-        needed = _clients(width, best.clients, wanted, banded=banded)
-        found.append(AnsweringLine(name, design, width(best.clients), wanted, needed))
-    return tuple(found)
+    reading = _Reading(metric, Decimal(str(best.epsilon)), kind_of(plan.interval), check_confidence(plan.confidence))
+    ways = ((ANY, math.inf), (f"{middle:g}", middle), (ALIKE, 1.0))
+    return tuple(reading.line(name, _answering(goal, ratio), best.clients, wanted) for name, ratio in ways)
 
 
-def _clients(width: Callable[[float], float], start: int, wanted: float, *, banded: bool) -> int | None:
-    """Return about how many clients a width takes, near a number whose width is known already."""
-    about = min(max(1.0, start * (width(start) / wanted) ** 2), MOST_CLIENTS)
-    if start / _NEAR < about < start * _NEAR and not banded:
-        return enough(start, width(start), wanted)
-    if width(about) > 1.1 * wanted:
-        return None  # what a band leaves open no number of clients takes away
-    return enough(round(about), width(about), wanted)
+def _answering(goal: Goal, ratio: float) -> Goal:
+    return replace(goal, ratio=ratio, share_error=goal.share_error if ratio < math.inf else 0.0).by("")
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """With what a plan is read."""
+
+    metric: Metric
+    epsilon: Decimal
+    kind: IntervalKind
+    alpha: float
+
+    def line(self, name: str, goal: Goal, clients: int, wanted: float) -> AnsweringLine:
+        design, width = self._best(goal, clients)
+        banded = goal.by(design).shares_known and goal.most_ratio > 1
+        about = _about(width, clients, wanted)
+        if banded or not clients / _NEAR < about < clients * _NEAR:
+            needed = _needed(self._best(goal, about)[1], about, wanted)
+        else:
+            needed = enough(clients, width(clients), wanted)
+        return AnsweringLine(name, design, width(clients), wanted, needed)
+
+    def _best(self, goal: Goal, clients: float) -> tuple[str, Width]:
+        """Return the design that is best for so many clients, and what it gives."""
+        design, channel = choose_design(goal, self.epsilon, clients)
+
+        def width(answers: float) -> float:
+            return self.metric.scale * planned_width(goal.by(design), channel, answers, self.kind, self.alpha)
+
+        return design, width
+
+
+def _about(width: Width, start: float, wanted: float) -> float:
+    return min(max(1.0, start * (width(start) / wanted) ** 2), MOST_CLIENTS)
+
+
+def _needed(width: Width, about: float, wanted: float) -> int | None:
+    """Return about how many clients a width takes with the table for about so many; None where none do."""
+    about = _about(width, about, wanted)
+    # What a band leaves open no number of clients takes away.
+    return None if width(about) > 1.1 * wanted else enough(round(about), width(about), wanted)
