@@ -824,8 +824,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gap: the share's interval has no part of alpha",
-        "return self.test_of(score, self.share(share, SHARE * part), part) def _asked",
-        "return self.test_of(score, self.share(share, part), part) def _asked",
+        "(low, high), (least, most) = self.share(share, SHARE * alpha), self.estimands.band.among(pair)",
+        "(low, high), (least, most) = self.share(share, alpha), self.estimands.band.among(pair)",
         "test_the_share_has_its_part_of_a_pair_and_pairs_share_alpha",
     ),
     _mutant(
@@ -873,26 +873,26 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- share error
     _mutant(
         "share error: half of it moves a mean",
-        "for p in (share - error, min(share + error, 1.0))]",
-        "for p in (share - error / 2, min(share + error / 2, 1.0))]",
+        "low, high = max(share - off, 0.0), min(share + off, 1.0)",
+        "low, high = max(share - off / 2, 0.0), min(share + off / 2, 1.0)",
         "test_a_mean_moves_as_its_share_does",
     ),
     _mutant(
         "share error: a side of several groups errs as one",
-        "return min(count, len(estimands.decoder.shares) - count) * estimands.share_error",
-        "return estimands.share_error",
+        "return min(count, len(self.shares) - count) * self.error",
+        "return self.error",
         "test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do",
     ),
     _mutant(
         "share error: a side errs as all its groups, though the others are fewer",
-        "return min(count, len(estimands.decoder.shares) - count) * estimands.share_error",
-        "return count * estimands.share_error",
+        "return min(count, len(self.shares) - count) * self.error",
+        "return count * self.error",
         "test_the_share_of_several_groups_errs_as_they_do_together_or_as_all_the_others_do",
     ),
     _mutant(
         "share error: the band of a gap is half as wide",
-        "np.linspace(max(share - error, 0.0), min(share + error, 1.0), (_LONG if everyone else _SQUARE) + 1)",
-        ("np.linspace(max(share - error / 2, 0.0), min(share + error / 2, 1.0), (_LONG if everyone else _SQUARE) + 1)"),
+        "np.linspace(*estimands.band.of(side), (_LONG if everyone else _SQUARE) + 1)",
+        "np.linspace(*np.add(estimands.band.of(side), estimands.band.stated(side)) / 2, _LONG + 1)",
         "test_no_gap_is_believed_if_the_error_is_stated",
     ),
     _mutant(
@@ -1153,6 +1153,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if low > most or high < least:",
         "if False:",
         "test_answers_that_contradict_the_study_tell_nothing",
+    ),
+    _mutant(
+        "answering: a finding does not say which ratio it rests on",
+        "if question.attribute.answering == ANY: return said return",
+        "if question.attribute.ratio > 1: return said return",
+        "test_all_sentences_start_with_the_verdict",
     ),
     _mutant(
         "answering: auto never estimates a split that is known",
@@ -1794,14 +1800,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "shares: what rests on who answers is stated without its condition",
-        "if question.attribute.known_shares is None and all(side in groups for side in sides or ()):",
-        "if all(side in groups for side in sides or ()):",
+        "if question.attribute.known_shares is not None or any(side not in groups for side in sides or ()):",
+        "if any(side not in groups for side in sides or ()):",
         "test_all_sentences_start_with_the_verdict",
     ),
     _mutant(
         "shares: a gap of several groups together is stated without its condition",
-        "if question.attribute.known_shares is None and all(side in groups for side in sides or ()):",
-        "if question.attribute.known_shares is None:",
+        "if question.attribute.known_shares is not None or any(side not in groups for side in sides or ()):",
+        "if question.attribute.known_shares is not None:",
         "test_a_gap_between_several_groups_rests_on_how_often_they_answered",
     ),
     _mutant(

@@ -194,6 +194,11 @@ def test_all_sentences_start_with_the_verdict():
     plain = words.sentences(stated, told, estimate)
     assert [sentence.split()[0] for sentence in plain] == ["The", "Shares", "The", "The", "That", "Forging"]
     assert [sentence.removeprefix(IF) for sentence in sentences] == plain
+    ratio = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="1.1"))
+    within = "If neither group answered more than 1.1 times as often as the other: "
+    said = words.sentences(ratio, told, estimate)
+    assert said[0].startswith(within)
+    assert [sentence.removeprefix(within) for sentence in said] == plain
     assert words.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
 
 
