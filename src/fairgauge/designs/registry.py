@@ -64,9 +64,9 @@ class Design:
 def _may_estimate(goal: Goal) -> bool:
     """Return whether the split may be estimated although something is known of it: for the gap of two groups.
 
-    Where it is known exactly that is of use only if no mean is expected.
+    Where groups answer equally often that is of use only if no mean is expected, and shares are exact.
     """
-    known = goal.most_ratio < math.inf and (goal.most_ratio > 1 or goal.expect is None)
+    known = goal.most_ratio < math.inf and (goal.most_ratio > 1 or (goal.expect is None and not goal.share_error))
     return known and goal.groups == 2 and goal.target == "gap"
 
 
