@@ -13,6 +13,7 @@ from fairgauge.study import Release, Study
 from tests.unit.cli.conftest import Run, refused
 
 GROUPS = ("--group", "female=0.5", "--group", "male=0.5", "--answering", "alike")
+DESIGNS = ["randomized-response", "laplace", "uncentred", "centred", "estimated"]
 TERMS = (*GROUPS, "--metric", "recall:0:1", "--epsilon", 1, "--clients", "1e6")
 
 
@@ -20,11 +21,21 @@ def test_json_is_as_promised(fairgauge: Run):
     done = fairgauge("plan", *TERMS, "--confidence", 0.99, "--interval", "normal", "--json")
     assert done.status == 0
     document = done.json
-    assert list(document) == ["solved_for", "confidence", "interval", "target", "condition", "best", "designs"]
+    assert list(document) == [
+        "solved_for",
+        "confidence",
+        "interval",
+        "target",
+        "condition",
+        "best",
+        "designs",
+        "answering",
+    ]
+    assert [line["answering"] for line in document["answering"]] == ["any", "1.1", "alike"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
     assert document["best"] == "centred"
-    assert [row["design"] for row in document["designs"]] == ["randomized-response", "laplace", "uncentred", "centred"]
+    assert [row["design"] for row in document["designs"]] == DESIGNS
     members = ["design", "epsilon", "clients", "error"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels", "pairs", "means"]
     assert all(list(row) == members for row in document["designs"])
@@ -39,10 +50,11 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
     assert done.status == 0
     head, *rows = done.out.splitlines()
     assert head.split() == ["design", "epsilon", "clients", "error", "±", "K·Var", "symbols", "levels"]
-    assert [row.split()[0] for row in rows[:4]] == ["randomized-response", "laplace", "uncentred", "centred"]
+    assert [row.split()[0] for row in rows[:5]] == DESIGNS
     assert "With centred, 1,000,000 clients at epsilon 1 give the gap to ±0.00" in done.out
     assert "(0.99 confidence, population interval)" in done.out
-    assert rows[4] == (
+    assert [row.split()[0] for row in rows[7:11]] == ["--answering", "any", "1.1", "alike"]
+    assert rows[5] == (
         "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
         "the same in every group, with a standard deviation of at most 0.15."
     )
@@ -58,7 +70,7 @@ def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12", "--json")
     assert done.status == 1
     assert done.json["best"] is None
-    assert [row["clients"] for row in done.json["designs"]] == [None] * 4
+    assert [row["clients"] for row in done.json["designs"]] == [None] * 5
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
     assert done.status == 1
     assert "impossible" in done.out
@@ -118,7 +130,7 @@ def test_a_plan_that_rests_on_who_answers_says_if(fairgauge: Run):
 
 
 def test_how_often_groups_answer_is_any_or_alike_and_nothing_for_sites(fairgauge: Run):
-    assert refused(fairgauge("plan", *TERMS, "--answering", "often"), "answering=often: must be any or alike")
+    assert refused(fairgauge("plan", *TERMS, "--answering", "often"), "answering=often: must be any, alike or a ratio")
     bare = ("--group", "a", "--group", "b", "--epsilon", 1, "--clients", 10, "--answering", "alike")
     assert refused(fairgauge("plan", *bare), "answering=alike: must not be given where shares are not")
     sites = ("--outcome", "confusion", "--sites", 5, "--people", 100, "--answering", "alike")
@@ -311,7 +323,8 @@ def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
         {row["design"]: row["error"] for row in fairgauge(*asked, *more, "--json").json["designs"]}
         for more in ([], ["--share-error", "0.01"])
     )
-    assert all(off[design] > exact[design] + 0.01 for design in exact)
+    assert set(exact) == {*off, "estimated"}
+    assert all(off[design] > exact[design] + 0.01 for design in off)
     done = fairgauge(
         "plan", *GROUPS, "--epsilon", 2, "--error", "0.01", "--interval", "normal", "--share-error", "0.01"
     )
