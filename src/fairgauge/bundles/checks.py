@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.differing import difference
-from fairgauge.bundles.files import Bundle, Piece, printable, reading
+from fairgauge.bundles.files import KINDS, Bundle, Piece, printable, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
 from fairgauge.client import Answer
 from fairgauge.collector.seal import (
@@ -62,7 +62,8 @@ def verify(study: Study, bundle: Bundle, signatures: Signatures, *, progress: Pr
     run.sealed()
     run.counted()
     run.reported()
-    return Verification(tuple(run.checks))
+    run.covered(bundle)
+    return Verification(tuple(run.checks), run.sealed_numbers, run.by)
 
 
 class _Run:
@@ -72,6 +73,7 @@ class _Run:
         self.checks: list[Check] = []
         self._seal: Sealed | None = None  # as far as it is of this study
         self._seal_name = ""
+        self.by = ""  # who sealed it, in words; nobody, unless the signature is good
         self._named: str | None = None  # the key that a file names for the study
         self._counted = counted(study)  # answers, or sites
         self._tally = self._read_tally()
@@ -207,10 +209,13 @@ class _Run:
             said = f"The signature of {name} is not by {whose}: the seal is forged, or was changed."
             self._say("seal", "broken", said)
         elif keys:
+            self.by = "by the holder of that key"
             self._say("seal", "holds", f"{name} is signed with that key.")
         elif sealed.key == self._named:
+            self.by = f"with the key {sealed.key}, which these files name themselves"
             self._say("seal", "open", f"{name} is signed with the same key.")
         else:
+            self.by = f"with the key {sealed.key}, which these files name themselves"
             said = f"{name} is signed with the key {sealed.key}, which it names itself. {COMPARE}"
             self._say("seal", "open", said)
 
@@ -340,6 +345,28 @@ class _Run:
                 self._say("report", "open", when)
         if said.asked is not None:
             self._say("report", "open", f"That {said.asked:,} were asked is the word of whoever made {name}.")
+
+    # ------------------------------------------------------------------ what is not there
+    @property
+    def sealed_numbers(self) -> bool | None:
+        """Whether a good seal covers what a reader goes by, and all of it fits; None if there is nothing of it."""
+        if not {"tally", "report", "export", "seal"} & set(self._pieces):
+            return None
+        return bool(self.by) and not any(check.outcome == "broken" for check in self.checks)
+
+    def covered(self, bundle: Bundle) -> None:
+        """Say which parts cannot be read, which are missing, and which numbers no seal covers."""
+        for name, kind in bundle.unread.items():
+            self._say(kind, "broken", f"{name} is named like {KINDS[kind]}, and cannot be read as one.")
+        if bundle.missing:
+            absent = ", ".join(KINDS[kind] for kind in bundle.missing)
+            self._say("bundle", "open", f"What a collector's bundle has, and is not here: {absent}.")
+        if self.by or not (self._signatures.keys or self._signatures.strict):
+            return
+        for kind in ("tally", "report", "export"):
+            if kind in self._pieces:
+                said = f"{self._pieces[kind].name} is covered by no good seal: anyone could have made it."
+                self._say(kind, "broken", said)
 
 
 class _Watched:
