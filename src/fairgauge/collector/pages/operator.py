@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 # Both load what they name when it is used: a collector that restarts does not wait for solvers.
 from fairgauge import planning, reports
-from fairgauge.collector.access import collector_of, session_of, who
+from fairgauge.collector.access import PATIENCE, collector_of, session_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.notes import site_note
 from fairgauge.collector.pages.forms import require_operator
@@ -61,7 +61,7 @@ async def sign_in(request: Request, form: dict[str, str]) -> Response:
     collector = collector_of(request)
     cookie = collector.sessions.start(form["token"])
     if cookie is None:
-        collector.turnstile.enter("refused")
+        await collector.turnstile.turn("refused", PATIENCE)
         return page(request, "sign_in.html", status=403, wrong=True)
     operator = collector.gatekeeper.role_of(form["token"]) == "operator"
     found = see_other("/operator" if operator else f"/studies{carried(request)}")

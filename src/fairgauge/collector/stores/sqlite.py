@@ -5,7 +5,6 @@ a second collector out, and everything else reads through connections that canno
 """
 
 import asyncio
-import os
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,10 +18,10 @@ from fairgauge.collector.stores import sqlite_changes as changes
 from fairgauge.collector.stores import sqlite_sites
 from fairgauge.collector.stores.base import PAGE, Event, Published, Row, need_version
 from fairgauge.collector.stores.file import (
+    Lock,
     check_pages,
     connect,
     damaged,
-    lock,
     migrate,
     read_only,
     schema_version,
@@ -49,7 +48,7 @@ class SqliteStore:
 
     kind = "sqlite"
 
-    def __init__(self, path: Path, held: int | None) -> None:
+    def __init__(self, path: Path, held: Lock | None) -> None:
         self.path = path
         self._lock = held  # None: open to read, beside a collector that may be writing
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
@@ -67,7 +66,7 @@ class SqliteStore:
             StoreError: If another collector uses it, or it is of another program or a later version.
             StoreDamaged: If it is damaged: it is left as it is.
         """
-        store = cls(path, lock(path))
+        store = cls(path, Lock(path, make=True))
         try:
             if path.exists() and path.stat().st_size:
                 await store.check_pages(START_SECONDS)
@@ -106,7 +105,7 @@ class SqliteStore:
         if self._lock is None:
             await asyncio.to_thread(tidy, self.path)
         else:
-            os.close(self._lock)
+            self._lock.release()
 
     async def check(self) -> None:
         """Raise unless the file can be read."""

@@ -1,7 +1,7 @@
 """Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command.
 
 Covers: fairgauge.collector.keeping.addresses, fairgauge.collector.keeping.check, fairgauge.collector.keeping.keys,
-fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite.
+fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite, fairgauge.collector.keeping.temporary.
 """
 
 import asyncio
@@ -146,6 +146,39 @@ def test_nothing_is_overwritten(kind: str, tmp_path: Path):
     with pytest.raises(StoreError, match=r"exists|holds tables"):
         asyncio.run(addresses.restore(copy, address, EVENT))
     assert copy.read_bytes() == before
+
+
+def test_an_empty_file_is_not_restored(tmp_path: Path):
+    (tmp_path / "copy").touch()
+    with pytest.raises(StoreError, match="is no store: it is empty, or of another program"):
+        asyncio.run(addresses.restore(tmp_path / "copy", f"sqlite:///{tmp_path / 'gauge.db'}", EVENT))
+    assert not (tmp_path / "gauge.db").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_killed_copy_left_is_removed_and_a_copy_is_its_owners_from_the_first_byte_on(kind: str, tmp_path: Path):
+    address, copy, part = new_store(kind, tmp_path), tmp_path / "copy", tmp_path / ".copy.part"
+    asyncio.run(fill(address, tmp_path, close=False))
+    # The maker of an earlier copy was killed after it had its name: emptying what is left would empty that copy.
+    kept = tmp_path / "earlier"
+    kept.write_bytes(b"an earlier copy")
+    part.hardlink_to(kept)
+    before, modes = os.umask(0), set()
+
+    def looking(event: str, _arguments: tuple[object, ...]) -> None:
+        if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "sqlite3.connect") and part.exists():
+            modes.add(stat.S_IMODE(part.stat().st_mode))
+
+    sys.addaudithook(looking)
+    try:
+        asyncio.run(addresses.back_up(address, copy))
+    finally:
+        os.umask(before)
+        part = tmp_path / "nothing"  # a hook cannot be taken away
+    assert modes == {0o600}
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert not (tmp_path / ".copy.part").exists()
+    assert kept.read_bytes() == b"an earlier copy"
 
 
 def test_a_store_that_contradicts_itself_gives_no_copy(tmp_path: Path):

@@ -128,14 +128,31 @@ def test_a_second_collector_is_kept_away_from_the_file_for_as_long_as_the_first_
     asyncio.run(play())
 
 
+def test_a_second_name_of_the_file_lets_no_second_collector_in(tmp_path: Path):
+    """Through a hard link the lock of the name is another one, and so is the log: answers would be lost."""
+
+    async def play() -> None:
+        store = await SqliteStore.open(tmp_path / "gauge.db")
+        (tmp_path / "other.db").hardlink_to(tmp_path / "gauge.db")
+        with pytest.raises(StoreError, match="is in use by another collector"):
+            await SqliteStore.open(tmp_path / "other.db")
+        await store.close()
+        with pytest.raises(StoreError, match=r"has several names \(hard links\)"):
+            await SqliteStore.open(tmp_path / "other.db")
+        (tmp_path / "other.db").unlink()
+        await (await SqliteStore.open(tmp_path / "gauge.db")).close()
+
+    asyncio.run(play())
+
+
 def test_the_file_is_its_owners_from_its_first_byte_on(tmp_path: Path):
     before = os.umask(0)
     try:
+        held = file.Lock(tmp_path / "gauge.db", make=True)
         with closing(file.connect(tmp_path / "gauge.db")) as connection:
             connection.execute("CREATE TABLE one (two)")
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-        os.close(file.lock(tmp_path / "gauge.db"))
-        modes["lock"] = (tmp_path / "gauge.db.lock").stat().st_mode & 0o777
+        held.release()
     finally:
         os.umask(before)
     assert set(modes.values()) == {0o600}
