@@ -1197,6 +1197,55 @@ NAMED: tuple[NamedMutant, ...] = (
         "return self.finding.epsilon > 2 * self.declared",
         "test_a_client_that_sometimes_tells_the_truth_is_caught",
     ),
+    # -------------------- the storm
+    _mutant(
+        "storm: a live page is not told that its connection is gone",
+        "cycle.message_event.set() # one that waits for the other side to go, as a live page does, is told",
+        "pass # one that waits for the other side to go, as a live page does, is told",
+        "test_listeners_that_leave_are_forgotten_and_those_who_stay_are_let_go",
+    ),
+    _mutant(
+        "storm: a store is locked by its name alone",
+        "if make or path.exists():",
+        "if make and not path.exists():",
+        "test_a_second_name_of_the_file_lets_no_second_collector_in",
+    ),
+    _mutant(
+        "storm: a copy that is being made is for everyone",
+        "handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)",
+        "handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)",
+        "test_what_a_killed_copy_left_is_removed_and_a_copy_is_its_owners_from_the_first_byte_on",
+    ),
+    _mutant(
+        "storm: a clock that is wrong at the start removes answers",
+        "self._began, self._away = now, now - latest > DAY",
+        "self._began, self._away = now, False",
+        "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
+    ),
+    _mutant(
+        "storm: a change of mode of the tokens is not noticed",
+        "now = (found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns)",
+        "now = (found.st_ino, found.st_mtime_ns, found.st_size, 0)",
+        "test_a_change_of_mode_is_noticed_at_once",
+    ),
+    _mutant(
+        "storm: a ledger that others can write is used",
+        'if os.name == "posix" and found.st_mode & 0o022:',
+        'if os.name == "posix" and found.st_mode & 0o020000:',
+        "test_one_that_others_can_write_is_not_used",
+    ),
+    _mutant(
+        "verify: numbers that no seal covers hold, with a key",
+        "if self.by or not (self._signatures.keys or self._signatures.strict):",
+        "if self.by or not self._signatures.strict:",
+        "test_numbers_that_somebody_made_up_are_not_called_sealed",
+    ),
+    _mutant(
+        "verify: a forged seal is called sealed",
+        'return bool(self.by) and not any(check.outcome == "broken" for check in self.checks)',
+        "return bool(self._seal)",
+        "test_a_collector_that_changed_its_key_has_two",
+    ),
     # -------------------- sites
     _mutant(
         "sites: a rate's interval spends alpha twice",
