@@ -1161,6 +1161,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_no_place_has_a_verdict",
     ),
     _mutant(
+        "estimate: a document's estimate lies outside of its interval",
+        'return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}',
+        'return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}',
+        "test_in_a_document_the_estimate_is_in_its_interval",
+    ),
+    _mutant(
         "estimate: means that contradict the gap are told",
         "return any(gap.high < a.low - b.high or gap.low > a.high - b.low for gap, a, b in told)",
         "return False",

@@ -268,7 +268,7 @@ class Estimate:
             stated = set(map(id, q.response.values()))
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                numbers = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+                numbers = {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
                 assumed = "IF all groups answered equally often" if q.attribute in alike else ""
                 if id(interval) in stated:
                     assumed = "IF the stated shares are those of the people"

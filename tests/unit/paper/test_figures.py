@@ -4,6 +4,7 @@ Covers: fairgauge.paper.figures, fairgauge.paper.wrong_sizes.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def test_figure_1_has_the_upper_bounds_as_published_and_as_they_are(monkeypatch:
 def test_figure_2_has_the_papers_upper_bounds_and_below_them_the_error():
     """The paper's has two panels, M_R opt. and M_L with k = 2."""
     panels = drawn("unbalanced-groups")
-    shown = (
+    shown: tuple[tuple[Callable[..., float], Allocation, str], ...] = (
         (assumed_variance, published_response, "M_R opt."),
         (assumed_variance, sound_laplace, "M_L, k = 2"),
         (assumed_mse, sound_response, "M_R sound"),
@@ -73,7 +74,7 @@ def test_figure_2_has_the_papers_upper_bounds_and_below_them_the_error():
                 ratios, heights = found[f"{epsilon:g}, {factor:g}"]
                 sizes = CLIENTS / (1 + ratios)
                 assert heights == pytest.approx([measure(allocation(epsilon), n, CLIENTS, factor) for n in sizes])
-    for axes, allocation in zip(panels[:2], (published_response, sound_laplace), strict=True):
+    for axes, (_, allocation, _) in zip(panels[:2], shown[:2], strict=True):
         for epsilon in (1.0, 4.0):
             bound = allocation(epsilon).gap_variance() / CLIENTS
             assert lines(axes)[f"{epsilon:g}, 1"][1][0] == pytest.approx(bound)
