@@ -93,7 +93,7 @@ def test_the_two_tables_are_in_different_units_as_the_page_says():
     """One point of a rate from 0 to 1 is 0.02 of v; Table 2's printed alpha is half of what Table 1 is about."""
     response = PUBLISHED["M_R opt"]
     least = [least_epsilon(response, 1e7, error) for error in (0.02, 0.01)]
-    assert "of {:.2f}, not {:.2f}.".format(*least) in (DOCS / "paper.md").read_text(encoding="utf-8")
+    assert f"of {least[0]:.2f}, not {least[1]:.2f}." in (DOCS / "paper.md").read_text(encoding="utf-8")
     assert f"{chebyshev_error(response(1.0).gap_variance(), 1e7) / 2:.4f}" == "0.0094"
 
 
