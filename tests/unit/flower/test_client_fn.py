@@ -67,7 +67,7 @@ def sent(kind: str, records: str = "") -> Message:
 
 
 def context() -> Context:
-    return Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={})
+    return Context(run_id=1, node_id=2, node_config={"fairgauge-app": True}, state=RecordDict(), run_config={})
 
 
 @pytest.mark.parametrize(

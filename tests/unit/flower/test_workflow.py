@@ -67,7 +67,8 @@ class Devices:
             node: Context(
                 run_id=1,
                 node_id=node,
-                node_config={"sex": ("female", "male")[node % 2], "number": node},
+                # The node leaves its group and its ledger to the app.
+                node_config={"sex": ("female", "male")[node % 2], "number": node, "fairgauge-app": True},
                 state=RecordDict(),
                 run_config={},
             )
