@@ -117,10 +117,18 @@ def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -
         if len(some) * len(second) > _VERY_MANY:
             found[bounded] = _of_very_many(levels, second, some)
             return found
-        x = np.repeat([levels - r.mean for r in some], len(second), axis=0)
-        spread = np.repeat([r.widest for r in some], len(second))
-        found[bounded] = _bounded(x, np.tile(second, (len(some), 1)), spread).reshape(len(some), -1)
+        found[bounded] = _bounded_by_halving(*(np.asarray(a, float).tobytes() for a in (levels, second)), tuple(some))
     return found
+
+
+# Planning asks for the same rows again and again: for each number of clients, each epsilon and each metric.
+@lru_cache(maxsize=256)
+def _bounded_by_halving(levels: bytes, second: bytes, reckonings: tuple[Reckoning, ...]) -> Matrix:
+    at, rows = np.frombuffer(levels), np.frombuffer(second)
+    rows = rows.reshape(-1, len(at))
+    x = np.repeat([at - r.mean for r in reckonings], len(rows), axis=0)
+    spread = np.repeat([r.widest for r in reckonings], len(rows))
+    return _bounded(x, np.tile(rows, (len(reckonings), 1)), spread).reshape(len(reckonings), -1)
 
 
 def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
@@ -290,7 +298,7 @@ def _touched(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Ve
     for _ in range(_HALVINGS):
         line = (low + high) / 2
         tilted = slope - line[:, None]
-        at = np.clip(tilted / doubled, x[:, :-1], x[:, 1:])
+        at = np.minimum(np.maximum(tilted / doubled, x[:, :-1]), x[:, 1:])
         value = start + tilted * at - curve[:, None] * at**2
         cell = value.argmax(axis=1)
         best, where = np.minimum(best, value[rows, cell]), at[rows, cell]

@@ -26,6 +26,7 @@ RATES = {
     "fpr": "false positive rate",
     "precision": "precision",
 }
+_RATE_METRICS = tuple(Metric(name, 0, 1) for name in RATES.values())
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -90,9 +91,7 @@ class NoisyCounts:
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """What the counts tell, one metric after the other."""
-        if self.metric is not None:
-            return (self.metric,)
-        return tuple(Metric(name, 0, 1) for name in RATES.values())
+        return _RATE_METRICS if self.metric is None else (self.metric,)
 
     @property
     def questions(self) -> int:
