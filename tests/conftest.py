@@ -1,13 +1,16 @@
-"""What all tests share: how Hypothesis looks for examples, and what the operating system's random bytes are."""
+"""What all tests share: how Hypothesis looks for examples, what random bytes are, and designs that are made once."""
 
 import os
 import random
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests import kept_designs
 
 # The same examples on every run and no clock: a red test is red for everyone, and slowness is not a bug.
 settings.register_profile("repeatable", max_examples=50, derandomize=True, deadline=None)
@@ -37,6 +40,30 @@ class RandomBytes:
 RANDOM_BYTES = RandomBytes()
 random._urandom = os.urandom = RANDOM_BYTES  # type: ignore[attr-defined]
 os.register_at_fork(after_in_child=lambda: RANDOM_BYTES.begin(f"process {os.getpid()}"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep designs for this run; workers find those of the one that started them."""
+    if not hasattr(config, "workerinput"):
+        kept_designs.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Forget them."""
+    if not hasattr(config, "workerinput"):
+        kept_designs.end()
+
+
+@pytest.fixture
+def solved_anew() -> Iterator[None]:
+    """Designs are solved in this test, and those of it are kept for no other."""
+    with kept_designs.solving():
+        yield
+
+
+def pytest_runtest_setup() -> None:
+    """Look designs up that another test has needed."""
+    kept_designs.keep()
 
 
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:

@@ -155,6 +155,7 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
     assert missing.strip("-") in done.err
 
 
+@pytest.mark.usefixtures("solved_anew")
 def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeypatch: pytest.MonkeyPatch):
     def designed(epsilon: str) -> str:
         loud = [{"randomized-response": "uncentred", "1": epsilon}.get(part, part) for part in BASE]
