@@ -79,7 +79,7 @@ class Thrown:
         for number, start in enumerate(range(0, count, _LONGEST)):
             thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))
             throws = np.frombuffer(thrown, dtype=np.uint8)
-            # To compare and count takes a tenth of what one count for each byte does.
+            # To compare and count is quicker than one count for each byte.
             below += [np.count_nonzero(throws < end) for end in _ENDS[:-1]] + [len(throws)]
         return np.diff(below, prepend=0).astype(np.float64)
 
