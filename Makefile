@@ -38,22 +38,13 @@ run: $(USERS)  ## Run a whole study on a simulated population whose gap is known
 
 # Every core has a worker, and threads for small matrices would only get in their way.  Programs that tests start find
 # bytecode, also where the environment says that none is written; and only plugins are loaded that are needed.
-TEST   := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
-	$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal
-TEST-FLOWER  := OPENBLAS_NUM_THREADS=1 $(FLOWER)/bin/python -m pytest
-FLOWER-TESTS := tests/unit/flower tests/e2e/flower
-
-# Flower's tests mostly wait, so they run beside the others and are shown after them.
-test: $(STAMP) $(if $(ARGS),,$(FLOWER)/.installed)  ## Run every test
-ifdef ARGS
-	$(TEST) $(ARGS)
-else
-	@$(TEST-FLOWER) $(FLOWER-TESTS) > $(FLOWER)/tests.log 2>&1 & flower=$$!; \
-		$(TEST); here=$$?; wait $$flower; there=$$?; cat $(FLOWER)/tests.log; exit $$((here ? here : there))
-endif
+test: $(STAMP)  ## Run every test
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
+		$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal $(ARGS)
+	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too
-	$(TEST-FLOWER) $(or $(ARGS),$(FLOWER-TESTS))
+	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/unit/flower tests/e2e/flower)
 
 # Most of what Flower brings is never imported here, so nothing is compiled before it is needed.
 $(FLOWER)/.installed: pyproject.toml constraints-flower.txt
