@@ -1,13 +1,17 @@
-"""What all tests share: how Hypothesis looks for examples, and what the operating system's random bytes are."""
+"""What all tests share: how Hypothesis looks for examples, what random bytes are, and designs that are made once."""
 
+import gc
 import os
 import random
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests import kept_designs
 
 # The same examples on every run and no clock: a red test is red for everyone, and slowness is not a bug.
 settings.register_profile("repeatable", max_examples=50, derandomize=True, deadline=None)
@@ -39,6 +43,30 @@ random._urandom = os.urandom = RANDOM_BYTES  # type: ignore[attr-defined]
 os.register_at_fork(after_in_child=lambda: RANDOM_BYTES.begin(f"process {os.getpid()}"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep designs for this run; workers find those of the one that started them."""
+    if not hasattr(config, "workerinput"):
+        kept_designs.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Forget them."""
+    if not hasattr(config, "workerinput"):
+        kept_designs.end()
+
+
+@pytest.fixture
+def solved_anew() -> Iterator[None]:
+    """Designs are solved in this test, and those of it are kept for no other."""
+    with kept_designs.solving():
+        yield
+
+
+def pytest_runtest_setup() -> None:
+    """Look designs up that another test has needed."""
+    kept_designs.keep()
+
+
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
     """Begin the bytes of a fixture, whichever test is the first to want it."""
     place = getattr(request, "param_index", 0)
@@ -48,6 +76,11 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Begin the bytes of a test."""
     RANDOM_BYTES.begin(item.nodeid)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded out of garbage collection: looking through seven thousand tests takes half a second."""
+    gc.freeze()
 
 
 def pytest_report_header() -> str:

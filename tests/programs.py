@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests import kept_designs
+
 ROOT = Path(__file__).parents[1]
 # What such programs need.  None of it does anything before it is asked to.
 LIBRARIES = ("fairgauge.collector.serve", "uvloop", "asyncpg", "fairgauge.cli.plan", "fairgauge.cli.design")
@@ -164,6 +166,7 @@ def _tell(whom: int, number: int) -> None:
 if __name__ == "__main__":
     for library in LIBRARIES:
         importlib.import_module(library)
+    kept_designs.keep()
     gc.freeze()  # what is loaded stays, and is looked through in no fork
     found = _next_order(socket.socket(fileno=int(sys.argv[1])))
     os.chdir(found["folder"])

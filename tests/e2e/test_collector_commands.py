@@ -103,7 +103,7 @@ def test_a_seal_is_checked_from_either_export(sealed: Path):
     assert "sealed.json is the one that the sealed tally gives." in said
     assert "sealed.json is signed with that key." in said
     assert "answers.ndjson was counted again: 3,000 answers, which are the sealed ones." in said
-    assert said.splitlines()[-1] == "Everything that was checked holds."
+    assert said.splitlines()[-2:] == ["Everything that was checked holds.", "SEALED by the holder of that key."]
     found = json.loads(verify(sealed, "answers.parquet", "--json"))
     assert (found["verified"], [check["outcome"] for check in found["checks"]]) == (True, ["holds", "open", "holds"])
     assert "which it names itself" in found["checks"][1]["sentence"]
@@ -190,7 +190,7 @@ def test_whatever_is_changed_is_noticed(sealed: Path):
         return broken(sealed, "--key", (sealed / "key").read_text())
 
     assert "contradicts itself: its tally has 3,000 answers, and it says 1." in bent("seal", "answers", 1)[0]
-    assert len(bent("seal", "tally", [900, 600, 750, 750])) == 3  # estimate, signature and export
+    assert len(bent("seal", "tally", [900, 600, 750, 750])) == 4  # estimate, signature, and export twice
     assert "is of another study" in bent("seal", "study", "0" * 64)[0]
     assert "is not by the holder of this key" in bent("seal", "closed", "2000-01-01T00:00:00Z")[0]
     changed = json.loads(json.dumps(seal))

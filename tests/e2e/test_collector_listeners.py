@@ -1,6 +1,7 @@
 """Browsers that watch a study: they come and go, and keep nobody from stopping."""
 
 import re
+import socket
 import time
 from pathlib import Path
 
@@ -37,6 +38,18 @@ def test_listeners_that_leave_are_forgotten_and_those_who_stay_are_let_go(tmp_pa
             while listening() and time.monotonic() < deadline:
                 time.sleep(0.1)
             assert listening() == 0
+            # Whoever asks for something more on the same connection, and goes, is forgotten, too.
+            for _ in range(3):
+                with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as line:
+                    asked = f"GET {events} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+                    line.sendall(asked)
+                    while b"event: results" not in line.recv(65536):
+                        pass
+                    line.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                deadline = time.monotonic() + PATIENCE
+                while listening() and time.monotonic() < deadline:
+                    time.sleep(0.1)
+                assert listening() == 0
             with client.stream("GET", events) as last:
                 lines = last.iter_lines()
                 assert "event: results" in lines

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 FALSE_POSITIVE_RATE = 1e-6
@@ -36,6 +35,12 @@ def two_sided(count: int, binomials: Sequence[tuple[int, float]]) -> float:
     else:
         distribution = np.ones(1)
         for n, p in binomials:
-            distribution = fftconvolve(distribution, binom.pmf(np.arange(n + 1), n, p))
+            distribution = _convolved(distribution, binom.pmf(np.arange(n + 1), n, p))
         tails = distribution[: count + 1].sum(), distribution[count:].sum()
     return float(min(1, 2 * min(tails)))
+
+
+def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    size = len(first) + len(second) - 1
+    fast = 1 << size.bit_length()
+    return np.fft.irfft(np.fft.rfft(first, fast) * np.fft.rfft(second, fast), fast)[:size]

@@ -96,11 +96,13 @@ def _counted(study: Study, clients: Clients) -> Tally:
 def is_honest(path: Path, answering: Study, published: Study, population: Population) -> bool:
     """Tell whether tallies agree with the published study: of each cell alone, then of all at once."""
     parts = [Population((cell,)) for cell in population.cells] if len(population.cells) > 1 else []
-    p_values = [
+    looked_at = [*parts, population]
+    # The first that does not agree is enough: the rest of a mutant's answers need not be drawn.
+    return all(
         p_value(path(answering, part).counts, [(cell.count, promised(published, cell)) for cell in part.cells])
-        for part in [*parts, population]
-    ]
-    return min(p_values) >= FALSE_POSITIVE_RATE / len(p_values)
+        >= FALSE_POSITIVE_RATE / len(looked_at)
+        for part in looked_at
+    )
 
 
 @pytest.fixture(autouse=True)

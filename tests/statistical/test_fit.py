@@ -4,6 +4,8 @@ Alarms among honest answers are at most binomial with the stated level, so a num
 with probability 1e-6 is a broken promise.  So is a number of catches that a binomial with the stated power does not.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -13,7 +15,7 @@ from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.mixtures import nearest_mixtures
 from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Population, simulate
-from fairgauge.study import Study
+from fairgauge.study import Question, Study
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import designed, people, tells_all
@@ -21,11 +23,11 @@ from tests.surveys import designed, people, tells_all
 SEED = 20261115
 POWER = 0.9
 TWO, RARE = Goal((0.5, 0.5)), Goal((0.1, 0.9))
-STUDIES = {
-    "two groups": Study("Fit", (designed(TWO, "1", design="uncentred"),)),
-    "a rare group": Study("Fit", (designed(RARE, "4", design="uncentred"),)),
-    "shares estimated": Study("Fit", (designed(Goal((0.5, 0.5), shares_known=False, target="means"), "1"),)),
-    "several questions": Study("Fit", (tells_all("0.5", "0.5"), tells_all("0.5", "0.5", metric=RECALL))),
+ASKED: dict[str, Callable[[], tuple[Question, ...]]] = {
+    "two groups": lambda: (designed(TWO, "1", design="uncentred"),),
+    "a rare group": lambda: (designed(RARE, "4", design="uncentred"),),
+    "shares estimated": lambda: (designed(Goal((0.5, 0.5), shares_known=False, target="means"), "1"),),
+    "several questions": lambda: (tells_all("0.5", "0.5"), tells_all("0.5", "0.5", metric=RECALL)),
 }
 # The range of every metric here holds these values.
 VALUES = {
@@ -34,6 +36,10 @@ VALUES = {
     "values at the ends": ("0", "1"),
     "values everywhere": ("0", "0.13", "0.5", "0.77", "1"),
 }
+
+
+def asked(name: str) -> Study:
+    return Study("Fit", ASKED[name]())
 
 
 def population(values: tuple[str, ...]) -> Population:
@@ -67,7 +73,7 @@ def _rows(study: Study) -> np.ndarray:
      ("several questions", 10_000)],
 )  # fmt: skip
 def test_honest_answers_raise_no_more_alarms_than_stated(study: str, values: str, answers: int):
-    found = alarms(STUDIES[study], VALUES[values], answers, runs=40)
+    found = alarms(asked(study), VALUES[values], answers, runs=40)
     assert binom.sf(found - 1, 40, SUSPICIOUS) >= FALSE_POSITIVE_RATE
 
 
@@ -77,7 +83,7 @@ def nowhere_near(laws: np.ndarray, rows: np.ndarray, **_: object) -> np.ndarray:
 
 
 def test_a_mutant_without_the_price_raises_false_alarms(monkeypatch: pytest.MonkeyPatch):
-    study, values = STUDIES["two groups"], VALUES["values everywhere"]
+    study, values = asked("two groups"), VALUES["values everywhere"]
     monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
     assert alarms(study, values, 10_000, runs=20) == 0
     monkeypatch.setattr(fit, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
@@ -88,7 +94,7 @@ def test_a_mutant_without_the_price_raises_false_alarms(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("values", VALUES)
 def test_one_forged_answer_in_twenty_is_caught(values: str):
     """Whatever the symbol is that they are forged to."""
-    study = STUDIES["two groups"]
+    study = asked("two groups")
     for symbol in range(study.symbols):
         caught = alarms(study, VALUES[values], 10_000, runs=20, forged=(symbol, 500))
         assert binom.cdf(caught, 20, POWER) >= FALSE_POSITIVE_RATE
@@ -100,7 +106,7 @@ def test_a_mutant_that_suspects_nobody_is_blind(monkeypatch: pytest.MonkeyPatch)
         return found
 
     monkeypatch.setattr(fit, "_suspected", honest)
-    caught = alarms(STUDIES["two groups"], VALUES["everyone at one value"], 10_000, runs=20, forged=(0, 500))
+    caught = alarms(asked("two groups"), VALUES["everyone at one value"], 10_000, runs=20, forged=(0, 500))
     assert binom.cdf(caught, 20, POWER) < FALSE_POSITIVE_RATE
 
 

@@ -7,6 +7,7 @@ profiles    a study's index, a profile, what each draw of bits gives (first the 
 refusals    a study's index, a profile, and the error and its text with which a device refuses to answer
 """
 
+import functools
 import json
 import random
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ FILE = Path(__file__).parent / "full.json"
 LANGUAGES: tuple[list[str], ...] = (["de-AT", "fr"], ["fr", "en-GB"], ["fr"], [])
 
 
+@functools.cache
 def good_studies() -> list[tuple[str, Study]]:
     """Studies, each as somebody wrote it."""
     rng = random.Random(SEED)

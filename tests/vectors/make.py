@@ -5,6 +5,7 @@ gains is one run away; what changed is for whoever reviews the files.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from fairgauge.study import parse
@@ -18,19 +19,19 @@ KEPT = [*sorted(HERE.parents[1].glob("examples/*/study.json")), *sorted(HERE.glo
 AGENT = HERE / "agent.json"
 
 
-def files() -> dict[Path, bytes]:
-    """Return what each file is to hold."""
+def files() -> dict[Path, Callable[[], bytes]]:
+    """Return for each file how to make what it is to hold."""
     return {
-        **{path: parse(path.read_bytes()).to_bytes() for path in KEPT},
-        golden.HERE / "study.json": golden.golden_study().to_bytes(),
-        golden.HERE / "study-full.json": full_study().to_bytes(),
-        golden.HERE / "answer.json": golden.golden_answer().to_bytes(),
-        golden.HERE / "tally.json": golden.golden_tally().to_bytes(),
-        simple.FILE: simple.written(simple.make()).encode(),
-        full.FILE: simple.written(full.make()).encode(),
-        crowd.FILE: crowd.written().encode(),
-        limits.FILE: limits.written().encode(),
-        AGENT: _agent().encode(),
+        **{path: lambda path=path: parse(path.read_bytes()).to_bytes() for path in KEPT},  # type: ignore[misc]
+        golden.HERE / "study.json": lambda: golden.golden_study().to_bytes(),
+        golden.HERE / "study-full.json": lambda: full_study().to_bytes(),
+        golden.HERE / "answer.json": lambda: golden.golden_answer().to_bytes(),
+        golden.HERE / "tally.json": lambda: golden.golden_tally().to_bytes(),
+        simple.FILE: lambda: simple.written(simple.make()).encode(),
+        full.FILE: lambda: simple.written(full.make()).encode(),
+        crowd.FILE: lambda: crowd.written().encode(),
+        limits.FILE: lambda: limits.written().encode(),
+        AGENT: lambda: _agent().encode(),
     }
 
 
@@ -42,7 +43,7 @@ def _agent() -> str:
 
 
 if __name__ == "__main__":
-    for path, data in files().items():
-        if path.read_bytes() != data:
+    for path, make in files().items():
+        if path.read_bytes() != (data := make()):
             path.write_bytes(data)
             print(f"{path.relative_to(HERE.parents[1])}: rewritten")  # noqa: T201 - whoever runs it reads it

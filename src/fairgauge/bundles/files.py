@@ -21,9 +21,17 @@ KINDS = {
     "report": "a report",
     "export": "an export of answers",
 }
+# What a collector's bundle calls them, but for the export, which others write, too.
+NAMES = {
+    "study.json": "study",
+    "signature.json": "signature",
+    "tally.json": "tally",
+    "sealed.json": "seal",
+    "report.html": "report",
+}
 LONGEST_REPORT = 2**26
 MOST_FILES = 100
-_EXPORTS = (".ndjson", ".jsonl")
+_EXPORTS = (".ndjson", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -56,10 +64,19 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bundle:
-    """The files of a study, one of each kind, and the names of files that are none of these."""
+    """The files of a study.
+
+    Args:
+        pieces: One of each kind.
+        others: The names of files that are none of these.
+        unread: Of files that are named like one of these, and cannot be read as it: the kind, by name.
+        missing: What a collector's bundle has and a folder or zip has not, by kind.
+    """
 
     pieces: dict[str, Piece]
     others: tuple[str, ...] = field(default=())
+    unread: dict[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = field(default=())
 
 
 _ZIP = b"PK\x03\x04"
@@ -126,7 +143,11 @@ def gather(paths: Sequence[Path]) -> Bundle:
         raise InvalidInput("file", unknown[0][0], f"is none of these: {', '.join(KINDS.values())}")
     if "study" not in pieces:
         raise InvalidInput("study", ", ".join(map(str, paths)), "has no study in it: give the study too")
-    return Bundle(pieces, tuple(map(printable, others)))
+    unread = {name: kind for name in others if (kind := _named(name)) is not None and kind not in pieces}
+    there = {*pieces, *unread.values()}
+    missing = tuple(kind for kind in NAMES.values() if kind not in there) if inside else ()
+    others = [name for name in others if name not in unread]
+    return Bundle(pieces, tuple(map(printable, others)), unread, missing)
 
 
 def _is_zip(path: Path) -> bool:
@@ -168,7 +189,7 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
     if data.lstrip()[:14].lower() == b"<!doctype html":
         return "report"
     if not data:
-        return "export" if name.endswith(_EXPORTS) else None
+        return "export" if name.endswith(_EXPORTS[:2]) else None
     first = _keys(data.split(b"\n", 1)[0])
     if first in ({"id", "study", "symbol"}, {"id", "study", "counts"}):
         return "export"
@@ -180,6 +201,12 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
     if "seal" in keys:
         return "seal"
     return "signature" if keys == {"study", "key", "signature"} else None
+
+
+def _named(name: str) -> str | None:
+    """Return what a file would be by its name; None if by that it is nothing of a study's."""
+    last = PurePosixPath(name).name
+    return "export" if last.endswith(_EXPORTS) else NAMES.get(last)
 
 
 def _keys(data: bytes) -> set[str]:

@@ -34,17 +34,27 @@ class Signatures:
         keys: The collector's public keys, as whoever checks knows them: one, or several where it changed its key in
             between.  Without any, the files' own word is taken.
         study: The signature of the study, if it was given by hand.
+        strict: Whether numbers that no seal covers are broken; with a key they always are.
     """
 
     keys: tuple[str, ...] = ()
     study: str | None = None
+    strict: bool = False
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found about the files of a study."""
+    """What was found about the files of a study.
+
+    Args:
+        checks: Everything that was looked at.
+        sealed: Whether a seal with a good signature covers the numbers; None if there are no numbers to cover.
+        by: Who sealed them, in words.
+    """
 
     checks: tuple[Check, ...]
+    sealed: bool | None = None
+    by: str = ""
 
     @property
     def broken(self) -> tuple[Check, ...]:

@@ -16,6 +16,7 @@ from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import MEAN, out, show_parts
 from fairgauge.designs import AUTO
+from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
@@ -186,7 +187,9 @@ def _show_gaps(question: Question) -> None:
     means, beside = means_of(question)
     if means:
         show_parts(means, by=beside, what=MEAN)
-    if (worse := means_sentence(means, beside, target=question.target)) is not None:
+    # The paper's mechanisms are made with its budgets, and for neither means nor comparisons.
+    made = Budgets.read(question.design) is None
+    if made and (worse := means_sentence(means, beside, target=question.target)) is not None:
         out.print(f"    {worse}")
     if (cost := cap_cost(question)) is not None:
         out.print(f"    {cost}")

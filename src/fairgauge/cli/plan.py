@@ -172,9 +172,11 @@ def _show_papers(found: Plan, goal: Goal, metric: Metric) -> None:
     from fairgauge.paper.bounds import planned_sentence
 
     row = found.rows[0]
-    asked = {"clients": row.clients, "epsilon": row.epsilon, "error": row.error and row.error / metric.scale}
-    asked[found.solved_for] = None
-    if goal.groups == 2 and (said := planned_sentence(row.design, asked, found.confidence, goal.shares)) is not None:
+    asked = {"clients": row.clients, "epsilon": row.epsilon, "error": row.error, found.solved_for: None}
+    if goal.groups != 2:
+        return
+    said = planned_sentence(row.design, asked, found.confidence, goal.shares, metric.scale)
+    if said is not None:
         out.print(said)
 
 

@@ -48,6 +48,9 @@ def verify(
     crowd: Annotated[
         str | None, typer.Option(metavar="ANSWERS", help="Also tell what a release of so many answers promises.")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Numbers that no seal covers are broken; with --key they always are.")
+    ] = False,
     delta: options.Delta = None,
     observed: options.Observed = None,
     *,
@@ -55,8 +58,9 @@ def verify(
 ) -> None:
     """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.
 
-    Exit status: 0 if everything that was checked holds, 1 if something is broken, 2 if a file cannot be read, and 3 if
-    nothing is broken, but a report's words were not compared, since another version made it.
+    The last line says whether the numbers are sealed, and by whom.  Exit status: 0 if everything that was checked
+    holds, 1 if something is broken, 2 if a file cannot be read, and 3 if nothing is broken, but a report's words were
+    not compared, since another version made it.
     """
     bundle = gather(files)
     piece = bundle.pieces["study"]
@@ -73,7 +77,7 @@ def verify(
         checked = run(
             found,
             bundle,
-            Signatures(tuple(key or ()), signature),
+            Signatures(tuple(key or ()), signature, strict),
             progress=bar.reach,
         )
     hidden = _crowd(found, crowd, delta, observed)
@@ -81,7 +85,12 @@ def verify(
         among = {} if hidden is None else {"crowd": hidden.to_dict()}
         verdict = _verdict(checked, private=private)
         said = {"verified": verdict == "holds", "verdict": verdict, "checks": [one.to_dict() for one in checked.checks]}
-        told = _document(found, private) | said | {"not_looked_at": list(bundle.others)} | among
+        by = (
+            {}
+            if checked.sealed is None
+            else {"sealed": checked.sealed, "sealed_by": checked.by if checked.sealed else None}
+        )
+        told = _document(found, private) | said | by | {"not_looked_at": list(bundle.others)} | among
         show_as(form, told, _rows(found, checked))
     else:
         _show(found)
@@ -138,6 +147,10 @@ def _show_checks(checked: Verification, others: tuple[str, ...], *, private: boo
         out.print("Verify it with the version that made it, or write it anew from these files with fairgauge report.")
     else:
         out.print("Everything that was checked holds.")
+    if checked.sealed:
+        out.print(f"SEALED {checked.by}.")
+    elif checked.sealed is not None:
+        out.print(Text("NOT SEALED: no collector vouches for these numbers, and anyone could have made them.", "bold"))
 
 
 def _document(found: Study, private: bool) -> dict[str, Any]:
@@ -178,7 +191,7 @@ def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
     for table in found.tables:
         _show_table(table[0].mechanism, table)
-    if any(isinstance(table[0].mechanism, Channel) and len(table) > 1 for table in found.tables):
+    if any(table[0].mechanism.numbers < len(table) for table in found.tables):
         out.print("Questions that share a table are answered together, by one symbol.")
     if len(found.tables) > 1:
         what = "questions" if len(found.tables) == len(found.questions) else "tables"

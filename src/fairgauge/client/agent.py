@@ -14,15 +14,17 @@ and ``no CODE`` where it gives no answer, with a code of :mod:`fairgauge.client.
 
 import json
 import logging
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.agent_site import AgentSite
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import FairgaugeError
-from fairgauge.study import Study
+from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.numbers import exact
 
 VERSION = 1
@@ -62,8 +64,8 @@ class Agent:
             return Refusal("study", str(problem))
         if self.settings.studies is not None and study.digest not in self.settings.studies:
             return Refusal("settings", f"study {study.digest} is not on the agent's list")
-        if study.counts_mechanism is not None and self._site is not None:
-            return self._site.check(study) or study
+        if (site := _site_of(study.mechanism, self._site)) is not None:
+            return site.check(study) or study
         if not self.settings.has_profile:
             return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
         try:
@@ -73,12 +75,12 @@ class Agent:
                 return study
         except (FairgaugeError, OSError) as problem:
             return Refusal("ledger", str(problem))
-        return check_whoever(study, self._ledger, self.settings.limits) or study
+        return check_person(study, self._ledger, self.settings.limits) or study
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        if study.counts_mechanism is not None and self._site is not None:
-            return self._site.answered(study)
+        if (site := _site_of(study.mechanism, self._site)) is not None:
+            return site.answered(study)
         return self._ledger.state(study.digest) is not None
 
     def wanted(self, study: Study) -> list[str]:
@@ -88,8 +90,8 @@ class Agent:
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
-            if study.counts_mechanism is not None and self._site is not None:
-                return self._site.answer(study)
+            if (site := _site_of(study.mechanism, self._site)) is not None:
+                return site.answer(study)
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})
             profile = self.settings.read_profile()
@@ -99,6 +101,22 @@ class Agent:
             return self._ledger.answer(study, held, limit=self.settings.limits)
         except FairgaugeError as problem:
             return Refusal(UNTOLD, str(problem))
+
+
+@singledispatch
+def _site_of(mechanism: Mechanism, site: AgentSite | None) -> AgentSite | None:
+    """Return what answers instead of the profile, by the mechanism."""
+    raise NotImplementedError
+
+
+@_site_of.register
+def _(_: Channel, _site: AgentSite | None) -> None:
+    return None
+
+
+@_site_of.register
+def _(_: NoisyCounts, site: AgentSite | None) -> AgentSite | None:
+    return site
 
 
 class Conversation:

@@ -356,7 +356,11 @@ class Ledger:
     def _identify(self, connection: Connection) -> None:
         """Make sure, inside the transaction, that the file is a ledger of this version."""
         # SQLite takes a file of a few bytes for an empty database and would write over it; so ask the file system.
-        if self.path.stat().st_size == 0:
+        found = self.path.stat()
+        if os.name == "posix" and found.st_mode & 0o022:
+            rule = "must be writable by its owner only (chmod 600): others could make it forget what was answered"
+            raise BadLedger("ledger", self.path, rule)
+        if found.st_size == 0:
             rule = "is empty, as a ledger never is, so what it held is lost; delete it only if it never held an answer"
             raise BadLedger("ledger", self.path, rule)
         application = _pragma(connection, "application_id")

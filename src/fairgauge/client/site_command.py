@@ -13,7 +13,8 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.records import Columns, records_of, some_of
 from fairgauge.client.site import Record, law_of
-from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput
+from fairgauge.client.steps import hand_over, prepare
+from fairgauge.errors import CannotAnswer, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.command import Request
@@ -43,9 +44,7 @@ def run_for_site(
                 "a collector takes a site's answer with a ticket only: ask whoever runs the study for one, and give it "
                 "with --ticket; nothing was drawn"
             )
-        from fairgauge.client.delivery import check_open
-
-        check_open(study.digest, request.send, patience=patience)
+        prepare(ledger, study, request, (ticket, None, patience))
     if known is None and request.records is None:
         raise CannotAnswer("the study is for sites that hold many people: give the site's records with --records")
     left_out: Counter[bool] = Counter()
@@ -55,8 +54,9 @@ def run_for_site(
         sys.stdout.flush()
     if request.output is not None:
         answer.save(request.output)  # the same bytes, however often
-    if known != "delivered" or request.again:
-        _deliver(ledger, answer, request, patience)
+        ledger.mark_sent(answer)
+    elif known != "delivered" or request.again:
+        hand_over(ledger, answer, request, (ticket, None, patience))
     state = ledger.state(study.digest)
     if request.json:
         said = json.dumps(answer.to_dict() | {"state": state})
@@ -127,21 +127,3 @@ def _records(request: "Request", site: "NoisyCounts", left_out: Counter[bool]) -
     otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
     # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
     yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
-
-
-def _deliver(ledger: Ledger, answer: Answer, request: "Request", patience: "Patience | None") -> None:
-    if request.output is not None:
-        ledger.mark_sent(answer)
-    elif request.send is not None:
-        from fairgauge.client.delivery import send
-
-        try:
-            send(answer, request.send, patience=patience)
-        except AnswerRefused:
-            ledger.mark_refused(answer)
-            raise
-        except CannotSend as problem:
-            raise CannotSend(
-                f"{problem}; the counts are in the ledger, and the same command sends them again"
-            ) from None
-        ledger.mark_sent(answer)

@@ -68,10 +68,11 @@ def session_of(request: Request) -> Session | None:
     return None if cookie is None else collector_of(request).sessions.find(cookie)
 
 
-def _require(request: Request, role: str) -> None:
+async def _require(request: Request, role: str) -> None:
     collector, found = collector_of(request), role_of(request)
     if found is None:
-        collector.turnstile.enter("refused")
+        # In line with everyone who shows no good token: guessing is as slow as the rate, however many connections.
+        await collector.turnstile.turn("refused", PATIENCE)
         raise NoToken("Send Authorization: Bearer, with a token that is good here.")
     if role == "operator" and found != "operator":
         raise NotAllowed("This needs the token of an operator.")
@@ -83,16 +84,16 @@ async def _require_results(request: Request, *, ids: bool) -> None:
     if role_of(request) is None and await may_see(collector, digest, ids=ids):
         await collector.turnstile.turn("visitors", PATIENCE)
     else:
-        _require(request, "operator" if ids and await _held_close(collector, digest) else "reader")
+        await _require(request, "operator" if ids and await _held_close(collector, digest) else "reader")
 
 
 async def _held_close(collector: Collector, digest: str) -> bool:
-    """Tell whether answers are for those who run the study only: it is in the crowd, or for sites."""
+    """Tell whether answers are for those who run the study only: others see sums of several."""
     try:
         entry = await collector.entry(digest)
     except NoStudy:
         return False
-    return entry.of_sites or entry.kept.batch is not None
+    return entry.kept.batch is not None
 
 
 async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bool:
@@ -122,11 +123,11 @@ async def _free(_request: Request) -> None:
 
 
 async def _operator(request: Request) -> None:
-    _require(request, "operator")
+    await _require(request, "operator")
 
 
 async def _reader(request: Request) -> None:
-    _require(request, "reader")
+    await _require(request, "reader")
 
 
 async def _results(request: Request) -> None:

@@ -78,7 +78,7 @@ _KIND_OF: tuple[tuple[type[Exception], str], ...] = (
     (FairgaugeError, "bad-request"),
 )
 _HEADERS = {
-    "no-token": {"WWW-Authenticate": 'Bearer realm="fairgauge"'},
+    "no-token": {"WWW-Authenticate": 'Bearer realm="fairgauge"', "Connection": "close"},  # a guess a connection
     "too-large": {"Connection": "close"},  # the rest of it is not read
 }
 # What a store says of itself is for its operator, and not for strangers.

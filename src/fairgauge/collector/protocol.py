@@ -104,6 +104,7 @@ class HurriedProtocol(HttpToolsProtocol):
         for cycle in self._cycles:
             cycle.disconnected = True
             cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
+            cycle.message_event.set()  # one that waits for the other side to go, as a live page does, is told
         self.pipeline.clear()  # nobody is there to read what they would say
         super().connection_lost(exc)
 

@@ -22,14 +22,24 @@ class Retention:
         self._store, self._read = store, read
         self._days: dict[str, int | None] = {}
         self._looked: int | None = None  # the hour of the last look
+        self._began: float | None = None  # when the first look was
+        self._away = False  # whether the clock says that the collector was away for long, or is wrong
 
     async def keep_to(self, now: float, bucket: int) -> list[str]:
         """Remove what is to be removed by now, and return the digests of those studies."""
         hour = int(now) // HOUR
         if hour == self._looked:
             return []
-        if await self._store.latest() > now:
+        latest = await self._store.latest()
+        if latest > now:
             log("waiting", reason="the clock is behind what is stored")
+            return []
+        if self._began is None:
+            self._began, self._away = now, now - latest > DAY
+        if self._away and now - self._began < HOUR:
+            # A machine that starts with a wrong clock looks like this, too, and what is removed does not come back: the
+            # time must stand for an hour, in which time servers correct it.
+            log("waiting", reason="the clock is more than a day ahead of what is stored")
             return []
         done = [kept.digest for kept in await self._store.studies() if await self._is_over(kept, now)]
         for digest in done:

@@ -109,7 +109,7 @@ class Gatekeeper:
         self._folder = folder
         self._clock = clock
         self._used: dict[str, str] = {}
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, int, int, int] | None = None
         self._tokens: list[Token] = []
         self.broken = False
 
@@ -150,7 +150,7 @@ class Gatekeeper:
     def _refresh(self) -> None:
         try:
             found = (self._folder / FILE).stat()
-            now = (found.st_ino, found.st_mtime_ns, found.st_size)
+            now = (found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns)  # a change of mode moves the last
         except OSError:
             self._seen, self._tokens = None, []
             return

@@ -132,7 +132,7 @@ class PopulationReader(TestReader):
 
     def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> PopulationGapTest:
         """Return the test of gaps."""
-        return PopulationGapTest(self.laws, score, self.split.parts(self.counts), alpha, share, self.split.stray)
+        return PopulationGapTest(self.laws, score, self.parts, alpha, share, self.split.stray)
 
     @staticmethod
     def least_level(rejected: Rejected) -> float:

@@ -66,7 +66,7 @@ class NormalReader(OneScoreReader):
     def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> NormalGapTest:
         """Return the test of gaps."""
         laws = Laws(self.estimands.decoder, None)
-        return NormalGapTest(laws, score, self.split.parts(self.counts), alpha, share, self.split.stray)
+        return NormalGapTest(laws, score, self.parts, alpha, share, self.split.stray)
 
     def _width(self, seen: float, score: Vector, alpha: float) -> float:
         """Return the width for a variance that was seen; less than the least there could be is chance."""

@@ -15,7 +15,7 @@ from fairgauge.estimation.ratios import over
 from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.splitting import Split, Thrown
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
+from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.goals.sides import Pair, Side
 
 # Parts that are fixed, too, but not by a study: for counts that belong to none.
@@ -53,6 +53,11 @@ class Reader(ABC):
     def law(self) -> Vector:
         """The counts as parts of their sum."""
         return self.counts / self.answers
+
+    @cached_property
+    def parts(self) -> Matrix:
+        """The counts of each part that answers are dealt out to."""
+        return self.split.parts(self.counts)
 
     @abstractmethod
     def ratio(self, ratio: Ratio, alpha: float) -> Interval:

@@ -12,7 +12,7 @@ from fairgauge.estimation.kinds import any_kind_of
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
-from fairgauge.study import Attribute, Question
+from fairgauge.study import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,16 +210,14 @@ class Estimate:
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
         said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
-        attributes = {
-            asked.attribute.name: asked.attribute for asked in self.asked if not asked.mechanism.counts_people
-        }
-        alike = [name for name, attribute in attributes.items() if attribute.known_shares is not None]
+        alike = list(dict.fromkeys(asked.attribute.name for asked in self.asked if asked.known_shares is not None))
+        others = any(asked.whoever_answers for asked in self.asked)
         if alike:
-            whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
+            whose = f" of {', '.join(alike)}" if others else ""
             said.append(f"IF all groups{whose} answered equally often")
-        ratios = dict.fromkeys(one.answering for one in attributes.values() if 1 < one.ratio < math.inf)
+        ratios = dict.fromkeys(asked.attribute.answering for asked in self.asked if _condition(asked, alike=False))
         said += [f"if no group answered more than {ratio} times as often as another" for ratio in ratios]
-        if len(alike) < len(attributes):
+        if others:
             said.append("what is about several groups together, and shares, are of those who answered")
         return "; ".join(said)
 
@@ -264,14 +262,13 @@ class Estimate:
 
     def table(self) -> Iterator[dict[str, Any]]:
         """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
-        devices = [asked.attribute for asked in self.asked if not asked.mechanism.counts_people]
-        if_so = {attribute.name: said for attribute in devices if (said := _condition(attribute))}
+        if_so = {asked.attribute.name: said for asked in self.asked if (said := _condition(asked))}
         conditions = bool(if_so) or any(q.response for q in self.questions)
         for q in self.questions:
             stated = set(map(id, q.response.values()))
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                numbers = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+                numbers = {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
                 assumed = if_so.get(q.attribute, "")
                 if id(interval) in stated:
                     assumed = "IF the stated shares are those of the people"
@@ -288,13 +285,13 @@ class Estimate:
         return "\n".join(lines)
 
 
-def _condition(attribute: Attribute) -> str:
+def _condition(asked: Question, *, alike: bool = True) -> str:
     """Return what numbers assume of how often groups answered; nothing where that is nothing."""
-    if attribute.known_shares is not None:
-        return "IF all groups answered equally often"
-    if attribute.ratio == math.inf:
+    if asked.known_shares is not None:
+        return "IF all groups answered equally often" if alike else ""
+    if not asked.whoever_answers or asked.attribute.ratio == math.inf:
         return ""
-    return f"if no group answered more than {attribute.answering} times as often as another"
+    return f"if no group answered more than {asked.attribute.answering} times as often as another"
 
 
 def _named(intervals: dict[str, Interval]) -> dict[str, dict[str, Any]] | None:

@@ -27,7 +27,7 @@ from fairgauge.goals.inputs import Matrix, Vector
 # How many of the 256 bytes send an answer to each part.
 BYTES = (13, 38, 77, 77, 51)
 FRACTIONS: Vector = np.array(BYTES) / 256
-_EDGES = np.cumsum((0, *BYTES))[:-1]
+_ENDS = np.cumsum(BYTES).tolist()
 _LONGEST = 1 << 20
 _MOST_THROWN = 1 << 31
 
@@ -75,11 +75,13 @@ class Thrown:
         return np.array([draws.multinomial(int(count), FRACTIONS) for count in counts], dtype=np.float64).T
 
     def _dealt(self, symbol: int, count: int) -> Vector:
-        bins = np.zeros(256, dtype=np.int64)
+        below = np.zeros(len(BYTES), dtype=np.int64)
         for number, start in enumerate(range(0, count, _LONGEST)):
             thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))
-            bins += np.bincount(np.frombuffer(thrown, dtype=np.uint8), minlength=256)
-        return np.asarray(np.add.reduceat(bins, _EDGES), dtype=np.float64)
+            throws = np.frombuffer(thrown, dtype=np.uint8)
+            # To compare and count is quicker than one count for each byte.
+            below += [np.count_nonzero(throws < end) for end in _ENDS[:-1]] + [len(throws)]
+        return np.diff(below, prepend=0).astype(np.float64)
 
     @staticmethod
     def _bytes(text: str, count: int) -> bytes:

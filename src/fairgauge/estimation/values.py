@@ -13,11 +13,11 @@ class Interval:
     """An estimate and the range in which the truth lies with the stated confidence.
 
     ``bounds`` is what the number can be at all.  An estimate from few answers may leave it: people are shown what is
-    possible (``shown``), while programs get the numbers as they are, with which they can go on reckoning.
+    possible (``shown``), while code gets the numbers as they are, with which it can go on reckoning.
 
     The estimate is an average score, and the interval is what the answers as a whole allow: how much scores vary tells
     of a number too, where a table tells it badly.  So the estimate need not be in the middle, and may even be outside:
-    people are then shown the nearest value that is allowed.
+    people and documents then have the nearest value that is allowed.
 
     >>> recall = Interval(0.98, 0.93, 1.03, bounds=(0, 1))
     >>> recall.shown, recall.cut
@@ -51,6 +51,15 @@ class Interval:
         return Interval(min(max(self.estimate, low), high), low, high, self.bounds)
 
     @property
+    def nearest(self) -> float:
+        """The estimate, or where it lies outside the nearest number that the interval holds.
+
+        >>> Interval(1.269, 0.4, 1.0).nearest
+        1.0
+        """
+        return min(max(self.estimate, self.low), self.high)
+
+    @property
     def ruled_out(self) -> bool:
         """Whether the estimate is a possible number that the answers as a whole do not allow."""
         least, most = self.bounds
@@ -72,9 +81,15 @@ class Interval:
         return Interval(self.estimate, self.low, self.high, (least, most))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for JSON: as they are, and beside them as people are shown them."""
-        shown = self.shown
-        return _numbers(self) | {"shown": _numbers(shown)}
+        """Return the numbers for JSON, and beside them what people are shown.
+
+        The estimate is in its interval.  Where the average score is not, it is there too, as ``average``.
+
+        >>> Interval(1.269, 0.4, 1.0).to_dict()["estimate"], Interval(1.269, 0.4, 1.0).to_dict()["average"]
+        (1.0, 1.269)
+        """
+        average = {} if self.nearest == self.estimate else {"average": self.estimate}
+        return _numbers(self) | average | {"shown": _numbers(self.shown)}
 
     def __neg__(self) -> "Interval":
         return Interval(-self.estimate, -self.high, -self.low, (-self.bounds[1], -self.bounds[0]))
@@ -100,4 +115,4 @@ class Told(dict[Key, Interval]):
 
 
 def _numbers(interval: Interval) -> dict[str, float]:
-    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+    return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}

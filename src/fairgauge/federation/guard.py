@@ -16,7 +16,7 @@ from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.disk import make_folder
-from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
@@ -57,7 +57,7 @@ class Guard:
                 return kept.answer(study, {"group": None, "values": {}})  # the answer that is there, whatever is asked
         except (FairgaugeError, OSError) as problem:
             return Refusal("ledger", _words(problem))
-        refused = check_whoever(study, kept, self.limits)
+        refused = check_person(study, kept, self.limits)
         if refused is not None:
             return refused
         profile = {"group": given_by_app(groups), "values": given_by_app(values)}

@@ -16,17 +16,29 @@ except ImportError:
 
 if TYPE_CHECKING:
     from fairgauge.flower.client import node_config, private_metrics, run_config
+    from fairgauge.flower.client_fn import on_evaluate
     from fairgauge.flower.server import AnswerCounter, PrivateMetrics
+    from fairgauge.flower.workflow import PrivateEvaluation
 
-__all__ = ["AnswerCounter", "PrivateMetrics", "node_config", "private_metrics", "run_config"]
+__all__ = [
+    "AnswerCounter",
+    "PrivateEvaluation",
+    "PrivateMetrics",
+    "node_config",
+    "on_evaluate",
+    "private_metrics",
+    "run_config",
+]
 
 # A device does not pay for the server's part.
 __getattr__, __dir__ = lazily(
     __name__,
     {
         "AnswerCounter": "server",
+        "PrivateEvaluation": "workflow",
         "PrivateMetrics": "server",
         "node_config": "client",
+        "on_evaluate": "client_fn",
         "private_metrics": "client",
         "run_config": "client",
     },

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache, partial, singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
 
+from fairgauge.channel import Channel
 from fairgauge.client import Answer, Limits
 from fairgauge.client.asking import ask_agent
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
@@ -17,7 +18,7 @@ from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, given_by_app, guarded, of_app
 from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
-from fairgauge.study import Study
+from fairgauge.study import Mechanism, NoisyCounts, Study
 
 if TYPE_CHECKING:  # the names of types moved between versions of Flower, and nothing else needs them
     from flwr.clientapp.typing import ClientAppCallable, Mod
@@ -86,8 +87,9 @@ def private_metrics(
             found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        if found.counts_mechanism is not None:
-            return _for_site(found, context)
+        counted = _from_records(found.mechanism, found, context)
+        if counted is not None:
+            return counted
         if group is None or ledger is None:
             return Refusal("settings", "a device needs a group and a ledger")
         measured = partial(_measure, call_next, message, context)
@@ -148,8 +150,19 @@ def _limits(context: Context) -> Limits:
     return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
 
 
-def _for_site(study: Study, context: Context) -> Answer | Refusal:
-    """Answer for a site, from what its own configuration names."""
+@singledispatch
+def _from_records(mechanism: Mechanism, study: Study, context: Context) -> Answer | Refusal | None:
+    """Answer from the records that the node's own configuration names; None where one person answers."""
+    raise NotImplementedError
+
+
+@_from_records.register
+def _(_: Channel, _study: Study, _context: Context) -> None:
+    return None
+
+
+@_from_records.register
+def _(_: NoisyCounts, study: Study, context: Context) -> Answer | Refusal:
     if SITE in context.node_config:
         return answer_asked(str(context.node_config[SITE]), study)
     if AGENT in context.node_config:

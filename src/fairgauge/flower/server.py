@@ -70,6 +70,17 @@ def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tu
             continue  # a stranger's reply must not end a round
 
 
+def count_round(counter: AnswerCounter, replies: list[Message]) -> None:
+    """Count what came back in one round, and log what the answers of all rounds tell."""
+    new = counter.count_replies(replies)
+    log(INFO, "private metrics: %d replies, %d new answers", len(replies), new)
+    refused = summarise([reply.error.reason for reply in replies if reply.has_error()])
+    if refused:
+        log(WARNING, "\t%s", refused)
+    for line in counter.report().splitlines():
+        log(INFO, "\t%s", line)
+
+
 class PrivateMetrics(Strategy):
     """Any strategy, with its evaluation replaced by counting private answers.
 
@@ -113,14 +124,7 @@ class PrivateMetrics(Strategy):
         """Count the answers, and return what they say so far."""
         if server_round < self.first_round:
             return None
-        replies = list(replies)
-        new = self.counter.count_replies(replies)
-        log(INFO, "private metrics: %d replies, %d new answers", len(replies), new)
-        refused = summarise([reply.error.reason for reply in replies if reply.has_error()])
-        if refused:
-            log(WARNING, "\t%s", refused)
-        for line in self.counter.report().splitlines():
-            log(INFO, "\t%s", line)
+        count_round(self.counter, list(replies))
         return self.counter.metrics()
 
     def summary(self) -> None:

@@ -1,7 +1,7 @@
 """The goal of a question: what it shall estimate, and how well a channel serves that."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -285,11 +285,7 @@ class Goal:
 
     def totals(self, channel: Channel) -> list[float]:
         """Return the total, as :meth:`variance` does, of each of the wanted numbers."""
-        decoder = self.decoder(channel)
-        wanted = self.wanted(decoder.inputs)
-        if not self._identifies(decoder):
-            return [float("inf")] * len(wanted)
-        return self.totals_by(decoder, wanted)
+        return list(_by_its_decoder(self, channel, Goal.totals_by))
 
     def totals_by(self, decoder: Decoder, wanted: Sequence["Wanted"]) -> list[float]:
         """Return the total of each of the wanted numbers by a decoder, as :meth:`total` does."""
@@ -319,11 +315,7 @@ class Goal:
 
     def privacy_variances(self, channel: Channel) -> list[float]:
         """Return what randomising adds, as :meth:`privacy_variance` does, for each of the wanted numbers."""
-        decoder = self.decoder(channel)
-        wanted = self.wanted(decoder.inputs)
-        if not self._identifies(decoder):
-            return [float("inf")] * len(wanted)
-        return self.privacy_variances_by(decoder, wanted)
+        return list(_by_its_decoder(self, channel, Goal.privacy_variances_by))
 
     def privacy_variances_by(self, decoder: Decoder, wanted: Sequence["Wanted"]) -> list[float]:
         """Return the same for each of the wanted numbers by a decoder."""
@@ -395,7 +387,8 @@ class Goal:
             found[place] = min(found[place], float(better))
         return found
 
-    def _identifies(self, decoder: Decoder) -> bool:
+    def identifies(self, decoder: Decoder) -> bool:
+        """Tell whether a decoder has scores for all that is needed."""
         return all(decoder.score(f) is not None for f in self.needed(decoder.inputs))
 
     def score(self, decoder: Decoder, wanted: "Wanted") -> Vector | None:
@@ -434,6 +427,16 @@ def _decoder(goal: Goal, channel: Channel) -> Decoder:
         return decoder.aimed(functionals)
     # Gaps depend on each other, so they share one prior; a mean may have its own.
     return decoder.least_favourable(_balanced(decoder, wanted) if goal.balanced else functionals)
+
+
+# A plan asks for them of the same table again and again.
+@lru_cache(maxsize=256)
+def _by_its_decoder(
+    goal: Goal, channel: Channel, variances: Callable[[Goal, Decoder, Sequence["Wanted"]], list[float]]
+) -> tuple[float, ...]:
+    decoder = goal.decoder(channel)
+    wanted = goal.wanted(decoder.inputs)
+    return tuple(variances(goal, decoder, wanted) if goal.identifies(decoder) else [float("inf")] * len(wanted))
 
 
 def _balanced(decoder: Decoder, wanted: Sequence["Wanted"]) -> list[Vector]:

@@ -126,10 +126,20 @@ def _searched(levels: Vector, second: Matrix, reckonings: Sequence[Reckoning]) -
         if len(some) * len(second) > _VERY_MANY:
             found[bounded] = _of_very_many(levels, second, some)
             return found
-        x = np.repeat([levels - r.mean for r in some], len(second), axis=0)
-        spread = np.repeat([r.widest for r in some], len(second))
-        found[bounded] = _bounded(x, np.tile(second, (len(some), 1)), spread).reshape(len(some), -1)
+        found[bounded] = _bounded_by_halving(tuple(levels.tolist()), tuple(second.ravel().tolist()), tuple(some))
     return found
+
+
+# Planning asks for the same rows again and again: for each number of clients, each epsilon and each metric.
+@lru_cache(maxsize=256)
+def _bounded_by_halving(
+    levels: tuple[float, ...], second: tuple[float, ...], reckonings: tuple[Reckoning, ...]
+) -> Matrix:
+    at = np.array(levels)
+    rows = np.array(second).reshape(-1, len(at))
+    x = np.repeat([at - r.mean for r in reckonings], len(rows), axis=0)
+    spread = np.repeat([r.widest for r in reckonings], len(rows))
+    return _bounded(x, np.tile(rows, (len(reckonings), 1)), spread).reshape(len(reckonings), -1)
 
 
 def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
@@ -141,23 +151,18 @@ def worst_law(levels: Vector, second: Vector, reckoning: Reckoning) -> Vector:
     >>> worst_law(np.array([-1.0, 0.0, 1.0]), np.array([1.0, 0.0, 1.0]), Reckoning(0.0, 0.5)).round(6).tolist()
     [0.25, 0.5, 0.25]
     """
-    x = levels - reckoning.mean
     if len(levels) <= _ONE_KINK:
         slopes = np.diff(second) / np.diff(levels)
         if slopes[-1] <= slopes[0]:
-            return _two_points(x, 0.0, 0.0)
+            return _two_points(levels - reckoning.mean, 0.0, 0.0)
         # What is most for one such kink is so for all.
-        return _law_of_a_kink(tuple(levels.tolist()), reckoning)
-    return _searched_law(x, second, reckoning)
+        second = np.abs(levels - levels[1])
+    return _searched_law(tuple(levels.tolist()), tuple(second.tolist()), reckoning)
 
 
 @lru_cache(maxsize=256)
-def _law_of_a_kink(levels: tuple[float, ...], reckoning: Reckoning) -> Vector:
-    at = np.array(levels)
-    return _searched_law(at - reckoning.mean, np.abs(at - levels[1]), reckoning)
-
-
-def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
+def _searched_law(levels: tuple[float, ...], moments: tuple[float, ...], reckoning: Reckoning) -> Vector:
+    x, second = np.array(levels) - reckoning.mean, np.array(moments)
     if reckoning.any_values:
         pairs = [(a, b) for a in x[x <= 0] for b in x[x >= 0]]
         return max((_two_points(x, *pair) for pair in pairs), key=lambda law: float(law @ second))
@@ -172,11 +177,11 @@ def _searched_law(x: Vector, second: Vector, reckoning: Reckoning) -> Vector:
         moment = _tangent(x_many, slopes, starts, curves.ravel())[1].reshape(curves.shape)
         low, high = _narrowed(low, high, curves, moment > spread**2)
     ends = [_touching(rows, slope, start, curve) for curve in (low, high)]
-    moments = [-left * right for left, right in ends]
-    if moments[1] > spread[0] ** 2:
+    reached = [-left * right for left, right in ends]
+    if reached[1] > spread[0] ** 2:
         # Second moments that are level but for rounding: values at the mean alone reach what wider ones do.
-        ends[1], moments[1] = (0.0, 0.0), 0.0
-    part = 1.0 if moments[0] <= spread[0] ** 2 else (spread[0] ** 2 - moments[1]) / (moments[0] - moments[1])
+        ends[1], reached[1] = (0.0, 0.0), 0.0
+    part = 1.0 if reached[0] <= spread[0] ** 2 else (spread[0] ** 2 - reached[1]) / (reached[0] - reached[1])
     laws = [_two_points(x, *pair) for pair in ends]
     return np.asarray(part * laws[0] + (1 - part) * laws[1])
 
@@ -306,7 +311,7 @@ def _touched(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Ve
     for _ in range(_HALVINGS):
         line = (low + high) / 2
         tilted = slope - line[:, None]
-        at = np.clip(tilted / doubled, x[:, :-1], x[:, 1:])
+        at = np.minimum(np.maximum(tilted / doubled, x[:, :-1]), x[:, 1:])
         value = start + tilted * at - curve[:, None] * at**2
         cell = value.argmax(axis=1)
         best, where = np.minimum(best, value[rows, cell]), at[rows, cell]

@@ -53,20 +53,22 @@ def least_epsilon(
 
 
 def planned_sentence(
-    design: str, asked: Mapping[str, float | None], confidence: float, shares: Sequence[float]
+    design: str, asked: Mapping[str, float | None], confidence: float, shares: Sequence[float], scale: float = 1.0
 ) -> str | None:
     """Return what the paper's own planning gives for a design that is one of its mechanisms made private, else None.
 
     Args:
         design: The design's name.
-        asked: Clients, epsilon and error, in units of v; the one that is None is found.
+        asked: Clients, epsilon and error, in the metric's units; the one that is None is found.
         confidence: How often the error is to be kept.
         shares: The shares of two groups.
+        scale: How much of the metric one unit of v is.
     """
     name, pair = DESIGNS.get(design), (shares[0], shares[1])
     if name is None:
         return None
-    allocation, clients, epsilon, error = SOUND[name], asked["clients"], asked["epsilon"], asked["error"]
+    allocation, clients, epsilon = SOUND[name], asked["clients"], asked["epsilon"]
+    error = None if asked["error"] is None else asked["error"] / scale
     if clients is not None and error is not None:
         epsilon = least_epsilon(allocation, clients, error, confidence=confidence, shares=pair)
         said = "no epsilon is enough" if epsilon is None else f"epsilon {epsilon:.2f}"
@@ -74,7 +76,7 @@ def planned_sentence(
         said = f"{np.ceil(clients_needed(allocation, epsilon, error, confidence=confidence, shares=pair)):,.0f} clients"
     elif epsilon is not None and clients is not None:
         reached = chebyshev_error(allocation(epsilon).gap_variance(pair), clients, confidence=confidence)
-        said = f"±{reached:.4g} for v from -1 to 1"
+        said = f"±{scale * reached:.4g}"
     else:
         return None
     variance = "" if epsilon is None else f", K·Var {allocation(epsilon).gap_variance(pair):.4g}"

@@ -120,23 +120,27 @@ def _band(axes: "Axes", allocation: Allocation, colour: str, style: str, label: 
 
 
 def _unbalanced(figure: "Figure") -> None:
-    """Figure 2 of the paper, upper bounds of the variance of M_R opt.; then what the error is, with its bias."""
+    """Figure 2 of the paper, upper bounds of the variance; below it what the error is, with its bias."""
     ratios = np.geomspace(1, 1000, 120)
-    left, right = figure.subplots(1, 2, sharey=True)
-    panels: tuple[tuple[Any, Allocation, Callable[[Published, float, float, float], float]], ...] = (
-        (left, published_response, assumed_variance),
-        (right, sound_response, assumed_mse),
+    above, below = figure.subplots(2, 2, sharex=True, sharey=True)
+    panels: tuple[tuple[Any, str, Allocation, Callable[[Published, float, float, float], float]], ...] = (
+        (above[0], "As in the paper: variance bound, M_R opt.", published_response, assumed_variance),
+        (above[1], "As in the paper: variance bound, M_L, k = 2", sound_laplace, assumed_variance),
+        (below[0], "Ours: MSE with bias, M_R sound, v = 1", sound_response, assumed_mse),
+        (below[1], "Ours: MSE with bias, M_L, k = 2, v = 1", sound_laplace, assumed_mse),
     )
-    for axes, allocation, measure in panels:
+    for axes, title, allocation, measure in panels:
         for epsilon, colour in ((1.0, BLUE), (4.0, RED)):
             for factor, style in WRONG.items():
                 curve = [measure(allocation(epsilon), 2 * _GROUP / (1 + r), 2 * _GROUP, factor) for r in ratios]
                 axes.plot(ratios, curve, style, color=colour, label=f"{epsilon:g}, {factor:g}")
-        axes.set(xscale="log", yscale="log", xlabel="majority / minority")
+        axes.set(xscale="log", yscale="log", title=title)
         axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
         axes.minorticks_off()
-    left.set(title="As in the paper: variance bound, M_R opt.", ylabel="20,000 clients, gap in v")
-    right.set(title="Ours: MSE with bias, M_R sound, v = 1")
+    for axes in (above[0], below[0]):
+        axes.set(ylabel="20,000 clients, gap in v")
+    for axes in below:
+        axes.set(xlabel="majority / minority")
     handles = [
         _line(BLACK, "-", "fractions right"),
         _line(BLACK, ":", "minority taken for half"),
@@ -258,7 +262,7 @@ def _claimed_and_true(figure: "Figure") -> None:
 
 FIGURES: dict[str, tuple[tuple[float, float], Callable[["Figure"], None]]] = {
     "mse-against-epsilon": ((7.2, 3.4), _mse_against_epsilon),
-    "unbalanced-groups": ((7.2, 3.4), _unbalanced),
+    "unbalanced-groups": ((7.2, 5.6), _unbalanced),
     "contours": ((7.2, 3.7), _contours),
     "convergence": ((7.2, 3.0), _convergence),
     "claimed-and-true": ((4.4, 3.4), _claimed_and_true),

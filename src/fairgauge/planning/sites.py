@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import metrics_of, rate_of
@@ -121,9 +121,7 @@ def _error(site: NoisyCounts, counts: Vector, alpha: float, noise: Noise, name: 
     table = Table(counts, noise, site.records, drawn=True)
     rates = [rate_of(site, metrics_of(site)[name], [group]) for group in range(len(site.attribute.groups))]
     few = sorted((RateTest(table, rate, alpha) for rate in rates), key=lambda test: test.people)[:2]
-    try:
-        _ = few[0].numbers, few[1].numbers
-        low, high = inverted(GapTest(*few))
-    except CannotEstimate:
-        return None
+    low, high = inverted(GapTest(*few))
+    if (low, high) == (-1.0, 1.0):
+        return None  # there are too few people to tell them from the noise
     return (high - low) / 2 * (1.0 if site.metric is None else 2 * site.metric.scale)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
@@ -36,7 +37,7 @@ class Metric:
         object.__setattr__(self, "low", decimal_text("low", low))
         object.__setattr__(self, "high", decimal_text("high", high))
         object.__setattr__(self, "help", help)
-        if Fraction(self.low) >= Fraction(self.high):
+        if _end(self.low) >= _end(self.high):
             raise BadStudy("high", self.high, f"must be above low, which is {self.low}")
         if help is not None:
             check_prose("help", help)
@@ -44,11 +45,11 @@ class Metric:
     @property
     def scale(self) -> float:
         """How many units of the metric one unit of v is."""
-        return float((Fraction(self.high) - Fraction(self.low)) / 2)
+        return float((_end(self.high) - _end(self.low)) / 2)
 
     def to_metric(self, v: float) -> float:
         """Return the metric's value for a v from -1 to 1."""
-        return float(Fraction(self.low)) + (v + 1) * self.scale
+        return float(_end(self.low)) + (v + 1) * self.scale
 
     def to_v(self, value: Number) -> float:
         """Return the v from -1 to 1 of a value of the metric that is no secret, such as what is expected."""
@@ -64,7 +65,7 @@ class Metric:
         """
         number = exact(value)
         # Not raised where the value failed to convert: that exception holds it, and would be chained.
-        if number is None or not Fraction(self.low) <= number <= Fraction(self.high):
+        if number is None or not _end(self.low) <= number <= _end(self.high):
             raise CannotAnswer(f"{self.name} must be a number from {self.low} to {self.high}")
         return self._placed(number)
 
@@ -78,8 +79,14 @@ class Metric:
         (True, None)
         """
         number = exact(value)
-        return None if number is None else self._placed(max(Fraction(self.low), min(Fraction(self.high), number)))
+        return None if number is None else self._placed(max(_end(self.low), min(_end(self.high), number)))
 
     def _placed(self, number: Fraction) -> Fraction:
-        low, high = Fraction(self.low), Fraction(self.high)
+        low, high = _end(self.low), _end(self.high)
         return LEVEL_UNIT * (2 * number - low - high) / (high - low)
+
+
+@lru_cache(maxsize=256)
+def _end(text: str) -> Fraction:
+    """Return the least or the largest value: those of one metric are needed for each answer."""
+    return Fraction(text)

@@ -93,7 +93,7 @@ class Question:
         if target not in ("gap", "means"):
             raise BadStudy("target", target, 'must be "gap" or "means"')
         if mechanism is not None:
-            check_is("mechanism", mechanism, Mechanism)
+            _check_mechanism(mechanism)
         put = object.__setattr__
         put(self, "metric", metric)
         put(self, "attribute", attribute)
@@ -124,7 +124,7 @@ class Question:
 
     def _check_designed(self) -> None:
         mechanism, axis, groups = self.mechanism, self.axis, len(self.attribute.groups)
-        check_is("mechanism", mechanism, Mechanism)
+        _check_mechanism(mechanism)
         check_text("design", self.design)
         check_is("epsilon", self.epsilon, str)
         if type(axis) is not int or not 0 <= axis < mechanism.questions:
@@ -148,7 +148,18 @@ class Question:
             InvalidInput: If it is none.
         """
         if not isinstance(self.mechanism, Channel):
-            raise InvalidInput("mechanism", "noisy counts", "must be a channel, which devices draw from")
+            raise InvalidInput("mechanism", "noisy counts", "must be for devices of one person each, and not for sites")
+        return self.mechanism
+
+    @property
+    def counts(self) -> NoisyCounts:
+        """The mechanism, for what only noisy counts have.
+
+        Raises:
+            InvalidInput: If it is none.
+        """
+        if not isinstance(self.mechanism, NoisyCounts):
+            raise InvalidInput("mechanism", "a channel", "must be for sites, and not for devices of one person each")
         return self.mechanism
 
     @property
@@ -160,6 +171,24 @@ class Question:
     def named(self) -> bool:
         """Whether a document names the metric, which an outcome of truth and prediction implies."""
         return not isinstance(self.mechanism, NoisyCounts) or self.mechanism.metric is not None
+
+    @property
+    def known_shares(self) -> tuple[float, ...] | None:
+        """The shares of those who answer, where they are known; None where they are estimated, or all are counted."""
+        return None if self.mechanism.counts_people else self.attribute.known_shares
+
+    @property
+    def whoever_answers(self) -> bool:
+        """Whether people answer for themselves, and gaps between groups hold whoever of a group does."""
+        return not self.mechanism.counts_people and self.attribute.known_shares is None
+
+    def rests_on_answering(self, *sides: str) -> bool:
+        """Tell whether a number about these sides rests on how often groups answered.
+
+        It does where it comes from known shares, and where a side is several groups, who count as they answered.
+        """
+        alone = all(side in self.attribute.groups for side in sides)
+        return self.known_shares is not None or (self.whoever_answers and not alone)
 
     @property
     def private(self) -> bool:
@@ -179,6 +208,12 @@ def counted(mechanism: NoisyCounts) -> tuple[Question, ...]:
         Question(metric, attribute, "gap", COUNTED, epsilon, mechanism, axis=axis)
         for axis, metric in enumerate(mechanism.metrics)
     )
+
+
+def _check_mechanism(mechanism: object) -> None:
+    # Whether something else is one is asked of every attribute, and an exact loss takes a while.
+    if not isinstance(mechanism, Channel | NoisyCounts):
+        check_is("mechanism", mechanism, Mechanism)
 
 
 def check_symbols(mechanism: Mechanism) -> None:

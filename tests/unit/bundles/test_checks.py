@@ -18,7 +18,7 @@ from fairgauge.collector.signing import Signer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import read_stated
+from fairgauge.reports.particulars import Particulars, read_stated
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.unit.bundles.conftest import STUDY, Served
@@ -127,7 +127,7 @@ def test_a_swapped_tally_without_a_seal_is_caught_by_the_export(bundle: Served):
     (bundle.folder / "tally.json").write_bytes(Tally(STUDY.digest, (650, 850, 750, 750)).to_bytes())
     said = checked(bundle.folder, bundle.key)["broken"]
     assert said[0] == (
-        "answers.ndjson does not give the tally: it has 3,000 answers, and the tally 3,000, of other symbols."
+        "answers.ndjson does not give the tally: it has 750 at place 0 of its counts, and the tally 650."
     )
 
 
@@ -154,7 +154,52 @@ def test_a_collector_that_changed_its_key_has_two(bundle: Served):
     gathered, study = gather([bundle.folder]), Study.load(bundle.folder / "study.json")
     other = Signer(b"o" * 32).public
     assert verify(study, gathered, Signatures((other, bundle.key))).broken == ()
-    assert len(verify(study, gathered, Signatures((other,))).broken) == 2  # the study's signature, and the seal's
+    # With a wrong key alone: the study's signature, the seal's, and three files that no good seal covers.
+    wrong = verify(study, gathered, Signatures((other,)))
+    assert sorted(check.about for check in wrong.broken) == ["export", "report", "seal", "signature", "tally"]
+    assert wrong.sealed is False
+
+
+@pytest.mark.parametrize("seal", ["left out", "spoiled", "not JSON"])
+@pytest.mark.parametrize("terms", ["nothing", "key", "strict"])
+def test_numbers_that_somebody_made_up_are_not_called_sealed(bundle: Served, seal: str, terms: str):
+    """A genuine study and signature, an invented tally, a report made from it, and no seal that would cover them."""
+    study = Study.load(bundle.folder / "study.json")
+    invented = Tally(study.digest, tuple(1000 + 10 * place for place in range(study.symbols)))
+    (bundle.folder / "tally.json").write_bytes(invented.to_bytes())
+    page = render_report(study, invented, estimate(study, invented), Particulars())
+    (bundle.folder / "report.html").write_text(page, encoding="utf-8")
+    (bundle.folder / "answers.ndjson").unlink()
+    sealed = bundle.folder / "sealed.json"
+    data = sealed.read_bytes()
+    if seal == "left out":
+        sealed.unlink()
+    else:
+        sealed.write_bytes(data[1:] if seal == "not JSON" else data.replace(b'"seal"', b'"Seal"'))
+    gathered = gather([bundle.folder])
+    found = verify(study, gathered, Signatures((bundle.key,) * (terms == "key"), strict=terms == "strict"))
+    assert found.sealed is False
+    if terms != "nothing":
+        assert {"tally", "report"} <= {check.about for check in found.broken}
+    sentences = " ".join(check.sentence for check in found.checks)
+    if seal == "left out":
+        assert "What a collector's bundle has, and is not here: a seal." in sentences
+    else:
+        assert "sealed.json is named like a seal, and cannot be read as one." in sentences
+        assert found.broken
+
+
+def test_an_export_that_another_program_rewrote_is_broken(bundle: Served):
+    answers = bundle.folder / "answers.ndjson"
+    lines = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+    answers.write_text(json.dumps(lines), encoding="utf-8")
+    said = checked(bundle.folder, bundle.key)["broken"]
+    assert "answers.ndjson is named like an export of answers, and cannot be read as one." in said
+
+
+def test_what_is_sealed_says_so(bundle: Served):
+    assert verified(bundle).sealed is True
+    assert verified(bundle).by == "by the holder of that key"
 
 
 def test_a_report_that_is_older_than_its_study_is_caught(bundle: Served):
@@ -239,7 +284,7 @@ def test_an_export_of_another_study_is_broken_and_not_called_this_ones(bundle: S
     else:
         line = json.dumps({"id": "0" * 32, "study": other, "symbol": 0}, separators=(",", ":"))
         (bundle.folder / "answers.ndjson").write_text(line + "\n", encoding="utf-8")
-    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    (said,) = checked(bundle.folder)["broken"]
     assert said.startswith(f"answers.{kind} has answers to another study: ")
 
 
@@ -248,8 +293,9 @@ def test_an_export_with_symbols_of_no_answer_is_broken_without_a_tally(bundle: S
         (bundle.folder / name).unlink()
     table = pa.table({"id": pa.array([bytes(16), bytes(15) + b"1"], pa.binary(16)), "symbol": [0, STUDY.symbols]})
     parquet.write_table(table, bundle.folder / "answers.parquet")
-    (said,) = checked(bundle.folder, bundle.key)["broken"]
-    assert said == "answers.parquet has 2 answers; 1 of them have symbols that this study has not."
+    (said,) = checked(bundle.folder)["broken"]
+    assert said.startswith("answers.parquet has what is no answer to this study: answer 0000")
+    assert said.endswith("31: symbol=4: must be from 0 to 3.")
 
 
 def test_names_and_words_of_the_files_cannot_rewrite_what_is_said(bundle: Served):

@@ -155,6 +155,7 @@ def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
     assert missing.strip("-") in done.err
 
 
+@pytest.mark.usefixtures("solved_anew")
 def test_it_says_what_rounding_costs_where_it_costs_much(fairgauge: Run, monkeypatch: pytest.MonkeyPatch):
     def designed(epsilon: str) -> str:
         loud = [{"randomized-response": "uncentred", "1": epsilon}.get(part, part) for part in BASE]
@@ -194,3 +195,11 @@ def test_a_gap_with_estimated_shares_gets_the_design_that_plan_calls_best(fairga
     assert f"{narrowest} 10,000 answers, a number that nobody gave: see --planned." in " ".join(done.out.split())
     done = fairgauge("design", "--title", "Recall", *told, "--planned", "2e4", "-o", "study.json")
     assert f"{narrowest} 20,000 answers." in " ".join(done.out.split())
+
+
+def test_what_is_made_with_the_papers_budgets_is_not_called_made_for_comparisons(fairgauge: Run, elsewhere: Path):
+    three = ("--group", "a=0.3", "--group", "b=0.3", "--group", "c=0.4", "--attribute", "age", "--title", "Three")
+    typed = (*three, "--metric", "recall:0:1", "--epsilon", "1.4", "--design", "randomized-response(1:1)")
+    done = fairgauge("design", *typed, "-o", str(elsewhere / "s.json"))
+    assert "exact epsilon 1.37989" in done.out
+    assert "It is made for" not in done.out

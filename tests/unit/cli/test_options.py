@@ -14,7 +14,7 @@ from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import choose_design, crowd, figure, search, sites
+from fairgauge.planning import choose_design, choosing, choosing_several, crowd, figure, search, sites
 from tests.unit.cli.conftest import Done, Run
 
 # Something that none of the modes below says; a new option needs a line here.
@@ -69,6 +69,8 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     designs = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
     monkeypatch.setattr(registry, "_FOUND", designs | {"heeding": registry.Design("heeding", heeding)})
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
+    for table in (choosing.choices, choosing_several.choices_of_several):
+        monkeypatch.setitem(table.__kwdefaults__ or {}, "epsilons", [Decimal(1), Decimal(4)])
     for module in (search, crowd):
         monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
     for chooses in (choose_design, registry):

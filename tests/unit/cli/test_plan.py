@@ -111,7 +111,8 @@ def test_detecting_a_gap_adds_its_power(fairgauge: Run):
 
 def test_the_target_is_the_gap_unless_another_is_typed(fairgauge: Run):
     def target(*typed: str) -> str:
-        return str(fairgauge("plan", *typed, "--epsilon", 1, "--clients", 1000, "--json").json["target"])
+        terms = ("--epsilon", 1, "--clients", 1000, "--design", "randomized-response", "--json")
+        return str(fairgauge("plan", *typed, *terms).json["target"])
 
     assert target(*GROUPS) == target("--group", "a=0.4", "--group", "b=0.6") == target("--group", "a", "--group", "b")
     assert (target(*GROUPS), target(*GROUPS, "--target", "means")) == ("gap", "means")
@@ -218,7 +219,7 @@ class TestCrowd:
     TERMS = (*GROUPS, "--metric", "recall:0:1", "--clients", "1e4", "--crowd-epsilon", "0.5")
 
     def test_it_finds_the_local_epsilon_and_says_both(self, fairgauge: Run):
-        done = fairgauge("plan", *self.TERMS)
+        done = fairgauge("plan", *self.TERMS, "--interval", "normal")
         assert done.status == 0
         (local,) = [line for line in done.out.splitlines() if "who run the collector" in line]
         (crowd,) = [line for line in done.out.splitlines() if "who reads the published counts" in line]
@@ -291,8 +292,9 @@ def test_nothing_given_says_what_can_be(fairgauge: Run):
 
 
 def test_few_clients_are_told_the_same_number_as_in_the_table(fairgauge: Run):
-    alone = {row["epsilon"]: row for row in fairgauge("plan", "--clients", 200, "--json").json["epsilons"]}
-    said = fairgauge("plan", "--clients", 200, "--epsilon", 1).out
+    asked = ("plan", "--clients", 200, "--interval", "normal")
+    alone = {row["epsilon"]: row for row in fairgauge(*asked, "--json").json["epsilons"]}
+    said = fairgauge(*asked, "--epsilon", 1).out
     assert f"For ±0.02 it takes about {alone[1]['clients']:,} clients, or a larger epsilon." in said
 
 
@@ -314,7 +316,8 @@ def test_each_metric_may_have_an_expectation_of_its_own(fairgauge: Run):
     done = fairgauge("plan", *asked, "--expect", "recall=0.9", "--expect", "0.1", "--interval", "normal")
     assumed = [line for line in done.out.splitlines() if line.startswith("K·Var:")]
     assert ["averages 0.9" in assumed[0], "averages 0.1" in assumed[1]] == [True, True]
-    refused(fairgauge("plan", *asked, "--expect", "speed=3"), "expect=speed=3: must be a number, or one of recall, fpr")
+    speed = fairgauge("plan", *asked, "--expect", "speed=3")
+    assert refused(speed, "expect=speed=3: must be a number, or one of recall, fpr")
 
 
 def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):

@@ -211,6 +211,13 @@ class TestFile:
         ledger.answer(STUDY, PROFILE)
         assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
 
+    @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+    def test_one_that_others_can_write_is_not_used(self, ledger: Ledger, mode: int) -> None:
+        ledger.answer(STUDY, PROFILE)
+        ledger.path.chmod(mode)
+        with pytest.raises(BadLedger, match=r"must be writable by its owner only \(chmod 600\)"):
+            ledger.answer(STUDY, PROFILE)
+
     def test_a_new_one_gets_its_name_when_it_is_whole(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
         seen: list[Any] = []
 

@@ -121,6 +121,7 @@ def test_every_path_fails_closed(ask, tmp_path: Path):
             for token in ("", "nonsense", desk.reader + "x", desk.reader.upper()):
                 found = await desk.get(path, token=token)
                 assert (found.status_code, found.headers["www-authenticate"]) == (401, 'Bearer realm="fairgauge"')
+                assert found.headers["connection"] == "close"  # one guess a connection
             for token in (desk.reader, desk.operator):
                 assert (await desk.get(path, token=token)).status_code == 200, path
         for path in EVERYONE_MAY:

@@ -61,6 +61,13 @@ def test_a_file_that_others_may_read_lets_nobody_in(tmp_path: Path):
         read_secret(tmp_path, "tokens.json")
 
 
+def test_a_change_of_mode_is_noticed_at_once(tmp_path: Path):
+    token, gate = new_token(tmp_path, name="alice", role="operator"), Gatekeeper(tmp_path)
+    for mode, role in ((0o600, "operator"), (0o644, None), (0o600, "operator")):
+        (tmp_path / "tokens.json").chmod(mode)
+        assert gate.role_of(token) == role
+
+
 def test_names_are_taken_once_and_roles_are_known(tmp_path: Path):
     new_token(tmp_path, name="alice", role="reader")
     for name, role in (("alice", "reader"), ("bob", "king"), ("", "reader"), ("a\nb", "reader")):

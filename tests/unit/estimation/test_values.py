@@ -34,6 +34,14 @@ def test_an_estimate_is_ruled_out_if_it_is_possible_and_not_in_its_interval():
     assert not Interval(1.02, 0.84, 1.0, (0, 1)).ruled_out
 
 
+@pytest.mark.parametrize(("estimate", "told"), [(1.269, 1.0), (0.2, 0.4), (0.4, 0.4), (0.7, 0.7)])
+def test_in_a_document_the_estimate_is_in_its_interval(estimate: float, told: float):
+    document = Interval(estimate, 0.4, 1.0, (0, 1)).to_dict()
+    numbers = {"estimate": told, "low": 0.4, "high": 1.0}
+    average = {} if estimate == told else {"average": estimate}
+    assert document == {**numbers, **average, "shown": numbers}
+
+
 def test_the_size_of_a_number():
     assert Interval(-0.3, -0.4, -0.2).size == Interval(0.3, 0.2, 0.4)
     assert Interval(0.1, -0.4, 0.6).size == Interval(0.1, 0.0, 0.6)

@@ -87,9 +87,3 @@ def test_mods_that_log_sizes_go_anywhere(place: str, tmp_path: Path, caplog: pyt
     assert list(reply.content) == ["metrics"]
     assert from_content(reply.content).study == STUDY.digest
     assert "8125390625" not in repr(reply)
-
-
-def test_secure_aggregation_needs_an_app_that_has_no_place_for_ours(tmp_path: Path) -> None:
-    older = ClientApp(client_fn=lambda context: None)
-    with pytest.raises(ValueError, match="client_fn"):
-        older.evaluate(mods=[private_metrics(study=STUDY, group={}, ledger=tmp_path / "ledger")])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.paper import frontier, pages, tables
-from fairgauge.paper.bounds import PUBLISHED, SOUND
+from fairgauge.paper.bounds import PUBLISHED, SOUND, chebyshev_error, least_epsilon
 from fairgauge.paper.errata import errata
 from fairgauge.paper.figures import FIGURES
 from fairgauge.paper.publish import figure_results
@@ -87,6 +87,14 @@ def test_crossovers_are_current_and_on_the_page():
     text = (DOCS / "paper.md").read_text(encoding="utf-8")
     for pair in found["crossovers"].values():
         assert isinstance(pair, str) or all(f"{epsilon:.2f}" in text for epsilon in pair)
+
+
+def test_the_two_tables_are_in_different_units_as_the_page_says():
+    """One point of a rate from 0 to 1 is 0.02 of v; Table 2's printed alpha is half of what Table 1 is about."""
+    response = PUBLISHED["M_R opt"]
+    least = [least_epsilon(response, 1e7, error) for error in (0.02, 0.01)]
+    assert f"of {least[0]:.2f}, not {least[1]:.2f}." in (DOCS / "paper.md").read_text(encoding="utf-8")
+    assert f"{chebyshev_error(response(1.0).gap_variance(), 1e7) / 2:.4f}" == "0.0094"
 
 
 def test_measured_intervals_hold_the_true_gaps():

@@ -4,6 +4,7 @@ Covers: fairgauge.paper.figures, fairgauge.paper.wrong_sizes.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +57,27 @@ def test_figure_1_has_the_upper_bounds_as_published_and_as_they_are(monkeypatch:
     assert best * CLIENTS == pytest.approx(16.0, rel=0.02)
 
 
-def test_figure_2_has_the_papers_upper_bounds_and_beside_them_the_error():
-    left, right = map(lines, drawn("unbalanced-groups"))
-    for epsilon in (1.0, 4.0):
-        for factor in (1.0, 0.5, 1.5):
-            ratios, bounds = left[f"{epsilon:g}, {factor:g}"]
-            sizes = CLIENTS / (1 + ratios)
-            expected = [assumed_variance(published_response(epsilon), n, CLIENTS, factor) for n in sizes]
-            assert bounds == pytest.approx(expected)
-            expected = [assumed_mse(sound_response(epsilon), n, CLIENTS, factor) for n in sizes]
-            assert right[f"{epsilon:g}, {factor:g}"][1] == pytest.approx(expected)
-        assert left[f"{epsilon:g}, 1"][1][0] == pytest.approx(published_response(epsilon).gap_variance() / CLIENTS)
+def test_figure_2_has_the_papers_upper_bounds_and_below_them_the_error():
+    """The paper's has two panels, M_R opt. and M_L with k = 2."""
+    panels = drawn("unbalanced-groups")
+    shown: tuple[tuple[Callable[..., float], Allocation, str], ...] = (
+        (assumed_variance, published_response, "M_R opt."),
+        (assumed_variance, sound_laplace, "M_L, k = 2"),
+        (assumed_mse, sound_response, "M_R sound"),
+        (assumed_mse, sound_laplace, "M_L, k = 2"),
+    )
+    for axes, (measure, allocation, name) in zip(panels, shown, strict=True):
+        assert name in axes.get_title()
+        found = lines(axes)
+        for epsilon in (1.0, 4.0):
+            for factor in (1.0, 0.5, 1.5):
+                ratios, heights = found[f"{epsilon:g}, {factor:g}"]
+                sizes = CLIENTS / (1 + ratios)
+                assert heights == pytest.approx([measure(allocation(epsilon), n, CLIENTS, factor) for n in sizes])
+    for axes, (_, allocation, _) in zip(panels[:2], shown[:2], strict=True):
+        for epsilon in (1.0, 4.0):
+            bound = allocation(epsilon).gap_variance() / CLIENTS
+            assert lines(axes)[f"{epsilon:g}, 1"][1][0] == pytest.approx(bound)
 
 
 @pytest.mark.parametrize(("allocation", "times"), [(sound_response, "884"), (sound_laplace, "420")])

@@ -152,7 +152,11 @@ def test_what_plans_say_of_the_paper_is_its_table_1(design: str, name: str):
             assert ("no epsilon is enough" if epsilon is None else f"epsilon {epsilon:.2f}, K·Var") in said
     asked = {"clients": 10**6, "epsilon": 1.0, "error": None}
     reached = chebyshev_error(SOUND[name](1.0).gap_variance((0.2, 0.8)), 10**6)
-    assert f"±{reached:.4g}" in str(planned_sentence(design, asked, 0.99, (0.2, 0.8)))
+    # In the metric's units, as everything else in a plan: of a metric from 0 to 1 it is half as much as of v.
+    assert f"±{reached:.4g}, K·Var" in str(planned_sentence(design, asked, 0.99, (0.2, 0.8)))
+    assert f"±{reached / 2:.4g}, K·Var" in str(planned_sentence(design, asked, 0.99, (0.2, 0.8), 0.5))
+    asked = {"clients": None, "epsilon": 1.0, "error": 1.0000001 * reached / 2}
+    assert "1,000,000 clients" in str(planned_sentence(design, asked, 0.99, (0.2, 0.8), 0.5))
     assert planned_sentence("uncentred", asked, 0.99, (0.5, 0.5)) is None
 
 

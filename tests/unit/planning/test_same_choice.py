@@ -67,8 +67,15 @@ def test_a_plan_and_a_design_have_one_table(attribute: Attribute, epsilon: str, 
     assert planned.row(planned.best).symbols == made.channel.symbols
 
 
-@pytest.mark.parametrize("given", [{"epsilon": 1, "error": 0.05}, {"clients": 20_000, "error": 0.04}], ids=str)
-@pytest.mark.parametrize("attribute", [ANY, ALIKE, UNEQUAL], ids=lambda one: one.answering)
+# An epsilon is found by a search that solves a dozen tables.
+@pytest.mark.parametrize(
+    ("attribute", "given"),
+    [
+        *((attribute, {"epsilon": 1, "error": 0.05}) for attribute in (ANY, ALIKE, UNEQUAL)),
+        *((attribute, {"clients": 20_000, "error": 0.04}) for attribute in (ANY, ALIKE)),
+    ],
+    ids=str,
+)
 def test_what_a_plan_finds_is_designed_with_its_table(attribute: Attribute, given: dict[str, Any]):
     (planned,) = plan(RECALL, attribute, interval="normal", **given)
     best = planned.row(planned.best or "")

@@ -1,14 +1,14 @@
 """Copies of a SQLite store: made while a collector writes, checked before they get their name."""
 
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
-from fairgauge.collector.stores.file import lock, read_only, tidy
+from fairgauge.collector.keeping.temporary import unfinished
+from fairgauge.collector.stores.file import APPLICATION_ID, Lock, read_only, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -37,13 +37,13 @@ async def restore(source: Path, target: Path, *, progress: Callable[[str], objec
     """
     if not source.is_file():
         raise StoreError(f"{source} is not there")
-    held = lock(target)
+    held = Lock(target, make=False)
     try:
         for beside in (target, target.with_name(f"{target.name}-wal"), target.with_name(f"{target.name}-shm")):
             _refuse_existing(beside)
         return await _copy(source, target, progress)
     finally:
-        os.close(held)
+        held.release()
 
 
 def _refuse_existing(path: Path) -> None:
@@ -52,25 +52,23 @@ def _refuse_existing(path: Path) -> None:
 
 
 async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -> Checked:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        _copy_file(source, temporary)
-        checked = await _check_copy(temporary, progress)
-        if checked.faults:
-            raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.link(temporary, target)  # unlike a rename, this never replaces a file that appeared meanwhile
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        return checked
+        with unfinished(target) as temporary:
+            _copy_file(source, temporary)
+            checked = await _check_copy(temporary, progress)
+            if checked.faults:
+                raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+            os.link(temporary, target)  # unlike a rename, this never replaces a file that appeared meanwhile
+            folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+            return checked
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror}") from None
-    finally:
-        _remove(temporary)
 
 
 async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
@@ -82,17 +80,13 @@ async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     try:
         with closing(read_only(source)) as original, closing(sqlite3.connect(target)) as copy:
+            if original.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+                raise StoreError(f"{source} is no store: it is empty, or of another program")
             original.backup(copy)  # one step: one moment of the original, and no writer waits
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         raise StoreDamaged(f"{source} cannot be copied: it is damaged, or no store ({name})") from None
     tidy(source)
-
-
-def _remove(path: Path) -> None:
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-journal"):
-        path.with_name(name).unlink(missing_ok=True)

@@ -23,29 +23,56 @@ _WRITER_SETTINGS = (
 )
 
 
-def lock(path: Path) -> int:
-    """Keep a second collector away from the file for as long as this process lives."""
-    try:
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise StoreError(
-            f"{path} is in use by another collector: one process per SQLite file, or several on PostgreSQL"
-        ) from None
-    return handle
+class Lock:
+    """Keeps a second collector away from a file until it is let go: by the file's name, and by the file itself.
+
+    The name alone would not do: a file has several through hard links, and the log beside each would undo the other's.
+    The file alone would not either: it may not be there yet.
+
+    Args:
+        path: The file.
+        make: Whether to make it if it is not there.
+
+    Raises:
+        StoreError: If another collector uses it, it cannot be opened, or it has several names.
+    """
+
+    def __init__(self, path: Path, *, make: bool) -> None:
+        self._held: list[int] = []
+        try:
+            self._take(path, path.with_name(path.name + ".lock"), os.O_CREAT)
+            if make or path.exists():
+                # Made with its permissions: SQLite gives those to the log and to the index beside it.
+                self._take(path, path, os.O_CREAT if make else 0)
+                if os.fstat(self._held[-1]).st_nlink > 1:
+                    raise StoreError(f"{path} has several names (hard links): leave one, as logs are beside a name")
+        except BaseException:
+            self.release()
+            raise
+
+    def _take(self, path: Path, file: Path, flags: int) -> None:
+        try:
+            handle = os.open(file, os.O_RDWR | os.O_CLOEXEC | flags, 0o600)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be opened: {error.strerror}") from None
+        self._held.append(handle)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreError(
+                f"{path} is in use by another collector: one process per SQLite file, or several on PostgreSQL"
+            ) from None
+
+    def release(self) -> None:
+        """Let it go; every connection to the file must be closed before, since this takes SQLite's own locks along."""
+        while self._held:
+            os.close(self._held.pop())
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file to write, durably; make it if it is not there."""
-    try:
-        # The file is made with its permissions: SQLite gives those to the log and to the index beside it.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise StoreAway(f"{path} cannot be opened to write: {error.strerror}") from None
+    """Open the file to write, durably; whoever holds its lock has made it."""
+    if not os.access(path, os.W_OK):
+        raise StoreAway(f"{path} cannot be opened to write")
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
     for setting in _WRITER_SETTINGS:
         connection.execute(setting)

@@ -35,13 +35,8 @@ class Between:
     sites: int
 
     def rate(self, rate: Rate, alpha: float) -> Interval:
-        """Return the interval of a rate: all rates whose sum is not too far from zero (Fieller).
-
-        Raises:
-            CannotEstimate: Never; where sites do not tell, the interval is everything.
-        """
-        one, zero = self._weights(rate, 0.0), self._weights(rate, 1.0)  # weights at rates 0 and 1
-        slope = one - zero
+        """Return the interval of a rate: all rates whose sum is not too far from zero (Fieller); maybe everything."""
+        one, slope = self._weights(rate, 0.0), self._slope(rate)
         total, people = float(one @ self.counts), float(slope @ self.counts)
         level = self._quantile(alpha) ** 2
         a = people**2 - level * self._variance(slope, slope)
@@ -49,18 +44,27 @@ class Between:
         c = total**2 - level * self._variance(one, one)
         root = b**2 - 4 * a * c
         if a <= 0 or root < 0:
-            return Interval(total / people if people else math.nan, 0.0, 1.0)
+            return Interval(min(max(total / max(people, 1.0), 0.0), 1.0), 0.0, 1.0)
         half = math.sqrt(root)
         return Interval(total / people, (-b - half) / (2 * a), (-b + half) / (2 * a))
 
     def gap(self, first: Rate, second: Rate, alpha: float) -> Interval:
-        """Return the interval of a gap, from the difference of both sums over their numbers of people."""
-        sums, people = [], []
-        for rate in (first, second):
-            people.append(float((self._weights(rate, 0.0) - self._weights(rate, 1.0)) @ self.counts))
-            sums.append(float(self._weights(rate, 0.0) @ self.counts) / people[-1])
+        """Return the interval of a gap, from the difference of both sums over their numbers of people.
+
+        Where one of these numbers may be zero it is everything, as that of a rate is.
+        """
+        people = [float(self._slope(rate) @ self.counts) for rate in (first, second)]
+        sums = [
+            float(self._weights(rate, 0.0) @ self.counts) / max(number, 1.0)
+            for rate, number in zip((first, second), people, strict=True)
+        ]
+        quantile = self._quantile(alpha)
+        for rate, number in zip((first, second), people, strict=True):
+            slope = self._slope(rate)
+            if number <= quantile * math.sqrt(max(self._variance(slope, slope), 0.0)):
+                return Interval(min(max(sums[0] - sums[1], -1.0), 1.0), -1.0, 1.0)
         weights = self._weights(first, sums[0]) / people[0] - self._weights(second, sums[1]) / people[1]
-        half = self._quantile(alpha) * math.sqrt(max(self._variance(weights, weights), 0.0))
+        half = quantile * math.sqrt(max(self._variance(weights, weights), 0.0))
         return Interval(sums[0] - sums[1], sums[0] - sums[1] - half, sums[0] - sums[1] + half)
 
     @cached_property
@@ -75,6 +79,10 @@ class Between:
         weights = np.zeros(len(self.counts))
         weights[list(rate.cells)] = rate.weights - value
         return weights
+
+    def _slope(self, rate: Rate) -> Vector:
+        """Return the weights that count the people of a rate."""
+        return self._weights(rate, 0.0) - self._weights(rate, 1.0)
 
     def _quantile(self, alpha: float) -> float:
         return float(-stdtrit(self.sites - 1, alpha / 2))

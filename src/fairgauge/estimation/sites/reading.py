@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.ratios import impact_ratio
@@ -51,30 +51,25 @@ class Reader:
     def rate(self, rate: Rate, alpha: float) -> Interval:
         """Return the interval of a rate."""
         test = RateTest(self._table, rate, alpha)
-        _ = test.numbers  # or there is nobody to speak of
         if self._between is not None:
             return self._between.rate(rate, alpha)
-        return Interval(test.estimate, *inverted(test))
+        return _interval(test, test.nobody)
 
     def gap(self, first: Rate, second: Rate, alpha: float) -> Interval:
         """Return the interval of the first rate less the second."""
         tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
-        _ = tests[0].numbers, tests[1].numbers
         if self._between is not None:
             return self._between.gap(first, second, alpha)
-        test = GapTest(*tests)
-        return Interval(test.estimate, *inverted(test))
+        return _interval(GapTest(*tests), tests[0].nobody or tests[1].nobody)
 
     def believes_rate(self, rate: Rate, value: float, alpha: float) -> bool:
         """Tell whether a value is in the interval of a rate, without looking for its ends."""
         test = RateTest(self._table, rate, alpha)
-        _ = test.numbers
         return _within(value, self._between.rate(rate, alpha)) if self._between is not None else test.margin(value) < 0
 
     def believes_gap(self, first: Rate, second: Rate, value: float, alpha: float) -> bool:
         """Tell whether a value is in the interval of a gap, without looking for its ends."""
         tests = RateTest(self._table, first, alpha), RateTest(self._table, second, alpha)
-        _ = tests[0].numbers, tests[1].numbers
         if self._between is not None:
             return _within(value, self._between.gap(first, second, alpha))
         return GapTest(*tests).margin(value) < 0
@@ -100,9 +95,7 @@ def estimate_sites(
         kind: The kind of interval.
         metrics: The metrics to tell; all of them unless given.
     """
-    site = study.counts_mechanism
-    if site is None:
-        raise InvalidInput("study", study.title, "must be for sites")
+    site = study.questions[0].counts
     names = list(metrics or metrics_of(site))
     questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
     return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.questions)
@@ -126,12 +119,13 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
             (Told.of("sites.empty"),),
         )  # fmt: skip
 
-    def told(what: str, ask: Ask, part: float = 1.0) -> Interval | None:
-        try:
-            return ask(alpha * part)
-        except CannotEstimate as reason:
-            warnings.append(Told.of("caution.untold", what=what, reason=reason.args[0]))
-            return None
+    def told(what: str, ask: Ask, extent: tuple[float, float] = (0.0, 1.0), part: float = 1.0) -> Interval:
+        # Always a number, also where it may be anything: to tell only what looks like enough people would pick those
+        # sums whose noise happened to be large.
+        found = ask(alpha * part)
+        if found.low <= extent[0] and found.high >= extent[1]:
+            warnings.append(Told.of("caution.anything", what=what))
+        return found
 
     try:
         reader = Reader(site, tally, kind)
@@ -148,6 +142,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         pair: told(
             Told.of("caution.gap", first=names[pair[0]], second=names[pair[1]]),
             lambda level, pair=pair: reader.gap(rates[pair[0]], rates[pair[1]], level),  # type: ignore[misc]
+            (-1.0, 1.0),
             1 / len(pairs),
         )
         for pair in pairs
@@ -173,10 +168,10 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         attribute=site.attribute.name,
         groups=names,
         answers=tally.contributors,
-        gaps={(names[a], names[b]): unit.gap(gap) for (a, b), gap in gaps.items() if gap is not None},
-        means={group: unit.level(mean) for group, mean in means.items() if mean is not None},
-        overall=None if overall is None else unit.level(overall),
-        shares={group: share.within(0, 1) for group, share in parts.items() if share is not None},
+        gaps={(names[a], names[b]): unit.gap(gap) for (a, b), gap in gaps.items()},
+        means={group: unit.level(mean) for group, mean in means.items()},
+        overall=unit.level(overall),
+        shares={group: share.within(0, 1) for group, share in parts.items()},
         answered=None,
         p_values={},
         fit=None,
@@ -188,10 +183,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
 
 def _ratio(reader: Reader, rates: list[Rate], alpha: float) -> Interval | None:
     """Return the smallest rate over the largest, from intervals that hold together."""
-    try:
-        return impact_ratio([reader.rate(rate, alpha / len(rates)).within(0, 1) for rate in rates])
-    except CannotEstimate:
-        return None
+    return impact_ratio([reader.rate(rate, alpha / len(rates)).within(0, 1) for rate in rates])
 
 
 class _Unit:
@@ -213,6 +205,12 @@ def _square(tally: Tally) -> Matrix:
     found = np.zeros((cells, cells))
     found[np.triu_indices(cells)] = tally.products
     return np.asarray(found + np.triu(found, 1).T)
+
+
+def _interval(test: RateTest | GapTest, nobody: bool) -> Interval:  # noqa: FBT001 - of one caller
+    """Return what a test accepts; where there may be nobody, what is divided by may be noise: the nearest accepted."""
+    low, high = inverted(test)
+    return Interval(min(max(test.estimate, low), high) if nobody else test.estimate, low, high)
 
 
 def _within(value: float, interval: Interval) -> bool:

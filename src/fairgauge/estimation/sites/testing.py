@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 
-from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.sites.law import Noise, Part, tails
 from fairgauge.estimation.sites.rates import Rate
@@ -79,20 +78,24 @@ class RateTest:
 
     @cached_property
     def numbers(self) -> tuple[float, float]:
-        """The least and the largest number of people that go with the counts.
-
-        Raises:
-            CannotEstimate: If there may be nobody.
-        """
+        """The least and the largest number of people that go with the counts; one at least, or there is no rate."""
         reach = self.table.noise.reach(len(self.rate.cells), _NUMBER * self.alpha)
-        if self.people <= reach:
-            raise CannotEstimate("there are too few people to tell them from the noise")
-        return math.ceil(self.people - reach - 1e-9), math.floor(self.people + reach + 1e-9)
+        return max(math.ceil(self.people - reach - 1e-9), 1), max(math.floor(self.people + reach + 1e-9), 1)
+
+    @property
+    def nobody(self) -> bool:
+        """Whether the counts may be noise alone."""
+        return self.numbers[0] <= 1
+
+    @cached_property
+    def least(self) -> float:
+        """What people are divided by at least: so many that noise alone could be them."""
+        return max(1.0, math.sqrt(len(self.rate.cells) * self.table.noise.variance))
 
     @cached_property
     def estimate(self) -> float:
         """What the counts say the rate is; it may be outside what is possible."""
-        return float(self.rate.sum(self.table.counts, 0.0)) / self.people
+        return float(self.rate.sum(self.table.counts, 0.0)) / max(self.people, self.least)
 
     def spread(self, rate: Vector, people: Vector) -> Vector:
         """Return the most that outcomes vary, as a part of what 0 and 1 would."""
@@ -103,7 +106,8 @@ class RateTest:
         there = np.maximum(squares @ own, 0.0)
         deviation = np.sqrt(self.table.copies * there + self.table.noise.variance * (squares**2).sum(axis=1))
         most = there - float(ndtri(_SPREAD * self.alpha)) * deviation
-        return np.asarray(np.minimum(1.0, most / np.maximum(people * rate * (1 - rate), _NEVER)))
+        with np.errstate(over="ignore"):  # what is beyond every float is above 1
+            return np.asarray(np.minimum(1.0, most / np.maximum(people * rate * (1 - rate), _NEVER)))
 
     def part(self, rate: Vector, people: Vector, scale: Vector) -> Part:
         """Return what the rate adds to a sum, for each case."""
@@ -130,9 +134,9 @@ class RateTest:
 
     def error(self, value: float) -> float:
         """Return about the standard error of the rate."""
-        rate, people = np.array([value]), np.array([self.people])
+        rate, people = np.array([value]), np.array([max(self.people, self.least)])
         part = self.part(rate, people, 1 / people)
-        noise = self.table.noise.variance * ((self.rate.weights - value) ** 2).sum() / self.people**2
+        noise = self.table.noise.variance * ((self.rate.weights - value) ** 2).sum() / float(people[0]) ** 2
         return math.sqrt(float(part.variance[0]) + noise)
 
     @property
@@ -185,13 +189,10 @@ class GapTest:
         cases = [(middle, 0.0, 0.0), (low, 0.0, 0.0), (high, 0.0, 0.0), (middle, 0.7, 0.7), (middle, -0.7, -0.7)]
         for end in (low, high):
             cases += [(middle + (end - middle) * math.sqrt(0.5), side, -side) for side in (0.5, -0.5)]
-        least = max(min(case[1] * ours + first.people for case in cases), 0.0)
-        if least < 1 or min(case[2] * theirs + second.people for case in cases) < 1:
-            raise CannotEstimate("there are too few people to tell them from the noise")
         return (
             np.array([case[0] for case in cases]),
-            np.array([first.people + case[1] * ours for case in cases]),
-            np.array([second.people + case[2] * theirs for case in cases]),
+            np.array([max(first.people + case[1] * ours, first.least) for case in cases]),
+            np.array([max(second.people + case[2] * theirs, second.least) for case in cases]),
         )
 
     def margin(self, value: float) -> float:

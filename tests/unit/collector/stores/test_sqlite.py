@@ -54,7 +54,7 @@ async def syncs_for(path: Path, groups: int) -> list[int]:
         found = []
         for number in range(groups):
             before = syncs.count
-            assert await store.add([(1, bytes([number]) * 16, 0)], 0) == [FRESH]
+            assert await store.add([(1, bytes([number]) * 16, "0")], 0) == [FRESH]
             found.append(syncs.count - before)
         await store.close()
     return found
@@ -81,12 +81,12 @@ async def sealed_file(path: Path, batch: int | None) -> bytes:
     store = await SqliteStore.open(path)
     await store.publish(Published("a" * 64, b"{}", "open", "", 0, batch=batch))
     for number, id_ in enumerate(CAME):
-        await store.add([(1, id_, number % 4)], 0)
+        await store.add([(1, id_, str(number % 4))], 0)
     await store.close_study(1, 0)
     assert await store.seal(1, b"{}")
     assert not await store.seal(1, b"{}")
     pages = [page async for page in store.answers(1)]
-    assert sorted((id_, number % 4) for number, id_ in enumerate(CAME)) == [row for page in pages for row in page]
+    assert sorted((id_, str(number % 4)) for number, id_ in enumerate(CAME)) == [row for page in pages for row in page]
     # Nothing in the log either, while the collector still runs.
     assert batch is None or not path.with_name(f"{path.name}-wal").stat().st_size
     await store.close()
@@ -128,14 +128,31 @@ def test_a_second_collector_is_kept_away_from_the_file_for_as_long_as_the_first_
     asyncio.run(play())
 
 
+def test_a_second_name_of_the_file_lets_no_second_collector_in(tmp_path: Path):
+    """Through a hard link the lock of the name is another one, and so is the log: answers would be lost."""
+
+    async def play() -> None:
+        store = await SqliteStore.open(tmp_path / "gauge.db")
+        (tmp_path / "other.db").hardlink_to(tmp_path / "gauge.db")
+        with pytest.raises(StoreError, match="is in use by another collector"):
+            await SqliteStore.open(tmp_path / "other.db")
+        await store.close()
+        with pytest.raises(StoreError, match=r"has several names \(hard links\)"):
+            await SqliteStore.open(tmp_path / "other.db")
+        (tmp_path / "other.db").unlink()
+        await (await SqliteStore.open(tmp_path / "gauge.db")).close()
+
+    asyncio.run(play())
+
+
 def test_the_file_is_its_owners_from_its_first_byte_on(tmp_path: Path):
     before = os.umask(0)
     try:
+        held = file.Lock(tmp_path / "gauge.db", make=True)
         with closing(file.connect(tmp_path / "gauge.db")) as connection:
             connection.execute("CREATE TABLE one (two)")
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-        os.close(file.lock(tmp_path / "gauge.db"))
-        modes["lock"] = (tmp_path / "gauge.db.lock").stat().st_mode & 0o777
+        held.release()
     finally:
         os.umask(before)
     assert set(modes.values()) == {0o600}

@@ -1,0 +1,1 @@
+"""secagg: a Flower app."""

@@ -1,0 +1,85 @@
+"""Designs that are solved once in a run of the tests: every worker, and every program that tests start, finds them.
+
+Hundreds of tests need some table and wait a second for a solver.  The first that asks for one keeps it on disk, for
+this run alone, so whatever is broken in a solver is broken in all of them.  Tests of designs solve; a test that changes
+a solver takes the fixture ``solved_anew``.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairgauge.channel import Channel
+    from fairgauge.goals.goal import Goal
+
+    Make = Callable[[Goal, Decimal], Channel]
+
+# Where they are kept; programs that tests start find it in the environment.
+PLACE = "FAIRGAUGE_TEST_DESIGNS"
+# Another processor may find another table that is as good.
+_PROCESSOR = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
+_SLOW = ("laplace", "uncentred", "centred")
+_solvers: "dict[str, Make]" = {}
+
+
+def begin() -> None:
+    """Keep designs from now on, in a new folder."""
+    os.environ[PLACE] = tempfile.mkdtemp(prefix="fairgauge-designs-")
+
+
+def end() -> None:
+    """Remove what was kept."""
+    shutil.rmtree(os.environ.pop(PLACE), ignore_errors=True)
+
+
+def keep() -> None:
+    """Let the designs of this process be looked up, once there are any: not everything that tests do loads them."""
+    registry = sys.modules.get("fairgauge.designs.registry")
+    if registry is None or _solvers or PLACE not in os.environ:
+        return
+    for name in _SLOW:
+        _solvers[name] = registry._FOUND[name].make
+        registry._FOUND[name] = replace(registry._FOUND[name], make=_kept(name, _solvers[name]))
+
+
+@contextlib.contextmanager
+def solving() -> Iterator[None]:
+    """Solve whatever is asked for, and keep nothing of it."""
+    from fairgauge.designs import registry
+
+    before = dict(registry._FOUND)
+    registry._made.cache_clear()
+    registry._FOUND.update({name: replace(before[name], make=make) for name, make in _solvers.items()})
+    try:
+        yield
+    finally:
+        registry._FOUND.update({name: before[name] for name in _solvers})
+        registry._made.cache_clear()
+
+
+def _kept(name: str, solve: "Make") -> "Make":
+    def make(goal: "Goal", epsilon: Decimal) -> "Channel":
+        found_on = [os.environ.get(setting) for setting in _PROCESSOR]
+        key = hashlib.sha256(repr((name, goal, epsilon, found_on)).encode()).hexdigest()
+        file = Path(os.environ[PLACE]) / key
+        with contextlib.suppress(FileNotFoundError):
+            found: Channel = pickle.loads(file.read_bytes())
+            return found
+        channel = solve(goal, epsilon)
+        # Whole or not at all: others may write the same at the same time.
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(channel))
+        part.replace(file)
+        return channel
+
+    return make
