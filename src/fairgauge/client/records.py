@@ -36,11 +36,7 @@ class Columns:
 
     def of(self, site: NoisyCounts) -> tuple[list[str], list[str]]:
         """Return the columns of the groups and those of the outcome."""
-        factors = [factor.name for factor in site.attribute.factors]
-        for name in self.groups:
-            if name not in factors:
-                raise InvalidInput("group column", name, f"must be for one of {', '.join(factors)}: NAME=COLUMN")
-        groups = [self.groups.get(name, name) for name in factors]
+        groups = [self.groups.get(factor.name, factor.name) for factor in site.attribute.factors]
         if site.metric is None:
             return groups, [self.truth, self.prediction]
         return groups, [self.value or site.metric.name]

@@ -18,7 +18,7 @@ from fairgauge.client.refusals import UNTOLD, Refusal
 from fairgauge.client.site import Record
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.study import NoisyCounts, Study
+from fairgauge.study import Study
 
 _logger = logging.getLogger(__name__)
 
@@ -42,18 +42,19 @@ def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
 
 def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
     """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
-    if own.studies is not None and study.digest not in own.studies:
-        return Refusal("settings", f"study {study.digest} is not on the site's list")
     site = study.counts_mechanism
     if site is None:
         return Refusal("unable", "the study is for devices of one person each, and this is a site")
+    refused = own.policy.refused(study)
+    if refused is not None:
+        return refused
     try:
         make_folder(own.ledger)
         ledger = Ledger(own.ledger)
         known = ledger.state(study.digest) is not None
     except (FairgaugeError, OSError) as problem:
         return Refusal("ledger", str(problem))
-    return None if known else _refused(study, site, ledger, own)
+    return None if known else _refused(study, ledger, own)
 
 
 def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
@@ -66,7 +67,7 @@ def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
     return found
 
 
-def _refused(study: Study, site: NoisyCounts, ledger: Ledger, own: SiteSettings) -> Refusal | None:
+def _refused(study: Study, ledger: Ledger, own: SiteSettings) -> Refusal | None:
     """Return why the study is refused whatever the records are; None if it is not."""
     code = "unable"
     try:
@@ -80,8 +81,6 @@ def _refused(study: Study, site: NoisyCounts, ledger: Ledger, own: SiteSettings)
         code = "limit"
         own.limits.check_study(study)
         own.limits.check_lifetime(charges(study), ledger.spent().items())
-        code = "settings"
-        own.columns.of(site)
     except InvalidInput as problem:
         return Refusal("ledger" if code == "limit" else code, str(problem))
     except (CannotAnswer, NotPrivate) as problem:

@@ -15,14 +15,11 @@ from nvflare.apis.shareable import Shareable
 from nvflare.private.privacy_manager import PrivacyService
 
 from fairgauge.client import Answer, load_study
-from fairgauge.client.agent import Agent
-from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
-from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.federation.guard import guarded
+from fairgauge.federation.guard import answer_within, guarded
 from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
 from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
 
@@ -126,22 +123,7 @@ class Source:
         if study.counts_mechanism is not None and self._agent is None and self._settings is None:
             return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
         if self._settings is not None:
-            return _answer_within(self._settings.replace(SITE, site), document, values)
+            return answer_within(self._settings.replace(SITE, site), study, values)
         if self._agent is None:
             return Refusal("settings", "the study is for devices of one person each, and privacy.json names records")
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
-
-
-def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
-    """Answer by an agent within this process."""
-    try:
-        agent = Agent(AgentSettings.load(settings))
-    except FairgaugeError as problem:
-        return Refusal("settings", str(problem))
-    checked = agent.check(document)
-    if isinstance(checked, Refusal):
-        return checked
-    wanted = [] if agent.answered(checked) else agent.wanted(checked)
-    found = values() if wanted else {}
-    numbers = {name: entry_text(entry_of(found, name)) for name in wanted}
-    return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})
