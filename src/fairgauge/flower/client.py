@@ -2,8 +2,8 @@
 
 import logging
 import sys
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -33,9 +33,10 @@ AGENT = "fairgauge-agent"
 SETTINGS = "fairgauge-settings"
 SITE = "fairgauge-site"
 APP = "fairgauge-app"
+PLAIN = "fairgauge-plain"
 LIMIT = "fairgauge-limit"
 STUDY_LIMIT_KEY = "fairgauge-study-limit"
-_KEYS = (AGENT, SETTINGS, SITE, APP, LIMIT, STUDY_LIMIT_KEY)
+_KEYS = (AGENT, SETTINGS, SITE, APP, PLAIN, LIMIT, STUDY_LIMIT_KEY)
 # Where the app runs when Flower simulates nodes: they are all the app's own, and have no configuration to say so.
 _SIMULATION = "flwr.simulation."
 
@@ -50,6 +51,7 @@ def private_metrics(
     study: Setting[Study | str | Path | bytes],
     group: Setting[Mapping[str, Any]] | None = None,
     ledger: Setting[str | Path] | None = None,
+    plain: Sequence[str] = (),
 ) -> "Mod":
     """Return a mod for ``@app.evaluate(mods=[...])`` that lets one private answer out, and nothing else.
 
@@ -76,18 +78,22 @@ def private_metrics(
     device answers all the same: by the study's row for those who abstain, or where there is none by one of all rows,
     each as likely as any other.  A metric outside of its range counts as the range's nearest end.
 
-    Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
-    private for the study's exact epsilon, and whether there is an answer depends on study and settings alone.
+    Guarantee: exact; whatever the evaluation returns or raises, the content of the reply but for plain metrics is
+    epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on study and
+    settings alone.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
         group: For nodes that leave it to the app: the device's group for each attribute's name, each a value or a
             function of the context as well.  None, and a function that fails, is a group that is missing.
         ledger: For nodes that leave it to the app: one file for each device, which outlives runs.
+        plain: For nodes that leave it to the app: metrics that leave as they are, beside the answer.  Others say so with
+            ``fairgauge-plain="eval_loss num-examples"``.  The evaluation then runs in every round.  What such a metric
+            tells of a person is not bounded by anything; one that the study asks for is refused.
     """
     app = app_folder()
 
-    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | Refusal:
+    def answer(context: Context, measured: Callable[[], Mapping[str, Any]], open_names: list[str]) -> Answer | Refusal:
         try:
             limits = _own_settings(context)
         except InvalidInput as problem:
@@ -97,9 +103,11 @@ def private_metrics(
             found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
+        open_names += _open_names(context, plain if limits is not None else ())
+        if {question.metric.name for question in found.questions} & set(open_names):
+            return Refusal("settings", f"a metric that the study asks for must not be in {PLAIN}")
         if found.counts_mechanism is not None and SITE in context.node_config:
             return answer_asked(str(context.node_config[SITE]), found)
-        measured = partial(_measure, call_next, message, context)
         if AGENT in context.node_config:
             return ask_agent(str(context.node_config[AGENT]), found, partial(given_by_app, measured))
         if SETTINGS in context.node_config:
@@ -117,10 +125,15 @@ def private_metrics(
         return Guard(path, limits).answer(found, partial(_groups, group, context), measured)
 
     def mod(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
-        found = guarded(lambda: answer(message, context, call_next))
+        measured = cache(partial(_measure, call_next, message, context))
+        open_names: list[str] = []
+        found = guarded(lambda: answer(context, measured, open_names))
         if isinstance(found, Refusal):
             return Message(Error(REFUSED, found.text), reply_to=message)
-        return Message(to_content(found), reply_to=message)
+        left_open = given_by_app(measured) if open_names else {}
+        numbers = {name: left_open.get(name) for name in open_names}
+        plainly = {name: number for name, number in numbers.items() if isinstance(number, int | float)}
+        return Message(to_content(found, plainly), reply_to=message)
 
     return mod
 
@@ -182,6 +195,11 @@ def _own_settings(context: Context) -> Limits | None:
     if sources == [APP] or (not sources and _is_simulated()):
         return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
     return None
+
+
+def _open_names(context: Context, of_app: Sequence[str]) -> list[str]:
+    """Return the metrics that leave as they are: as the node says, or the app where the node leaves it to the app."""
+    return str(context.node_config[PLAIN]).split() if PLAIN in context.node_config else list(of_app)
 
 
 def _is_simulated() -> bool:

@@ -2,7 +2,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
@@ -13,7 +13,7 @@ from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
-from fairgauge.flower.client import AGENT, APP, LIMIT, SETTINGS, SITE
+from fairgauge.flower.client import AGENT, APP, LIMIT, PLAIN, SETTINGS, SITE
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
@@ -354,6 +354,36 @@ class TestTheNodeDecides:
         exec("def run(message, context): return app(message, context)", engine)  # noqa: S102 - a frame of its name
         assert engine["run"](asked(), bare).has_content()
         assert refused(app.app(asked(), bare), "settings")
+
+
+class TestPlainMetrics:
+    """What a node lets out as it is, beside the answer: the owner's choice, and nobody else's."""
+
+    MEASURED: ClassVar = {"recall": 0.75, "eval_loss": 0.5, "num-examples": 40, "age": 77.0}
+
+    def test_nothing_leaves_as_it_is_unless_the_node_says_so(self, here: Path) -> None:
+        settings = str(settle(here, askers_give=["recall"]))
+        app = App(self.MEASURED, plain=["eval_loss", "age"])
+        assert list(app(**{SETTINGS: settings}).content) == ["metrics"]
+        named = app(**{SETTINGS: settings, PLAIN: "eval_loss num-examples"})
+        assert sorted(named.content) == ["metrics", "plain-metrics"]
+        assert dict(named.content["plain-metrics"]) == {"eval_loss": 0.5, "num-examples": 40}
+
+    def test_a_node_that_leaves_it_to_the_app_lets_out_what_the_app_names(self) -> None:
+        app = App(self.MEASURED, plain=["eval_loss"])
+        first, second = app(), app()
+        assert dict(first.content["plain-metrics"]) == {"eval_loss": 0.5, "num-examples": 1}
+        assert from_content(first.content) == from_content(second.content)
+        assert app.runs == 2, "the loss is that of the round"
+
+    def test_what_the_study_asks_for_never_leaves_as_it_is(self) -> None:
+        app = App(self.MEASURED)
+        assert refused(app(**{PLAIN: "recall"}), "settings")
+        assert refused(App(plain=["recall"])(), "settings")
+        assert app.runs == 0
+
+    def test_an_evaluation_that_fails_still_gives_its_answer(self) -> None:
+        assert list(App(raising(ValueError), plain=["eval_loss"])().content) == ["metrics"]
 
 
 class TestSites:
