@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.client.entries import entry_text
 from fairgauge.client.site import Record
 from fairgauge.client.tables import read_columns
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.errors import CannotAnswer
 from fairgauge.study import NoisyCounts
 
 # A column of whole numbers in which one is missing is often read as one of floats.

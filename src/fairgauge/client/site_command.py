@@ -33,12 +33,7 @@ def run_for_site(
     """Answer for a site, show the noisy counts, and deliver them."""
     from fairgauge.client.command import default_ledger
 
-    if request.group or request.value:
-        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
-    if request.to_file is not None:
-        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
-    if request.send is not None and request.output is not None:
-        raise InvalidInput("output", request.output, "must not be given together with --send")
+    _check(request)
     columns: Columns | None = None
     if request.site is not None:
         own = _settled(request, study)
@@ -58,7 +53,8 @@ def run_for_site(
         check_open(study.digest, request.send, patience=patience)
     if known is None and request.records is None:
         raise CannotAnswer(
-            "the study is for sites that hold many people: give the site's records with --records, or its file with --site"
+            "the study is for sites that hold many people: give the site's records with --records, or its own file "
+            "with --site"
         )
     left_out: Counter[bool] = Counter()
     answer = ledger.answer(study, _records(request, site, left_out, columns), limit=limits, ticket=ticket)
@@ -82,6 +78,16 @@ def run_for_site(
             f"{left_out[True]:,} of {left_out.total():,} records were left out: they lack a person, a group that the "
             "study lists, or an outcome\n"
         )
+
+
+def _check(request: "Request") -> None:
+    """Refuse what is not for sites, and options that contradict each other."""
+    if request.group or request.value:
+        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
+    if request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
+    if request.send is not None and request.output is not None:
+        raise InvalidInput("output", request.output, "must not be given together with --send")
 
 
 def _settled(request: "Request", study: "Study") -> "SiteSettings":

@@ -53,8 +53,8 @@ class SiteSettings:
         What may be counted must be among them: a study would otherwise name columns of its own choice, and whether
         there is an answer would tell which the records have.
 
-        ``{"records": "patients.csv", "attributes": {"sex": ["female", "male"]}, "confusion": true, "columns": {"groups":
-        {"sex": "gender"}, "person": "patient"}, "limit": "8"}``
+        ``{"records": "patients.csv", "attributes": {"sex": ["female", "male"]}, "confusion": true,
+        "columns": {"groups": {"sex": "gender"}, "person": "patient"}, "limit": "8"}``
 
         Raises:
             InvalidInput: Naming the field.

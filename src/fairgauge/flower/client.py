@@ -62,13 +62,13 @@ def private_metrics(
     Each argument is a value, or a function that takes Flower's ``Context``.  A relative path is one of the app's,
     whichever folder the device's programs were started in; folders are made if need be.
 
-    The server ships the app, so the profile, the ledger, the limits and what may be asked are the node's to say, in its
-    own configuration (``flower-supernode --node-config``): ``fairgauge-agent`` is the socket of the device's agent, and
-    ``fairgauge-settings`` an agent's file for an agent within this process.  The evaluation then gives the values of the
-    metrics that the file names as ``askers_give``, and ``group`` and ``ledger`` are not read.  They are read where the
-    node says ``fairgauge-app=true``, within ``fairgauge-limit`` and ``fairgauge-study-limit`` (8 for an attribute and 4
-    for a study unless given), and where Flower simulates nodes.  A node that says none of these refuses every study, and
-    so does one with a key that begins with ``fairgauge`` and is none of ours.
+    The server ships the app, so the profile, the ledger, the limits and what may be asked are the node's to say, in
+    its own configuration (``flower-supernode --node-config``): ``fairgauge-agent`` is the socket of the device's agent,
+    and ``fairgauge-settings`` an agent's file for an agent within this process.  The evaluation then gives the values
+    of the metrics that the file names as ``askers_give``, and ``group`` and ``ledger`` are not read.  They are read
+    where the node says ``fairgauge-app=true``, within ``fairgauge-limit`` and ``fairgauge-study-limit`` (8 for an
+    attribute and 4 for a study unless given), and where Flower simulates nodes.  A node that says none of these refuses
+    every study, and so does one with a key that begins with ``fairgauge`` and is none of ours.
 
     A study for sites that hold many people is answered from the records that the node's own configuration names: the
     file at ``fairgauge-site`` says where they are, how they are read, what may be counted, and how far the site goes.
@@ -87,9 +87,9 @@ def private_metrics(
         group: For nodes that leave it to the app: the device's group for each attribute's name, each a value or a
             function of the context as well.  None, and a function that fails, is a group that is missing.
         ledger: For nodes that leave it to the app: one file for each device, which outlives runs.
-        plain: For nodes that leave it to the app: metrics that leave as they are, beside the answer.  Others say so with
-            ``fairgauge-plain="eval_loss num-examples"``.  The evaluation then runs in every round.  What such a metric
-            tells of a person is not bounded by anything; one that the study asks for is refused.
+        plain: For nodes that leave it to the app: metrics that leave as they are, beside the answer.  Others say so
+            with ``fairgauge-plain="eval_loss num-examples"``.  The evaluation then runs in every round.  What such a
+            metric tells of a person is not bounded by anything; one that the study asks for is refused.
     """
     app = app_folder()
 
@@ -106,14 +106,9 @@ def private_metrics(
         open_names += _open_names(context, plain if limits is not None else ())
         if {question.metric.name for question in found.questions} & set(open_names):
             return Refusal("settings", f"a metric that the study asks for must not be in {PLAIN}")
-        if found.counts_mechanism is not None and SITE in context.node_config:
-            return answer_asked(str(context.node_config[SITE]), found)
-        if AGENT in context.node_config:
-            return ask_agent(str(context.node_config[AGENT]), found, partial(given_by_app, measured))
-        if SETTINGS in context.node_config:
-            return answer_within(str(context.node_config[SETTINGS]), found, partial(given_by_app, measured))
-        if found.counts_mechanism is not None:
-            return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
+        by_the_node = _answer_of_node(context.node_config, found, partial(given_by_app, measured))
+        if by_the_node is not None:
+            return by_the_node
         if limits is None:
             rule = f"one of {AGENT}, {SETTINGS} or, to leave group and ledger to the app, {APP}=true"
             return Refusal("settings", f"this node's configuration must have {rule}")
@@ -168,6 +163,21 @@ def _own(setting: Any, context: Context) -> Any:
         return _setting(setting, context)
     except CannotAnswer as problem:
         _logger.warning("%s; the group counts as missing", problem)
+    return None
+
+
+def _answer_of_node(
+    own: Mapping[str, Any], study: Study, values: Callable[[], Mapping[str, Any]]
+) -> Answer | Refusal | None:
+    """Answer by what the node's own configuration names; None if it names nothing that could."""
+    if study.counts_mechanism is not None and SITE in own:
+        return answer_asked(str(own[SITE]), study)
+    if AGENT in own:
+        return ask_agent(str(own[AGENT]), study, values)
+    if SETTINGS in own:
+        return answer_within(str(own[SETTINGS]), study, values)
+    if study.counts_mechanism is not None:
+        return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
     return None
 
 

@@ -33,7 +33,7 @@ def to_content(answer: Answer, plain: Mapping[str, int | float] | None = None) -
 
 
 def plain_replies(replies: Iterable[Message]) -> list[Message]:
-    """Return replies that hold what nodes let out as it is and nothing else, all with the metrics that most of them have.
+    """Return replies that hold what nodes let out as it is and nothing else, all with the metrics that most have.
 
     Flower's strategies end a run where replies differ in that.
     """

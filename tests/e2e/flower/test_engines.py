@@ -73,7 +73,7 @@ def site(folder: Path, mode: str) -> Path:
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
     here = tmp_path_factory.mktemp("deployed")
     prepare(here)
-    devices = [
+    devices: list[dict[str, str | int | bool]] = [
         {"mode": mode, "animal": GROUP, "fairgauge-app": True, "fairgauge-site": str(site(here / mode, mode))}
         for mode in ("honest", "bad", "open")
     ]

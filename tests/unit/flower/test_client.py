@@ -351,7 +351,7 @@ class TestTheNodeDecides:
         app = App()
         bare = Context(run_id=1, node_id=2, node_config={"sex": "female"}, state=RecordDict(), run_config={})
         engine: dict[str, Any] = {"__name__": "flwr.simulation.ray_transport.ray_actor", "app": app.app}
-        exec("def run(message, context): return app(message, context)", engine)  # noqa: S102 - a frame of its name
+        exec("def run(message, context): return app(message, context)", engine)
         assert engine["run"](asked(), bare).has_content()
         assert refused(app.app(asked(), bare), "settings")
 

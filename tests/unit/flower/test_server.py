@@ -146,7 +146,7 @@ def test_configuration_goes_through() -> None:
 
 
 def test_a_gap_and_the_apps_own_metrics_are_both_returned() -> None:
-    """The wrapped strategy aggregates what nodes let out as it is, and a node that lets out something else ends nothing."""
+    """The wrapped strategy aggregates what nodes let out as it is; one that lets out something else ends nothing."""
     strategy = PrivateMetrics(FedAvg(), AnswerCounter(STUDY))
     losses: list[dict[str, int | float]] = [{"eval_loss": 0.25}, {"eval_loss": 0.75}, {"other": 1.0}, {}]
     replies = [

@@ -36,8 +36,14 @@ def test_who_was_behind_decides_what_a_change_means(before: float, behind: str, 
     ("before", "told"),
     [
         (-0.02, "reverses the gap: female was behind male, and is now ahead by between 0.130 and 0.230."),
-        (Interval(-0.1, -0.13, -0.05), "reverses the gap: female was behind male, and is now ahead by between 0.020 and"),
-        (Interval(-0.1, -0.2, -0.05), "narrows the gap or reverses it: female falls behind male by between 0.150 and 0.250"),
+        (
+            Interval(-0.1, -0.13, -0.05),
+            "reverses the gap: female was behind male, and is now ahead by between 0.020 and",
+        ),
+        (
+            Interval(-0.1, -0.2, -0.05),
+            "narrows the gap or reverses it: female falls behind male by between 0.150 and 0.250",
+        ),
         (Interval(-0.5, -0.6, -0.4), "narrows the gap: female falls behind male by between 0.150 and 0.250 less"),
         (0.02, "widens the gap: male falls behind female by between 0.150 and 0.250 more than before."),
     ],
