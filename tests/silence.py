@@ -13,6 +13,7 @@ import logging
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +21,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import pytest
+
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.client import site
+from fairgauge.errors import CannotAnswer
+from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from tests.samples import ENDS, RECALL, SEX, joint_questions, sample_question, sample_study, two_questions
 
+Patch = pytest.MonkeyPatch
 Person = dict[str, Any]
 Ask = Callable[[Person], Callable[[Study], bool]]
 
@@ -256,3 +262,38 @@ def value_read(answers: Callable[[Study], bool], questions: int = 30) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if answers(narrowed(low, middle)) else (middle, high)
     return (low + high) / 2
+
+
+# Each defence switched off.
+
+
+def refuses_a_foreign_group(patch: Patch) -> None:
+    def refused(attribute: Attribute, group: Any) -> int:
+        if group not in attribute.groups:
+            raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
+        return attribute.groups.index(group)
+
+    # The package has a function of the module's name.
+    patch.setattr(sys.modules["fairgauge.client.answer"], "group_index", refused)
+
+
+def refuses_a_value_out_of_range(patch: Patch) -> None:
+    patch.setattr(Metric, "nearest", Metric.position)
+
+
+def refuses_a_missing_record(patch: Patch) -> None:
+    count_records = site.count_records
+
+    def refused(asked: NoisyCounts, records: Any) -> list[int]:
+        whole = list(records)
+        if not all(site.law_of(asked, *record[1:]) for record in whole):
+            raise CannotAnswer("a record lacks a group or an outcome")
+        return count_records(asked, whole)
+
+    patch.setattr(site, "count_records", refused)
+
+
+MUTANTS = {
+    "a foreign group is refused": refuses_a_foreign_group,
+    "so is a value out of range": refuses_a_value_out_of_range,
+}

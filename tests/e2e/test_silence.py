@@ -8,7 +8,6 @@ otherwise.
 import json
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -19,16 +18,17 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.client import Ledger, Limits, answer, load_study, site
+from fairgauge.client import Ledger, Limits, answer, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.limits import UNLIMITED
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
-from fairgauge.errors import CannotAnswer, FairgaugeError
+from fairgauge.errors import FairgaugeError
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from tests.samples import sample_question, sample_study
 from tests.silence import (
+    MUTANTS,
     NOT_LISTED,
     PEOPLE,
     Person,
@@ -40,6 +40,9 @@ from tests.silence import (
     person,
     quick_folder,
     read_group,
+    refuses_a_foreign_group,
+    refuses_a_missing_record,
+    refuses_a_value_out_of_range,
     told_apart,
     value_read,
 )
@@ -48,7 +51,6 @@ from tests.vectors.node import needs_node, run_client
 
 QUESTIONS = int(os.environ.get("FAIRGAUGE_QUESTIONS", "90"))
 DRAWS = 1500
-Patch = pytest.MonkeyPatch
 
 
 @pytest.fixture
@@ -106,38 +108,6 @@ WAYS: dict[str, Way] = {
     "agent": agent,
     "settled agent": settled_agent,
     "agent without a file": agent_without_a_file,
-}
-
-
-def refuses_a_foreign_group(patch: Patch) -> None:
-    def refused(attribute: Attribute, group: Any) -> int:
-        if group not in attribute.groups:
-            raise CannotAnswer(f"{attribute.name} must be one of {', '.join(attribute.groups)}")
-        return attribute.groups.index(group)
-
-    # The package has a function of the module's name.
-    patch.setattr(sys.modules["fairgauge.client.answer"], "group_index", refused)
-
-
-def refuses_a_value_out_of_range(patch: Patch) -> None:
-    patch.setattr(Metric, "nearest", Metric.position)
-
-
-def refuses_a_missing_record(patch: Patch) -> None:
-    count_records = site.count_records
-
-    def refused(asked: NoisyCounts, records: Any) -> list[int]:
-        whole = list(records)
-        if not all(site.law_of(asked, *record[1:]) for record in whole):
-            raise CannotAnswer("a record lacks a group or an outcome")
-        return count_records(asked, whole)
-
-    patch.setattr(site, "count_records", refused)
-
-
-MUTANTS = {
-    "a foreign group is refused": refuses_a_foreign_group,
-    "so is a value out of range": refuses_a_value_out_of_range,
 }
 
 

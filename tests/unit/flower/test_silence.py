@@ -14,8 +14,7 @@ from flwr.clientapp import ClientApp
 
 from fairgauge.flower import private_metrics
 from fairgauge.flower.client import APP, LIMIT, SETTINGS
-from tests.e2e.test_silence import MUTANTS
-from tests.silence import NOT_LISTED, Person, Way, documents, quick_folder, told_apart
+from tests.silence import MUTANTS, NOT_LISTED, Person, Way, documents, quick_folder, told_apart
 from tests.unit.flower.messages import asked
 
 
@@ -29,7 +28,7 @@ def node(who: Person, folder: Path, config: dict[str, Any]) -> Callable[[bytes],
     """A node with an app that measures what the person has, and takes the study from the run's configuration."""
     app, recall = ClientApp(), who["values"].get("recall")
     measured = {} if recall is None or recall == NOT_LISTED else {"recall": float(recall)}
-    chosen = {"group": {"sex": lambda _: who["group"]["sex"]}, "ledger": folder / "ledger"}
+    chosen: dict[str, Any] = {"group": {"sex": lambda _: who["group"]["sex"]}, "ledger": folder / "ledger"}
 
     @app.evaluate(mods=[private_metrics(study=lambda context: bytes.fromhex(context.run_config["study"]), **chosen)])
     def evaluate(message: Message, _: Context) -> Message:

@@ -11,8 +11,7 @@ import pytest
 from nvflare.apis.dxo import DXO, DataKind
 
 from fairgauge.nvflare import SiteGuard
-from tests.e2e.test_silence import MUTANTS
-from tests.silence import Person, documents, quick_folder, told_apart
+from tests.silence import MUTANTS, Person, documents, quick_folder, told_apart
 from tests.unit.nvflare.running import run_task
 
 
