@@ -219,7 +219,7 @@ class Estimate:
         if len(alike) < len(attributes):
             said.append("what is about several groups together, and shares, are of those who answered")
         if any(not asked.mechanism.counts_people and not asked.mechanism.abstain for asked in self.asked):
-            said.append("all who answered are taken to have a group and a value of the study, which nobody can check")
+            said.append("nobody outside the study is taken to have answered, which is not known")
         return "; ".join(said)
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:
