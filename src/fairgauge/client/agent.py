@@ -1,7 +1,7 @@
 """The agent: it holds a person's profile and ledger, and gives out answers to whoever asks, once for each study.
 
-An app that a server ships asks the agent and never sees group or value.  What the agent says is one line for each line
-that it hears (``docs/agent.md``)::
+An app that a server ships asks the agent and, if it runs as another user, sees neither group nor value.  What the agent
+says is one line for each line that it hears (``docs/agent.md``)::
 
     hello                 ok fairgauge-agent 1
     check DOCUMENT        ok ready | ok answered | ok values ["recall"]

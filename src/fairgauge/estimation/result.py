@@ -219,7 +219,7 @@ class Estimate:
         if len(alike) < len(attributes):
             said.append("what is about several groups together, and shares, are of those who answered")
         if any(not asked.mechanism.counts_people and not asked.mechanism.abstain for asked in self.asked):
-            said.append("nobody outside the study is taken to have answered, which is not known")
+            said.append("as if nobody outside the study answered, which is not known")
         return "; ".join(said)
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:

@@ -41,9 +41,10 @@ class AnswerFilter(Filter):
 
     The result of a task that asked no study, such as training, is reduced to the model's arrays.
 
-    Guarantee: exact; whatever the job's code returns, the result of a task that asks a study is
+    Guarantee: exact; whatever the job's code returns, what this filter returns for a task that asks a study is
     epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on the study
-    and on the site's own settings alone: what the code did not measure is answered as by somebody who lacks it.
+    and on the site's own settings alone: what the code did not measure is answered as by somebody who lacks it.  A
+    job's own filters come later: what they make of it is the guard's business.
 
     Args:
         agent: The socket of the site's agent.
