@@ -65,7 +65,7 @@ $(NVFLARE)/.installed: pyproject.toml constraints-nvflare.txt
 		--constraint constraints-nvflare.txt --editable '.[nvflare-dev]'
 	@touch $@
 
-# Twenty seconds of it are in `make test`; here with 10,000 questions, which takes some minutes.
+# Twenty seconds of it are in `make test`; here with 10,000 questions, which takes about half an hour.
 attacks: $(STAMP)  ## Ask devices and agents 10,000 questions, and see that they tell no more than the ledger says
 	FAIRGAUGE_QUESTIONS=10000 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/e2e/test_silence.py $(ARGS)
 
