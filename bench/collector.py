@@ -210,7 +210,7 @@ def _insert_bare(connection: sqlite3.Connection, count: int) -> float:
     """Put as many rows into the same table with bare ``executemany``; return the seconds that SQLite took."""
     spent = 0.0
     for _ in range(count):
-        rows = [(1, secrets.token_bytes(16), n % 4) for n in range(BATCH)]
+        rows = [(1, secrets.token_bytes(16), str(n % 4)) for n in range(BATCH)]
         begun = time.perf_counter()
         connection.execute("BEGIN")
         connection.executemany("INSERT INTO answers VALUES (?, ?, ?)", rows)

@@ -61,8 +61,8 @@ def make(folder: Path) -> None:
     write_answers(folder / "answers.parquet", study, answers)
 
     digest = AnswerDigest(study.digest)
-    digest.add(answers)
-    seal = Seal(study.digest, digest.answers, digest.hexdigest(), tally.counts, CLOSED)
+    digest.add([(id_, str(symbol)) for id_, symbol in answers])
+    seal = Seal.of(study, digest, CLOSED)
     sealed = sealed_document(seal, study, key=SIGNER.public, signature=SIGNER.sign(PURPOSE, seal.to_bytes()))
     (folder / "sealed.json").write_bytes(sealed)
 

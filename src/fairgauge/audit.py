@@ -23,7 +23,7 @@ from typing import Any
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.client.limits import UNLIMITED
-from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
+from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Study, Table
 
 try:
@@ -247,8 +247,6 @@ def audit_study(
         NotPrivate: If a table spends more than declared: the client refuses to answer at all.
         InvalidInput: If there are too few samples, or the confidence is not between 0 and 1.
     """
-    if study.questions[0].mechanism.counts_people:
-        raise CannotAnswer("the study is for sites that hold many people: there is no device to audit")
     # People audit a study before it opens, after it has closed, and without a ticket.
     study = replace(study, opens=None, closes=None, admission=None, issuer=None)
     pairs = [(index, pair) for index, table in enumerate(study.tables) for pair in _worst_profiles(study, table)]

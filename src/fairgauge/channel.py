@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise, product
 from typing import cast
 
-from fairgauge.errors import BadTable, BadTally, CannotAnswer, InvalidInput
+from fairgauge.errors import BadTable, BadTally, CannotAnswer
 
 ROW_BITS = 53
 ROW_SUM = 2**ROW_BITS
@@ -103,6 +103,20 @@ class Channel:
         return False
 
     @property
+    def numbers(self) -> int:
+        """An answer is one symbol."""
+        return 1
+
+    @property
+    def fewest(self) -> None:
+        """How often each symbol was sent may be shown at any time: an answer is private by itself."""
+
+    @property
+    def contributors_known(self) -> bool:
+        """Who answers is nobody's business."""
+        return False
+
+    @property
     def person(self) -> None:
         """Whoever answers is one person."""
 
@@ -155,21 +169,6 @@ class Channel:
     def within(self, epsilon: Decimal) -> bool:
         """Tell whether the privacy loss is at most epsilon; never wrongly true."""
         return self.loss is not None and self.epsilon_bound <= epsilon
-
-    def check(self, payload: tuple[int, ...], size: int) -> None:
-        """Refuse what no answer can hold: it is one symbol of those of a study.
-
-        Raises:
-            InvalidInput: If it is that.
-        """
-        if len(payload) != 1:
-            raise InvalidInput("counts", f"{len(payload)} counts", "must be one symbol in a study for devices")
-        if not 0 <= payload[0] < size:
-            raise InvalidInput("symbol", payload[0], f"must be from 0 to {size - 1}")
-
-    def add(self, sums: list[int], payload: tuple[int, ...]) -> None:
-        """Count one symbol."""
-        sums[payload[0]] += 1
 
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
         """Refuse what cannot be how often each symbol was sent.

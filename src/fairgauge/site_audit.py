@@ -20,7 +20,7 @@ from fairgauge.client import Answer
 from fairgauge.client.answer import answer
 from fairgauge.client.limits import UNLIMITED
 from fairgauge.client.site import Record
-from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
+from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Metric, NoisyCounts, Study
 
 try:
@@ -70,20 +70,18 @@ def audit_site(
         confidence: How sure one wants to be before one speaks of a leak.
 
     Raises:
-        CannotAnswer: If the study is for devices.
-        InvalidInput: If an argument is out of range.
+        InvalidInput: If the study is for devices, or an argument is out of range.
     """
-    if study.counts_mechanism is None:
-        raise CannotAnswer("the study is for devices of one person each: audit_study audits them")
+    counts = study.questions[0].counts
     if runs < 1:
         raise InvalidInput("runs", runs, "must be at least 1")
     answers = answers or _ours
-    records, counts = _known(study.counts_mechanism)
+    records, expected = _known(counts)
     met: Counter[int] = Counter()
     for _ in range(runs):
         given = answers(study, records).payload
-        met.update(seen - count for seen, count in zip(given, counts, strict=True))
-    return SiteFinding(_p_value(study.counts_mechanism, met), confidence, runs)
+        met.update(seen - count for seen, count in zip(given, expected, strict=True))
+    return SiteFinding(_p_value(counts, met), confidence, runs)
 
 
 def _ours(study: Study, records: Iterable[Record]) -> Answer:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 
 from fairgauge.client import Answer, Ledger
 from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.payloads import from_text, summed
 from fairgauge.collector.tickets import Tickets
 from fairgauge.study import Study
 from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
@@ -55,7 +57,7 @@ def of_devices(study: Study) -> Draw:
 
     def draw(chance: random.Random) -> Drawn:
         id_, symbol = secrets.token_bytes(16), chance.randrange(study.symbols)
-        return id_, symbol, answer_bytes(study.digest, id_, symbol)
+        return id_, (symbol,), answer_bytes(study.digest, id_, symbol)
 
     return draw
 
@@ -139,27 +141,23 @@ async def count_left(store: str, study: Study, sent: Sent) -> Count:
     try:
         kept = await opened.study(study.digest)
         assert kept is not None
-        rows: dict[bytes, Any] = {}
+        rows: dict[bytes, str] = {}
         pages = 0
         async for page in opened.answers(kept.number):
             rows.update(page)
             pages += len(page)
         tally = await opened.counts(kept.number)
-        if study.counts_mechanism is not None:
-            rows = {row.id: row.counts for row in await opened.sites(kept.number)}
-            pages, tally = len(rows), {0: sum((await opened.arrivals(kept.number)).values())}
+        came = sum((await opened.arrivals(kept.number)).values())
     finally:
         await opened.close()
-    by_symbol: dict[int, int] = {}
-    for symbol in rows.values() if study.counts_mechanism is None else [0] * pages:
-        by_symbol[symbol] = by_symbol.get(symbol, 0) + 1
+    sums = Counter({place: count for (_, place), count in summed(("", payload) for payload in rows.values()).items()})
     return Count(
         lost=len(sent.acknowledged - rows.keys()),
-        altered=sum(sent.answers.get(id_) not in (symbol, None) for id_, symbol in rows.items()),
+        altered=sum(sent.answers.get(id_) not in (from_text(payload), None) for id_, payload in rows.items()),
         unknown=len(rows.keys() - sent.answers.keys()),
         rows=pages,
-        tally=sum(tally.values()),
-        tally_is_rows=tally == by_symbol,
+        tally=came,
+        tally_is_rows=sums == Counter(tally) and came == pages,
     )
 
 
@@ -253,5 +251,5 @@ def kill_clients(
                 killed += in_time
                 answers.append(found)
         assert server.stop() == 0
-    sent = Sent({bytes.fromhex(a.id): a.payload[0] for a in answers}, {bytes.fromhex(a.id) for a in answers})
+    sent = Sent({bytes.fromhex(a.id): a.payload for a in answers}, {bytes.fromhex(a.id) for a in answers})
     return answers, asyncio.run(count_left(store, study, sent)), killed

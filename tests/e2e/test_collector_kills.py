@@ -3,12 +3,13 @@
 ``bench/kills.py`` runs the same for longer.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fairgauge.study import Release
+from fairgauge.study import Release, Study
 from tests.collecting.batches import Watched, kill_in_batches
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
 from tests.collecting.lives import kill_backups, kill_lives
@@ -48,16 +49,17 @@ from fairgauge.collector import intake
 honest = intake.Intake.submit
 async def submit(self, rows):
     asyncio.get_running_loop().call_later(2, lambda: asyncio.create_task(honest(self, rows)))
-    return [-1] * len(rows)
+    return ["fresh"] * len(rows)
 intake.Intake.submit = submit
 """
     + SERVE
 )
 
 
-def test_a_collector_that_acknowledges_too_early_is_caught(tmp_path: Path):
+@pytest.mark.parametrize("study", [sample_study, levels_study])
+def test_a_collector_that_acknowledges_too_early_is_caught(study: Callable[[], Study], tmp_path: Path):
     store = new_store("sqlite", tmp_path)
-    _, count = kill_collectors(tmp_path, store, sample_study(), kills=1, code=HASTY)
+    _, count = kill_collectors(tmp_path, store, study(), kills=1, code=HASTY)
     assert count.lost > 0
 
 
@@ -67,26 +69,6 @@ def test_a_killed_collector_loses_no_site(tmp_path: Path):
 
 def test_sites_at_two_collectors_of_one_database(tmp_path: Path):
     check(*kill_collectors(tmp_path, new_database(), levels_study(), kills=2, processes=2))
-
-
-HASTY_WITH_SITES = (
-    """
-import asyncio
-from fairgauge.collector.stores import sqlite
-honest = sqlite.SqliteStore.add_site
-async def add_site(self, sent, bucket, *, takes):
-    asyncio.get_running_loop().call_later(2, lambda: asyncio.create_task(honest(self, sent, bucket, takes=takes)))
-    return "fresh"
-sqlite.SqliteStore.add_site = add_site
-"""
-    + SERVE
-)
-
-
-def test_a_collector_that_acknowledges_sites_too_early_is_caught(tmp_path: Path):
-    store = new_store("sqlite", tmp_path)
-    _, count = kill_collectors(tmp_path, store, levels_study(), kills=1, code=HASTY_WITH_SITES)
-    assert count.lost > 0
 
 
 def test_two_collectors_on_one_database(tmp_path: Path):
@@ -133,7 +115,7 @@ def test_kills_never_show_a_batch_below_its_size(kind: str, tmp_path: Path):
 LEAKY = (
     """
 from fairgauge.collector.stores import sqlite_changes
-sqlite_changes.closed_batches = lambda taken, size: taken // 7
+sqlite_changes.closed_batches = lambda taken, size, at_end=False: taken // 7
 from fairgauge.collector.stores import batches
 honest = batches.placed
 sqlite_changes.placed = lambda symbols, taken, size: honest(symbols, taken, 7)

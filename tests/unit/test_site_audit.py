@@ -9,7 +9,7 @@ import pytest
 from fairgauge.client import Answer, answer
 from fairgauge.client.noise import draw_noise
 from fairgauge.client.site import Record, count_records
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.errors import InvalidInput
 from fairgauge.site_audit import audit_site
 from fairgauge.study import Attribute, NoisyCounts, Study, counted
 from fairgauge.study.attribute import cells
@@ -60,7 +60,7 @@ def test_a_planted_bug_is_caught(site: Callable[[Study, Iterable[Record]], Answe
 
 
 def test_what_makes_no_sense() -> None:
-    with pytest.raises(CannotAnswer, match="for devices"):
+    with pytest.raises(InvalidInput, match="must be for sites"):
         audit_site(sample_study())
     with pytest.raises(InvalidInput, match="runs=0"):
         audit_site(confusion_study(), runs=0)

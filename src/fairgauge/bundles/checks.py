@@ -8,7 +8,6 @@ from fairgauge.bundles.compared import Compared, compare_report
 from fairgauge.bundles.differing import difference
 from fairgauge.bundles.files import KINDS, Bundle, Piece, printable, reading
 from fairgauge.bundles.outcomes import Check, Outcome, Signatures, Verification
-from fairgauge.client import Answer
 from fairgauge.collector.seal import (
     PURPOSE,
     Export,
@@ -20,9 +19,9 @@ from fairgauge.collector.seal import (
     read_sealed,
     shown_answers,
 )
-from fairgauge.collector.seal_sites import read_site_export
+from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
-from fairgauge.reports.about import counted
+from fairgauge.reports.display import display_of
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -75,7 +74,8 @@ class _Run:
         self._seal_name = ""
         self.by = ""  # who sealed it, in words; nobody, unless the signature is good
         self._named: str | None = None  # the key that a file names for the study
-        self._counted = counted(study)  # answers, or sites
+        self._display = display_of(study.mechanism)
+        self._counted = self._display.counted  # answers, or sites
         self._tally = self._read_tally()
 
     def _say(self, about: str, outcome: Outcome, sentence: str) -> None:
@@ -93,8 +93,7 @@ class _Run:
             what = "is of another study" if error.field == "study" else "does not fit the study"
             self._say("tally", "broken", f"{piece.name} {what}: {error}.")
             return None
-        what = "answers to this study" if self._study.counts_mechanism is None else "sites that answered this study"
-        self._say("tally", "holds", f"{piece.name} counts {tally.contributors:,} {what}.")
+        self._say("tally", "holds", f"{piece.name} counts {tally.contributors:,} {self._display.answered}.")
         return tally
 
     # ------------------------------------------------------------------ the study
@@ -160,12 +159,7 @@ class _Run:
             has = f"its tally has {tally.contributors:,} {self._counted}, and it says {shown:,}"
             self._say("seal", "broken", f"{name} contradicts itself: {has}.")
         elif shown < seal.answers:
-            few = (
-                "too few to hide one person among"
-                if self._study.counts_mechanism is None
-                else "so few that one could be told apart"
-            )
-            said = f"{name} shows none of the {seal.answers:,} {self._counted}: they are {few}."
+            said = f"{name} shows none of the {seal.answers:,} {self._counted}: they are {self._display.few}."
             self._say("seal", "holds", said)
         self._seal_and_tally(seal, tally)
         self._sealed_estimate(sealed)
@@ -241,66 +235,46 @@ class _Run:
             known = self._seal.seal.answers
         try:
             with reading(piece.name):
-                export: _Watched | list[Answer] = (
-                    _Watched(Export(piece.open, self._study.digest), lambda done: self._progress(done, known))
-                    if self._study.counts_mechanism is None
-                    else read_site_export(piece.open, self._study)
-                )
+                export = _Watched(Export(piece.open, self._study), lambda done: self._progress(done, known))
                 if self._seal is not None:
                     check_answers(self._study, self._seal.seal, export)
                     said = f"{self._seal.seal.answers:,} {self._counted}, which are the sealed ones."
                     self._say("export", "holds", f"{piece.name} was counted again: {said}")
-                elif isinstance(export, list):
-                    self._add_up(piece, export)
                 else:
-                    self._count(piece, export)
+                    self._add_up(piece, export)
         except SealBroken as error:
             self._say("export", "broken", f"{piece.name} is not what was sealed: {error}.")
         except InvalidInput as error:
-            if not error.field.endswith(": study"):
-                raise
-            self._say("export", "broken", f"{piece.name} has answers to another study: {error}.")
-
-    def _count(self, piece: Piece, export: "_Watched") -> None:
-        found = digest_of(self._study.digest, export)
-        counts = tuple(found.counts.get(symbol, 0) for symbol in range(self._study.symbols))
-        if self._tally is None:
-            others = found.answers - sum(counts)
-            said = f"{piece.name} has {found.answers:,} answers"
-            if others:
-                self._say("export", "broken", f"{said}; {others:,} of them have symbols that this study has not.")
+            if error.field.endswith((": symbol", ": counts")):
+                self._say("export", "broken", f"{piece.name} has what is no answer to this study: {error}.")
+            elif error.field.endswith(": study"):
+                self._say("export", "broken", f"{piece.name} has answers to another study: {error}.")
             else:
-                self._say("export", "open", f"{said}, and there is no tally to compare with.")
-            return
-        if counts != self._tally.counts or sum(counts) != found.answers:
-            more = "" if found.answers != self._tally.contributors else ", of other symbols"
-            said = f"it has {found.answers:,} answers, and the tally {self._tally.contributors:,}{more}."
-            self._say("export", "broken", f"{piece.name} does not give the tally: {said}")
-            return
-        self._say("export", "holds", f"{piece.name} was counted again: its {found.answers:,} answers give the tally.")
-        self._say("export", "open", "Whether these are all the answers that came: there is no seal.")
+                raise
 
-    def _add_up(self, piece: Piece, export: "list[Answer]") -> None:
+    def _add_up(self, piece: Piece, export: "_Watched") -> None:
+        found = digest_of(self._study, export)
+        has = f"{piece.name} has {found.answers:,} {self._counted}"
         if self._tally is None:
-            said = f"{piece.name} has {len(export):,} sites that answered, and there is no tally to compare with."
-            self._say("export", "open", said)
+            self._say("export", "open", f"{has}, and there is no tally to compare with.")
             return
-        found = Tally.of(self._study, export)
-        if self._tally not in (found, found.shown):
-            said = f"{piece.name} does not give the tally: {difference(found, self._tally, 'the tally')}."
+        sums = tuple(found.counts.get(place, 0) for place in range(self._study.symbols))
+        products = self._study.products(from_text(payload) for _, payload in export) if self._tally.products else ()
+        added = Tally(self._study.digest, sums, found.answers, products)
+        if added != self._tally:
+            said = f"{piece.name} does not give the tally: {difference(added, self._tally, 'the tally')}."
             self._say("export", "broken", said)
             return
-        self._say(
-            "export", "holds", f"{piece.name} was added up again: its {found.contributors:,} sites give the tally."
-        )
-        self._say("export", "open", "Whether these are all the sites that answered: there is no seal.")
+        said = f"{piece.name} was added up again: its {found.answers:,} {self._counted} give the tally."
+        self._say("export", "holds", said)
+        self._say("export", "open", f"Whether these are all the {self._counted} that came: there is no seal.")
 
     def _not_counted(self) -> None:
         if self._seal is not None:
             said = "Whether the answers give the sealed tally: there is no export, so nobody counted again."
             self._say("export", "open", said)
         elif self._tally is not None:
-            who = "devices" if self._study.counts_mechanism is None else "sites"
+            who = self._display.who
             said = f"Whether {who} sent what the tally counts: there is neither an export to count again nor a seal."
             self._say("export", "open", said)
 
@@ -375,7 +349,7 @@ class _Watched:
     def __init__(self, answers: Export, progress: Callable[[int], object]) -> None:
         self._answers, self._progress = answers, progress
 
-    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+    def __iter__(self) -> Iterator[tuple[bytes, str]]:
         for number, answer in enumerate(self._answers):
             if number % _TOLD == 0:
                 self._progress(number)

@@ -1,11 +1,14 @@
 """``fairgauge audit``: measure, from answers alone, how much the client really leaks."""
 
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairgauge.channel import Channel
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.study import Mechanism, NoisyCounts, Study
 
 
 @in_forms
@@ -17,16 +20,30 @@ def audit(
     form: Form,
 ) -> None:
     """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
-    from fairgauge.audit import audit_study
-    from fairgauge.cli.progress import waiting
     from fairgauge.cli.read import read_study
 
     document = read_study(study)
-    if document.counts_mechanism is not None:
-        from fairgauge.cli.for_sites import audit_for_sites
+    _audit(document.mechanism, document, samples=samples, confidence=confidence, form=form)
 
-        audit_for_sites(document, confidence=confidence, form=form)
-        return
+
+@singledispatch
+def _audit(mechanism: Mechanism, document: Study, *, samples: int, confidence: float, form: Form) -> None:
+    raise NotImplementedError
+
+
+@_audit.register
+def _(_: NoisyCounts, document: Study, *, samples: int, confidence: float, form: Form) -> None:
+    from fairgauge.cli.for_sites import audit_for_sites
+
+    del samples  # sites are audited by how often each noise is met
+    audit_for_sites(document, confidence=confidence, form=form)
+
+
+@_audit.register
+def _(_: Channel, document: Study, *, samples: int, confidence: float, form: Form) -> None:
+    from fairgauge.audit import audit_study
+    from fairgauge.cli.progress import waiting
+
     with waiting("Answering", total=1.0) as bar:
         found = audit_study(document, samples=samples, confidence=confidence, progress=bar.advance)
     caught = any(question.caught for question in found)

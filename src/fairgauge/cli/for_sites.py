@@ -139,7 +139,7 @@ def read_expected(
 
 @dataclass(frozen=True)
 class Simulated:
-    """What is asked for on the command line: people who come to sites."""
+    """What is asked for on the command line: people who answer for themselves, or who come to sites."""
 
     population: Path
     sites: str | None
@@ -149,6 +149,11 @@ class Simulated:
     group_column: str | None
     value_column: str | None
     count_column: str | None
+    clients: str | None
+    answers: Path | None
+    seed: int | None
+    exactly: bool
+    output: Path
 
     def read(self, site: NoisyCounts) -> SitePopulation:
         """Read who comes to which site."""
@@ -165,20 +170,18 @@ class Simulated:
             )
 
 
-def simulate_for_sites(
-    study: Study, site: NoisyCounts, wanted: Simulated, *, seed: int | None, exactly: bool, output: Path, form: Form
-) -> None:
+def simulate_for_sites(study: Study, site: NoisyCounts, wanted: Simulated, form: Form) -> None:
     """Draw who comes to the sites and their noise, and write the tally."""
     people = wanted.read(site)
     sites = None if wanted.sites is None else as_count("sites", wanted.sites)
-    if exactly and sites is not None:
+    if wanted.exactly and sites is not None:
         raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
     with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
-        if exactly:
-            found = simulate_sites_exactly(study, people, seed=seed, progress=bar.advance)
+        if wanted.exactly:
+            found = simulate_sites_exactly(study, people, seed=wanted.seed, progress=bar.advance)
         else:
-            found = simulate_sites(study, people, sites=sites, seed=seed, progress=bar.advance)
-    _write_tally(study, found, output, form)
+            found = simulate_sites(study, people, sites=sites, seed=wanted.seed, progress=bar.advance)
+    _write_tally(study, found, wanted.output, form)
 
 
 def tally_for_sites(study: Study, paths: list[str], output: Path, form: Form) -> None:

@@ -1,10 +1,12 @@
 """``fairgauge simulate``: what a population would answer."""
 
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
@@ -16,7 +18,7 @@ from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
 from fairgauge.simulation.columns import Columns
-from fairgauge.study import Study
+from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
 
@@ -65,37 +67,50 @@ def simulate(
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
-    if document.counts_mechanism is not None:
-        if clients is not None or answers is not None:
-            name, typed = ("clients", clients) if clients is not None else ("answers", answers)
+    wanted = Simulated(
+        population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
+        group_column=group_column, value_column=value_column, count_column=count_column, clients=clients,
+        answers=answers, seed=seed, exactly=exactly, output=output,
+    )  # fmt: skip
+    _simulate(document.mechanism, document, wanted, form)
+
+
+@singledispatch
+def _simulate(mechanism: Mechanism, document: Study, wanted: Simulated, form: Form) -> None:
+    raise NotImplementedError
+
+
+@_simulate.register
+def _(mechanism: NoisyCounts, document: Study, wanted: Simulated, form: Form) -> None:
+    for name, typed in (("clients", wanted.clients), ("answers", wanted.answers)):
+        if typed is not None:
             raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
-        wanted = Simulated(
-            population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
-            group_column=group_column, value_column=value_column, count_column=count_column,
-        )  # fmt: skip
-        simulate_for_sites(
-            document, document.counts_mechanism, wanted, seed=seed, exactly=exactly, output=output, form=form
-        )
-        return
-    for name, typed in (("sites", sites), ("site-column", site_column), ("truth-column", truth_column)):
+    simulate_for_sites(document, mechanism, wanted, form)
+
+
+@_simulate.register
+def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
+    named = (("sites", wanted.sites), ("site-column", wanted.site_column), ("truth-column", wanted.truth_column))
+    for name, typed in named:
         if typed is not None:
             raise InvalidInput(name, typed, "must not be given: the study is for devices of one person each")
+    answers, population, seed, exactly = wanted.answers, wanted.population, wanted.seed, wanted.exactly
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
-    people = read_population(population, Columns(group_column, value_column, count_column))
-    count = people.clients if clients is None else as_count("clients", clients)
+    people = read_population(population, Columns(wanted.group_column, wanted.value_column, wanted.count_column))
+    count = people.clients if wanted.clients is None else as_count("clients", wanted.clients)
     with naming(population):
         if answers is not None:
             tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
         else:
             with waiting("Drawing answers"):
                 tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
-    write_bytes("output", output, tally.to_bytes())
+    write_bytes("output", wanted.output, tally.to_bytes())
     if form != "people":
         told = {"study": tally.study, "answers": tally.contributors}
         show_as(form, told, [told])
     else:
-        out.print(f"{output}: {tally.contributors:,} answers to {document.title}")
+        out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

@@ -1,17 +1,21 @@
 """``fairgauge tally``: count the answers in files, by an engine that scales."""
 
 import warnings
+from dataclasses import dataclass
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.for_sites import tally_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.cli.show import err, out
+from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.tallies.files import count_files
 
 
@@ -31,17 +35,43 @@ def tally(
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
-    if document.counts_mechanism is not None:
-        tally_for_sites(document, answers, output, form)
-        return
+    wanted = _Wanted(answers, output, engine, deduplicate, symbol_column, id_column)
+    _tally(document.mechanism, document, wanted, form)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What was typed."""
+
+    answers: list[str]
+    output: Path
+    engine: str
+    deduplicate: bool
+    symbol_column: str | None
+    id_column: str | None
+
+
+@singledispatch
+def _tally(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -> None:
+    raise NotImplementedError
+
+
+@_tally.register
+def _(_: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
+    tally_for_sites(document, wanted.answers, wanted.output, form)
+
+
+@_tally.register
+def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
+    output = wanted.output
     with waiting("Counting") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on
-        named = {"symbol": symbol_column, "id": id_column}
+        named = {"symbol": wanted.symbol_column, "id": wanted.id_column}
         found = count_files(
             document,
-            answers,
-            engine=engine,
-            deduplicate=deduplicate,
+            wanted.answers,
+            engine=wanted.engine,
+            deduplicate=wanted.deduplicate,
             progress=bar.reach,
             columns={name: theirs for name, theirs in named.items() if theirs is not None and theirs != name},
         )

@@ -191,7 +191,7 @@ def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
     for table in found.tables:
         _show_table(table[0].mechanism, table)
-    if any(isinstance(table[0].mechanism, Channel) and len(table) > 1 for table in found.tables):
+    if any(table[0].mechanism.numbers < len(table) for table in found.tables):
         out.print("Questions that share a table are answered together, by one symbol.")
     if len(found.tables) > 1:
         what = "questions" if len(found.tables) == len(found.questions) else "tables"

@@ -14,16 +14,18 @@ and ``no CODE`` where it gives no answer, with a code of :mod:`fairgauge.client.
 
 import json
 import logging
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.agent_site import AgentSite
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import Policy
-from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import FairgaugeError
-from fairgauge.study import Study
+from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.numbers import exact
 
 VERSION = 1
@@ -62,9 +64,9 @@ class Agent:
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
         policy = self.settings.policy
-        if study.counts_mechanism is not None and self._site is not None:
+        if (site := _site_of(study.mechanism, self._site)) is not None:
             # What may be counted is said in the site's own file.
-            return Policy(studies=policy.studies).refused(study) or self._site.check(study) or study
+            return Policy(studies=policy.studies).refused(study) or site.check(study) or study
         refused = policy.refused(study)
         if refused is not None:
             return refused
@@ -77,25 +79,25 @@ class Agent:
                 return study
         except (FairgaugeError, OSError) as problem:
             return Refusal("ledger", str(problem))
-        return check_whoever(study, self._ledger, self.settings.limits) or study
+        return check_person(study, self._ledger, self.settings.limits) or study
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        if study.counts_mechanism is not None and self._site is not None:
-            return self._site.answered(study)
+        if (site := _site_of(study.mechanism, self._site)) is not None:
+            return site.answered(study)
         return self._ledger.state(study.digest) is not None
 
     def wanted(self, study: Study) -> list[str]:
         """Return the metrics of a study whose values come from whoever asks; a site's come from its records."""
-        if study.counts_mechanism is not None:
+        if _site_of(study.mechanism, self._site) is not None:
             return []
         return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
 
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
-            if study.counts_mechanism is not None and self._site is not None:
-                return self._site.answer(study)
+            if (site := _site_of(study.mechanism, self._site)) is not None:
+                return site.answer(study)
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})
             profile = self.settings.read_profile()
@@ -105,6 +107,22 @@ class Agent:
             return self._ledger.answer(study, held, limit=self.settings.limits)
         except FairgaugeError as problem:
             return Refusal(UNTOLD, str(problem))
+
+
+@singledispatch
+def _site_of(mechanism: Mechanism, site: AgentSite | None) -> AgentSite | None:
+    """Return what answers instead of the profile, by the mechanism."""
+    raise NotImplementedError
+
+
+@_site_of.register
+def _(_: Channel, _site: AgentSite | None) -> None:
+    return None
+
+
+@_site_of.register
+def _(_: NoisyCounts, site: AgentSite | None) -> AgentSite | None:
+    return site
 
 
 class Conversation:

@@ -150,9 +150,22 @@ def _(mechanism: NoisyCounts, _: Study, held: Any) -> tuple[int, ...]:
 
 def check_held(study: Study, held: object) -> None:
     """Refuse what cannot be what a study asks for, whatever is in it: that is a mistake of the program."""
-    if not study.questions[0].mechanism.counts_people:
-        check_profile(held)
-    elif isinstance(held, Mapping) and set(held) == {"group", "values"}:
+    _check_held(study.mechanism, held)
+
+
+@singledispatch
+def _check_held(mechanism: Mechanism, held: object) -> None:
+    raise NotImplementedError
+
+
+@_check_held.register
+def _(_: Channel, held: object) -> None:
+    check_profile(held)
+
+
+@_check_held.register
+def _(_: NoisyCounts, held: object) -> None:
+    if isinstance(held, Mapping) and set(held) == {"group", "values"}:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
 
 
@@ -186,7 +199,7 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
-    if study.questions[0].mechanism.counts_people and (
+    if study.mechanism.contributors_known and (
         study.admission == "blind" or study.gateway is not None or study.epoch is not None
     ):
         raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")

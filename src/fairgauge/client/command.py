@@ -12,8 +12,9 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, singledispatch
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -22,6 +23,7 @@ from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInp
 
 if TYPE_CHECKING:
     from fairgauge.client.delivery import Patience
+    from fairgauge.client.limits import Limits
     from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
@@ -171,10 +173,8 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
-    from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
     from fairgauge.client.load import load_study
-    from fairgauge.client.steps import hand_over, prepare, relay_of
 
     _check(request)
     limits = Limits(
@@ -182,11 +182,37 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = load_study(request.study, digest=request.digest)
-    if study.counts_mechanism is not None:
+    _runner()(study.mechanism, request, study, limits=limits, patience=patience)
+
+
+@cache
+def _runner() -> Callable[..., None]:
+    """Return what answers, by the mechanism; a device loads nothing of what a site needs."""
+    from fairgauge.channel import Channel
+    from fairgauge.study import NoisyCounts
+
+    @singledispatch
+    def run(mechanism: object, request: Request, study: "Study", **settings: Any) -> None:
+        raise NotImplementedError
+
+    @run.register(Channel)
+    def _(_: Channel, request: Request, study: "Study", **settings: Any) -> None:
+        _run_for_person(request, study, **settings)
+
+    @run.register(NoisyCounts)
+    def _(mechanism: NoisyCounts, request: Request, study: "Study", **settings: Any) -> None:
         from fairgauge.client.site_command import run_for_site
 
-        run_for_site(request, study, study.counts_mechanism, limits=limits, patience=patience)
-        return
+        run_for_site(request, study, mechanism, **settings)
+
+    return run
+
+
+def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
+    """Answer for one person, and print what came of it."""
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.steps import hand_over, prepare, relay_of
+
     for name in ("site", "records", "output", "empty"):
         if getattr(request, name):
             raise InvalidInput(name, "given", "is for studies of sites only")

@@ -10,14 +10,16 @@ Agent, node of Flower, site of NVFlare and command of a site have the same entri
 What is left out of a person's file is not restricted.  Whether a study is refused depends on it and on these entries.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any, TypeVar
 
+from fairgauge.channel import Channel
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Metric, Study
+from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Study
 
 FIELDS = ("attributes", "metrics", "confusion", "studies")
 T = TypeVar("T")
@@ -75,14 +77,7 @@ class Policy:
             for factor in attribute.factors:
                 if not self._has_attribute(factor):
                     return Refusal("asked", f"the study asks for {factor.name} with groups that the settings have not")
-        counts = study.counts_mechanism
-        if counts is not None and counts.metric is None:
-            return None if self.confusion else Refusal("asked", "the study counts truth by prediction")
-        for question in study.questions:
-            if not self._has_metric(question.metric):
-                name = question.metric.name
-                return Refusal("asked", f"the study asks for {name} in a range that the settings have not")
-        return None
+        return _outcome_refused(study.mechanism, self, study)
 
     def words(self) -> str:
         """Say what may be asked, in a line for who runs the device or the site."""
@@ -100,9 +95,35 @@ class Policy:
         own = None if self.attributes is None else self.attributes.get(asked.name)
         return self.attributes is None or (own is not None and set(own.groups) == set(asked.groups))
 
-    def _has_metric(self, asked: Metric) -> bool:
+    def has_metric(self, asked: Metric) -> bool:
+        """Tell whether a metric may be asked for in its range."""
         own = None if self.metrics is None else self.metrics.get(asked.name)
         return self.metrics is None or (own is not None and _range(own) == _range(asked))
+
+
+@singledispatch
+def _outcome_refused(mechanism: Mechanism, policy: Policy, study: Study) -> Refusal | None:
+    """Return why what a study measures may not be asked; None if it may."""
+    raise NotImplementedError
+
+
+@_outcome_refused.register
+def _(_: Channel, policy: Policy, study: Study) -> Refusal | None:
+    return _metrics_refused(policy, [question.metric for question in study.questions])
+
+
+@_outcome_refused.register
+def _(mechanism: NoisyCounts, policy: Policy, _: Study) -> Refusal | None:
+    if mechanism.metric is not None:
+        return _metrics_refused(policy, [mechanism.metric])
+    return None if policy.confusion else Refusal("asked", "the study counts truth by prediction")
+
+
+def _metrics_refused(policy: Policy, metrics: Sequence[Metric]) -> Refusal | None:
+    for metric in metrics:
+        if not policy.has_metric(metric):
+            return Refusal("asked", f"the study asks for {metric.name} in a range that the settings have not")
+    return None
 
 
 def _range(metric: Metric) -> tuple[Fraction, Fraction]:

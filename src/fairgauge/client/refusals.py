@@ -59,21 +59,30 @@ class Refusal:
         return refusal_text(self.code)
 
 
-def _check_handed_on(study: "Study") -> None:
-    """Refuse a study whose answer must leave another way than by whoever asked for it, who knows whom it asked."""
-    if study.gateway is not None or study.epoch is not None:
-        raise CannotAnswer("the study has answers wait for their moment or go through a relay; none is handed on here")
+Check = tuple[str, Callable[[], object]]  # the code of what it refuses, and what refuses it
 
 
-def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
-    """Return why a study would be refused whatever the group and the values are; None if it would not."""
-    checks: list[tuple[str, Callable[[], None]]] = [
+def check_person(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
+    """Return why a device of one person would refuse a study whatever the group and the values are; None if not."""
+    return check_whoever(study, ledger, limits, ("unable", lambda: study.channels))
+
+
+def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits", *more: Check) -> Refusal | None:
+    """Return why a study would be refused whatever it is answered from; None if it would not.
+
+    Args:
+        study: The study.
+        ledger: What remembers who answered what.
+        limits: What may be spent.
+        more: What whoever answers checks besides.
+    """
+    checks: list[Check] = [
         ("unable", lambda: check_able(study, None)),
         ("unable", lambda: _check_terms(study)),
-        ("unable", lambda: _check_handed_on(study)),
         ("time", lambda: check_time(study)),
         ("study", study.check_privacy),
         ("limit", lambda: ledger.check(study, limit=limits)),
+        *more,
     ]
     for code, run in checks:
         try:
@@ -91,7 +100,6 @@ def _check_terms(study: "Study") -> None:
     Here somebody else carries the answer, and knows whose it is: an answer must not be given and its terms left out.
     """
     for what, asked in (
-        ("is for sites that hold many people", study.questions[0].mechanism.counts_people),
         ("asks for a gateway that hides addresses", study.gateway is not None),
         ("asks for answers that wait for an epoch", study.epoch is not None),
         ("promises a release in batches, which a collector keeps", study.release is not None),

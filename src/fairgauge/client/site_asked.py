@@ -9,15 +9,14 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairgauge.client.answer import Answer, check_able, check_time
+from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.limits import charges
 from fairgauge.client.records import records_of, some_of
-from fairgauge.client.refusals import UNTOLD, Refusal
+from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.client.site import Record
 from fairgauge.client.site_settings import SiteSettings
-from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
+from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 
 _logger = logging.getLogger(__name__)
@@ -42,9 +41,10 @@ def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
 
 def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
     """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
-    site = study.counts_mechanism
-    if site is None:
-        return Refusal("unable", "the study is for devices of one person each, and this is a site")
+    try:
+        study.questions[0].counts  # noqa: B018 - it refuses a study for devices
+    except InvalidInput as problem:
+        return Refusal("unable", str(problem))
     refused = own.policy.refused(study)
     if refused is not None:
         return refused
@@ -54,7 +54,7 @@ def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
         known = ledger.state(study.digest) is not None
     except (FairgaugeError, OSError) as problem:
         return Refusal("ledger", str(problem))
-    return None if known else _refused(study, ledger, own)
+    return None if known else check_whoever(study, ledger, own.limits)
 
 
 def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
@@ -67,32 +67,9 @@ def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
     return found
 
 
-def _refused(study: Study, ledger: Ledger, own: SiteSettings) -> Refusal | None:
-    """Return why the study is refused whatever the records are; None if it is not."""
-    code = "unable"
-    try:
-        check_able(study, None)
-        if study.admission == "blind" or study.gateway is not None or study.epoch is not None:
-            raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
-        if study.release is not None:
-            raise CannotAnswer("the study promises a release in batches, which a collector keeps")
-        code = "time"
-        check_time(study)
-        code = "limit"
-        own.limits.check_study(study)
-        own.limits.check_lifetime(charges(study), ledger.spent().items())
-    except InvalidInput as problem:
-        return Refusal("ledger" if code == "limit" else code, str(problem))
-    except (CannotAnswer, NotPrivate) as problem:
-        return Refusal(code, str(problem))
-    return None
-
-
 def _records(study: Study, own: SiteSettings) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before."""
-    if study.counts_mechanism is None:
-        return
-    records = records_of(study.counts_mechanism, own.records, own.columns)
+    records = records_of(study.questions[0].counts, own.records, own.columns)
     # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.  How
     # many rows there are is the same for two sites that differ in one person's records.
     otherwise = 'If the site really has nobody to count, its settings say "empty": true'

@@ -14,7 +14,8 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.records import Columns, records_of, some_of
 from fairgauge.client.site import Record, law_of
-from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput
+from fairgauge.client.steps import hand_over, prepare
+from fairgauge.errors import CannotAnswer, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.command import Request
@@ -48,9 +49,7 @@ def run_for_site(
                 "a collector takes a site's answer with a ticket only: ask whoever runs the study for one, and give it "
                 "with --ticket; nothing was drawn"
             )
-        from fairgauge.client.delivery import check_open
-
-        check_open(study.digest, request.send, patience=patience)
+        prepare(ledger, study, request, (ticket, None, patience))
     if known is None and request.records is None:
         raise CannotAnswer(
             "the study is for sites that hold many people: give the site's records with --records, or its own file "
@@ -63,8 +62,9 @@ def run_for_site(
         sys.stdout.flush()
     if request.output is not None:
         answer.save(request.output)  # the same bytes, however often
-    if known != "delivered" or request.again:
-        _deliver(ledger, answer, request, patience)
+        ledger.mark_sent(answer)
+    elif known != "delivered" or request.again:
+        hand_over(ledger, answer, request, (ticket, None, patience))
     state = ledger.state(study.digest)
     if request.json:
         said = json.dumps(answer.to_dict() | {"state": state})
@@ -166,21 +166,3 @@ def _typed_columns(request: "Request", site: "NoisyCounts") -> Columns:
             raise InvalidInput("group-column", typed, f"must be for one of {', '.join(factors)}: NAME=COLUMN")
         groups[name if mark else factors[0]] = column if mark else typed
     return Columns(groups, request.truth_column, request.prediction_column, request.value_column, request.person_column)
-
-
-def _deliver(ledger: Ledger, answer: Answer, request: "Request", patience: "Patience | None") -> None:
-    if request.output is not None:
-        ledger.mark_sent(answer)
-    elif request.send is not None:
-        from fairgauge.client.delivery import send
-
-        try:
-            send(answer, request.send, patience=patience)
-        except AnswerRefused:
-            ledger.mark_refused(answer)
-            raise
-        except CannotSend as problem:
-            raise CannotSend(
-                f"{problem}; the counts are in the ledger, and the same command sends them again"
-            ) from None
-        ledger.mark_sent(answer)

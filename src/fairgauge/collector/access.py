@@ -88,12 +88,12 @@ async def _require_results(request: Request, *, ids: bool) -> None:
 
 
 async def _held_close(collector: Collector, digest: str) -> bool:
-    """Tell whether answers are for those who run the study only: it is in the crowd, or for sites."""
+    """Tell whether answers are for those who run the study only: others see sums of several."""
     try:
         entry = await collector.entry(digest)
     except NoStudy:
         return False
-    return entry.of_sites or entry.kept.batch is not None
+    return entry.kept.batch is not None
 
 
 async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bool:

@@ -32,7 +32,7 @@ _HAS = "answers.ndjson   all answers, sorted by id"
 _HAS_NOT = {
     "removed": "The answers are not here: they were removed after the study was sealed.",
     "readers": "The answers are not here: they are for readers with a token.",
-    "sites": "What each site sent is not here: it is for that site, and for those who run the study.",
+    "known": "What each site sent is not here: it is for that site, and for those who run the study.",
     "crowd": "The answers are not here: the study promises that nobody but those who run it sees one by itself.",
 }
 
@@ -42,11 +42,11 @@ def readme(digest: str, why_not: str | None) -> bytes:
 
     Args:
         digest: The study.
-        why_not: Why there are no answers in it: ``removed``, ``readers``, ``sites`` or ``crowd``; None if there are.
+        why_not: Why there are no answers in it: ``removed``, ``readers``, ``known`` or ``crowd``; None if there are.
     """
     last = _HAS if why_not is None else _HAS_NOT[why_not]
     counted = ", the answers" if why_not is None else ""
-    tally = "what sites counted in sum, and which sites" if why_not == "sites" else "how often each symbol was sent"
+    tally = "what sites counted in sum, and which sites" if why_not == "known" else "how often each symbol was sent"
     return README.format(tally=tally, digest=digest, name=f"{digest[:16]}.zip", counted=counted, last=last).encode()
 
 
@@ -78,7 +78,7 @@ async def zipped(files: Mapping[str, bytes], study: str, pages: Pages | None, la
         yield part
 
 
-def _parts(study: str, page: list[tuple[bytes, int]]) -> Iterator[bytes]:
+def _parts(study: str, page: list[tuple[bytes, str]]) -> Iterator[bytes]:
     for at in range(0, len(page), PART):
         yield lines_of(study, page[at : at + PART])
 

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fairgauge.client import Answer
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.seal import lines_of
-from fairgauge.collector.seal_sites import site_lines
 from fairgauge.errors import MissingExtra
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Pages = AsyncIterator[list[tuple[bytes, int]]]
+Pages = AsyncIterator[list[tuple[bytes, str]]]
 PART = 500  # answers that are written out at a time
 FORMATS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 
@@ -29,12 +27,6 @@ async def ndjson(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
             async with lane.slice():
                 part = lines_of(study, page[at : at + PART])
             yield part
-
-
-async def of_sites(answers: list[Answer]) -> AsyncIterator[bytes]:
-    """Yield what sites sent, one canonical answer a line."""
-    for line in site_lines(answers):
-        yield line
 
 
 async def parquet(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
@@ -76,11 +68,13 @@ class HeldResponse(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-def _table(page: list[tuple[bytes, int]], schema: "pa.Schema") -> "pa.Table":
+def _table(page: list[tuple[bytes, str]], schema: "pa.Schema") -> "pa.Table":
     import pyarrow as pa
 
-    ids, symbols = zip(*page, strict=True)
-    return pa.table({"id": pa.array(ids, pa.binary(16)), "symbol": pa.array(symbols, pa.int32())}, schema)
+    ids, payloads = zip(*page, strict=True)
+    return pa.table(
+        {"id": pa.array(ids, pa.binary(16)), "symbol": pa.array(list(map(int, payloads)), pa.int32())}, schema
+    )
 
 
 class Sink(io.RawIOBase):

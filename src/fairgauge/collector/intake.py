@@ -56,11 +56,11 @@ class Intake:
         if self._task is not None:
             await self._task
 
-    async def submit(self, rows: list[Row]) -> list[int]:
+    async def submit(self, rows: list[Row]) -> list[str]:
         """Store answers durably.
 
         Returns:
-            For each row ``FRESH``, ``CLOSED``, or the symbol that its id had already.
+            For each row ``FRESH``, ``CLOSED``, or what its id held already.
 
         Raises:
             Busy: If too many are waiting.
@@ -128,7 +128,7 @@ class Intake:
             submission.tell(list(islice(results, len(part))))
 
 
-def _with_repeats(rows: list[Row], unique: dict[tuple[int, bytes], Row], stored: list[int]) -> Iterator[int]:
+def _with_repeats(rows: list[Row], unique: dict[tuple[int, bytes], Row], stored: list[str]) -> Iterator[str]:
     """Yield the result of every row: the second time that an id comes within a group it is no longer new."""
     found = dict(zip(unique, stored, strict=True))
     for row in rows:

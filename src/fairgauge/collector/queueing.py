@@ -13,8 +13,8 @@ class Submission:
     def __init__(self, rows: list[Row]) -> None:
         self._rows = rows
         self._begun = 0
-        self._told: list[int] = []
-        self.done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
+        self._told: list[str] = []
+        self.done: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
 
     @property
     def left(self) -> int:
@@ -27,7 +27,7 @@ class Submission:
         self._begun += len(part)
         return part
 
-    def tell(self, stored: Sequence[int]) -> None:
+    def tell(self, stored: Sequence[str]) -> None:
         """Say what became of the answers that were taken."""
         self._told += stored
         if len(self._told) == len(self._rows) and not self.done.done():

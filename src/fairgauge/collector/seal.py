@@ -4,15 +4,15 @@ The export of a study is one canonical answer a line, sorted by id.  The seal ho
 (``sha256sum answers.ndjson``), the tally, and the collector's signature over both; beside it stands the estimate,
 which anyone can compute again from the study and the tally.
 
-Of a study for sites the seal also has the list of sites, and its tally is the sum of what they counted.
-
-Of a study in the crowd the answers are nobody's to see but the operator's.  Its seal also has the root of a tree over
-them, so that a device can check that its own is in; and its tally is empty if there were too few answers.
+Some answers are nobody's to see but the operator's: those of a study in the crowd, and what sites counted.  Then the
+tally is empty if there were too few of them: nothing is shown of fewer than three sites, since one of two could take
+its own counts away from the sum.  The seal of a study in the crowd also has the root of a tree over its answers, so
+that a device can check that its own is in; where it is no secret who contributes, the seal lists them.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, Literal
 from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
-from fairgauge.collector.seal_sites import FEWEST, released_sites, site_digest, site_name
 from fairgauge.collector.stores.batches import may_leave
+from fairgauge.collector.stores.payloads import summed, to_text
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.reports.particulars import SealNote
@@ -33,7 +33,7 @@ FORMAT = 1
 _DRAFTS = (2, 3)  # numbers that seals with a root and seals of sites had before the first release
 PURPOSE = "seal"
 PAGE = 10_000
-_LONGEST_LINE = 2**12
+_LONGEST_LINE = 2**21
 # What is compared of an estimate that another version may have put into other words.
 _TERMS = ("study", "confidence", "interval", "tolerance")
 _NUMBERS = ("metric", "attribute", "answers", "gaps", "means", "overall", "shares", "answered")
@@ -52,19 +52,20 @@ class Seal:
     closed: str
     format: int = FORMAT
     root: str | None = None  # of a study in the crowd
-    sites: tuple[str, ...] | None = None  # of a study for sites
+    sites: tuple[str, ...] | None = None  # where it is no secret who contributes
 
     @classmethod
-    def of_sites(cls, study: Study, answers: Sequence[Answer], closed: str) -> "Seal":
-        """Return the seal of a closed study for sites."""
-        shown = released_sites(study, answers)
-        names = tuple(sorted(site_name(one.id) for one in answers)) if shown.contributors else ()
-        return cls(study.digest, len(answers), site_digest(answers), shown.counts, closed, sites=names)
+    def of(cls, study: Study, found: "AnswerDigest", closed: str) -> "Seal":
+        """Return the seal of a closed study with these answers."""
+        shown = shown_answers(study, found.answers)
+        names = found.names if shown or found.names is None else ()
+        sums = released_tally(study, found.counts, found.answers)
+        return cls(study.digest, found.answers, found.hexdigest(), sums, closed, root=found.root, sites=names)
 
     def fits(self, study: Study) -> bool:
-        """Tell whether it has what seals of such a study have: a root in the crowd, the list of sites for sites."""
-        crowd = study.release is not None and study.counts_mechanism is None
-        return (self.root is not None) == crowd and (self.sites is not None) == (study.counts_mechanism is not None)
+        """Tell whether it has what seals of such a study have: a root in the crowd, the list of who contributed."""
+        listed = study.mechanism.contributors_known
+        return (self.root is not None, self.sites is not None) == (study.release is not None, listed)
 
     @property
     def counted(self) -> Tally:
@@ -88,24 +89,34 @@ class Seal:
 
 
 class AnswerDigest:
-    """Counts answers and digests them, given sorted by id; makes their tree too, if it is told how many will come."""
+    """Adds up answers and digests them, given sorted by id.
 
-    def __init__(self, study: str, *, growing: Growing | None = None) -> None:
+    Args:
+        study: The study's digest.
+        growing: Makes their tree, which must know how many will come.
+        listed: Whether to list who contributed.
+    """
+
+    def __init__(self, study: str, *, growing: Growing | None = None, listed: bool = False) -> None:
         self._study = study
         self._growing = growing
+        self._names: list[str] | None = [] if listed else None
         self._hash = sha256()
         self._last = b""
         self.counts: dict[int, int] = {}
         self.answers = 0
 
-    def add(self, page: Sequence[tuple[bytes, int]]) -> None:
+    def add(self, page: Sequence[tuple[bytes, str]]) -> None:
         """Add answers whose ids are above all those before."""
-        for id_, symbol in page:
+        for id_, _ in page:
             if id_ <= self._last:
                 raise SealBroken(f"the answer {id_.hex()} is there twice, or out of order")
             self._last = id_
-            self.counts[symbol] = self.counts.get(symbol, 0) + 1
+        for (_, place), amount in summed(("", payload) for _, payload in page).items():
+            self.counts[place] = self.counts.get(place, 0) + amount
         self.answers += len(page)
+        if self._names is not None:
+            self._names += [listed_name(id_) for id_, _ in page]
         lines = lines_of(self._study, page)
         self._hash.update(lines)
         if self._growing is not None:
@@ -116,14 +127,36 @@ class AnswerDigest:
         """The root of the tree, if there is one."""
         return None if self._growing is None else self._growing.tree().root
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Who contributed, if they are listed."""
+        return None if self._names is None else tuple(sorted(self._names))
+
     def hexdigest(self) -> str:
         """Return the SHA-256 of the sorted lines."""
         return self._hash.hexdigest()
 
 
-def lines_of(study: str, page: Sequence[tuple[bytes, int]]) -> bytes:
+def listed_name(id_: bytes) -> str:
+    """Return what stands for a contributor in a seal: half of the SHA-256 of the answer's id.
+
+    The id may be a ticket.  Its holder finds itself in the list; whoever reads it cannot ask a collector about it.
+
+    >>> listed_name(bytes(16))
+    '374708fff7719dd5979ec875d56cd228'
+    """
+    return sha256(id_).hexdigest()[:32]
+
+
+def lines_of(study: str, page: Sequence[tuple[bytes, str]]) -> bytes:
     """Return answers as canonical lines: the export is made of these, and the seal digests them."""
-    return "".join([f'{{"id":"{id_.hex()}","study":"{study}","symbol":{symbol}}}\n' for id_, symbol in page]).encode()
+    return "".join([_line(study, id_.hex(), payload) for id_, payload in page]).encode()
+
+
+def _line(study: str, name: str, payload: str) -> str:
+    if "," in payload:  # as an Answer is written, without making one
+        return f'{{"counts":[{payload}],"id":"{name}","study":"{study}"}}\n'
+    return f'{{"id":"{name}","study":"{study}","symbol":{payload}}}\n'
 
 
 def sealed_document(seal: Seal, study: Study, *, key: str, signature: str) -> bytes:
@@ -186,20 +219,24 @@ def read_sealed(data: bytes) -> Sealed:
     return found
 
 
-def released_tally(study: Study, counts: Mapping[int, int]) -> tuple[int, ...]:
-    """Return what a closed study shows of its counts: all of it, but nothing if a crowd was too small to hide in."""
-    few = study.release is not None and not may_leave(sum(counts.values()), study.release.batch)
-    return tuple(0 if few else counts.get(symbol, 0) for symbol in range(study.symbols))
+def batch_of(study: Study) -> int | None:
+    """Return of how many answers at least a study shows a sum; None if of any."""
+    return study.mechanism.fewest if study.release is None else study.release.batch
 
 
 def shown_answers(study: Study, answers: int) -> int:
     """Return how many of so many answers a closed study shows: all of them, or none if they are too few."""
-    if study.counts_mechanism is not None:
-        return answers if answers >= FEWEST else 0
-    return sum(released_tally(study, {0: answers}))
+    batch = batch_of(study)
+    return answers if batch is None or may_leave(answers, batch) else 0
 
 
-def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, int]] | Iterable[Answer] | None) -> None:
+def released_tally(study: Study, counts: Mapping[int, int], answers: int) -> tuple[int, ...]:
+    """Return what a closed study shows of the sum of so many answers: all of it, or nothing if they are too few."""
+    shown = counts if shown_answers(study, answers) else {}
+    return tuple(shown.get(place, 0) for place in range(study.symbols))
+
+
+def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, str]] | None) -> None:
     """Recompute everything from the study and the exported answers, and compare.
 
     Without the answers, which a collector may have removed, the tally is taken as it was sealed.
@@ -250,36 +287,28 @@ def _without_shown(document: Any) -> Any:
     return [_without_shown(value) for value in document] if isinstance(document, list) else document
 
 
-def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, int]] | Iterable[Answer]) -> None:
+def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, str]]) -> None:
     """Count exported answers again, and compare them with the seal.
 
     Raises:
         SealBroken: Naming the first thing that differs.
     """
-    again = _sealed_again(study, seal, answers)
+    again = Seal.of(study, digest_of(study, answers, sealed=None if seal.root is None else seal.answers), seal.closed)
     for name in ("answers", "answers_sha256", "tally", "root", "sites"):
         found, expected = getattr(again, name), getattr(seal, name)
         if found != expected:
             raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
 
 
-def _sealed_again(study: Study, seal: Seal, answers: Iterable[Any]) -> Seal:
-    """Return the seal that these answers would get."""
-    if study.counts_mechanism is not None:
-        return Seal.of_sites(study, list(answers), seal.closed)
-    digest = digest_of(study.digest, answers, sealed=None if seal.root is None else seal.answers)
-    counts = released_tally(study, digest.counts)
-    return replace(seal, answers=digest.answers, answers_sha256=digest.hexdigest(), tally=counts, root=digest.root)
-
-
-def digest_of(study: str, answers: Iterable[tuple[bytes, int]], *, sealed: int | None = None) -> AnswerDigest:
+def digest_of(study: Study, answers: Iterable[tuple[bytes, str]], *, sealed: int | None = None) -> AnswerDigest:
     """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory.
 
     Their tree is made, too, if it is said how many were ``sealed``.
     """
 
     def empty() -> AnswerDigest:
-        return AnswerDigest(study, growing=None if sealed is None else Growing(sealed))
+        growing = None if sealed is None else Growing(sealed)
+        return AnswerDigest(study.digest, growing=growing, listed=study.mechanism.contributors_known)
 
     digest, several = empty(), iter(answers)
     if several is not answers:  # can be read again
@@ -299,14 +328,14 @@ class Export:
 
     Args:
         source: A file, or what opens one, as for a file in an archive.
-        study: The digest of the study that they answer.
+        study: The study that they answer.
     """
 
-    def __init__(self, source: Path | Callable[[], BinaryIO], study: str) -> None:
+    def __init__(self, source: Path | Callable[[], BinaryIO], study: Study) -> None:
         self._source = source
         self._study = study
 
-    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+    def __iter__(self) -> Iterator[tuple[bytes, str]]:
         """Read the answers one by one.
 
         Raises:
@@ -320,24 +349,24 @@ class Export:
                     yield from _read_parquet(file, self._study)
                     return
                 for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=1):
-                    answer = _answer(number, line.rstrip(b"\n"))
-                    if answer.study != self._study:
-                        raise InvalidInput(f"line {number}: study", answer.study, f"must be {self._study}")
-                    if len(answer.payload) != 1:
-                        raise InvalidInput(f"line {number}: symbol", "nothing", "must be given")
-                    yield bytes.fromhex(answer.id), answer.payload[0]
+                    answer = _answer(self._study, number, line.rstrip(b"\n"))
+                    yield bytes.fromhex(answer.id), to_text(answer.payload)
         except OSError as error:
             raise InvalidInput("export", self._source, f"cannot be read: {error.strerror}") from None
 
 
-def _answer(number: int, line: bytes) -> Answer:
+def _answer(study: Study, number: int, line: bytes) -> Answer:
     try:
-        return Answer.from_bytes(line)
+        answer = Answer.from_bytes(line)
+        study.check_payload(answer.payload)
+        if answer.study != study.digest:
+            raise InvalidInput("study", answer.study, f"must be {study.digest}")
     except InvalidInput as error:
         raise InvalidInput(f"line {number}: {error.field}", error.value, error.rule) from None
+    return answer
 
 
-def _read_parquet(source: BinaryIO, study: str) -> Iterator[tuple[bytes, int]]:
+def _read_parquet(source: BinaryIO, study: Study) -> Iterator[tuple[bytes, str]]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -346,9 +375,9 @@ def _read_parquet(source: BinaryIO, study: str) -> Iterator[tuple[bytes, int]]:
             names = set(file.schema_arrow.names)
             if not {"id", "symbol"} <= names:
                 raise InvalidInput("export", ", ".join(sorted(names)), "must have the columns id and symbol")
-            named = (file.schema_arrow.metadata or {}).get(b"fairgauge.study", study.encode())
-            if named != study.encode():
-                raise InvalidInput("export: study", named.decode("ascii", "replace"), f"must be {study}")
+            named = (file.schema_arrow.metadata or {}).get(b"fairgauge.study", study.digest.encode())
+            if named != study.digest.encode():
+                raise InvalidInput("export: study", named.decode("ascii", "replace"), f"must be {study.digest}")
             for batch in file.iter_batches(columns=["id", "symbol"]):
                 ids, symbols = batch.column("id"), batch.column("symbol")
                 if ids.null_count or symbols.null_count or not _are_answers(ids.type, symbols.type):
@@ -357,7 +386,12 @@ def _read_parquet(source: BinaryIO, study: str) -> Iterator[tuple[bytes, int]]:
                         f"{ids.type}, {symbols.type}",
                         "must be ids of 16 bytes, and symbols that are integers",
                     )
-                yield from zip(ids.to_pylist(), symbols.to_pylist(), strict=True)
+                for id_, symbol in zip(ids.to_pylist(), symbols.to_pylist(), strict=True):
+                    try:
+                        study.check_payload((symbol,))
+                    except InvalidInput as error:
+                        raise InvalidInput(f"answer {id_.hex()}: {error.field}", error.value, error.rule) from None
+                    yield id_, str(symbol)
     except pa.ArrowException as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInput("export", "a Parquet file", f"must be whole: {first}") from None

@@ -1,10 +1,10 @@
 """From what is stored of a closed study to its seal, if the store agrees with itself."""
 
 import asyncio
+from collections import Counter
 
 from fairgauge.collector.buckets import moment_of
-from fairgauge.collector.seal import AnswerDigest, Seal, released_tally
-from fairgauge.collector.seal_sites import answers_in
+from fairgauge.collector.seal import AnswerDigest, Seal
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.tree import Growing
 from fairgauge.errors import StoreError
@@ -17,24 +17,14 @@ async def seal_of(store: Store, study: Study, kept: Published) -> Seal:
     Raises:
         StoreError: If its tally is not what its answers give.
     """
-    return await (_of_devices(store, study, kept) if study.counts_mechanism is None else _of_sites(store, study, kept))
-
-
-async def _of_devices(store: Store, study: Study, kept: Published) -> Seal:
-    counts = await store.counts(kept.number)
-    found = AnswerDigest(kept.digest, growing=None if kept.batch is None else Growing(sum(counts.values())))
+    came = sum((await store.arrivals(kept.number)).values())
+    growing = Growing(came) if kept.in_crowd else None
+    found = AnswerDigest(kept.digest, growing=growing, listed=study.mechanism.contributors_known)
     async for page in store.answers(kept.number):
         await asyncio.to_thread(found.add, page)
+    seal = Seal.of(study, found, moment_of(kept.closed or 0))
     shown = await store.tally(kept.number)
-    tally = tuple(shown.get(symbol, 0) for symbol in range(study.symbols))
-    if counts != found.counts or tally != released_tally(study, counts):
+    agrees = Counter(await store.counts(kept.number)) == Counter(found.counts) and came == found.answers
+    if not agrees or seal.tally != tuple(shown.get(place, 0) for place in range(study.symbols)):
         raise StoreError(f"the tally of study {kept.digest} does not equal its answers: it is not sealed")
-    closed = moment_of(kept.closed or 0)
-    return Seal(kept.digest, found.answers, found.hexdigest(), tally, closed, root=found.root)
-
-
-async def _of_sites(store: Store, study: Study, kept: Published) -> Seal:
-    answers = answers_in(kept.digest, await store.sites(kept.number))
-    if len(answers) != sum((await store.arrivals(kept.number)).values()):
-        raise StoreError(f"the answers of study {kept.digest} are not as many as came: it is not sealed")
-    return await asyncio.to_thread(Seal.of_sites, study, answers, moment_of(kept.closed or 0))
+    return seal

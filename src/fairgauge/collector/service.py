@@ -26,7 +26,7 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.seal import PURPOSE, read_sealed, sealed_document
+from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
@@ -43,17 +43,20 @@ from fairgauge.tallies import Tally
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
 COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
+LEAST_BYTES = 512  # of an answer, for everything but its numbers
+NUMBER_BYTES = 16  # for one number, with its comma and some white space
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
 @dataclass(slots=True)
 class Entry:
-    """What must be known about a study for every answer: how it is published, without its document, and its symbols."""
+    """What must be known about a study for every answer: how it is published, without its document, and its numbers."""
 
     kept: Published
     symbols: int
     gate: Gate | None = None
-    of_sites: bool = False  # whether sites answer, with as many counts as there are symbols
+    numbers: int = 1  # that one answer holds
+    contributors_known: bool = False
 
     @property
     def number(self) -> int:
@@ -64,6 +67,10 @@ class Entry:
     def digest(self) -> str:
         """The study's name."""
         return self.kept.digest
+
+    def most_bytes(self, usual: int) -> int:
+        """Return how many bytes an answer has at most, if one of few numbers has so many."""
+        return max(usual, LEAST_BYTES + NUMBER_BYTES * self.numbers)
 
 
 class Collector:
@@ -156,7 +163,8 @@ class Collector:
             opens=None if study.opens is None else int(seconds_of(study.opens)),
             hourly=terms.hourly or None,
             key=self.signer.public,
-            batch=None if study.release is None else study.release.batch,
+            batch=batch_of(study),
+            at_end=study.mechanism.fewest is not None,
         )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
@@ -195,7 +203,8 @@ class Collector:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
-        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), study.counts_mechanism is not None)
+        own = study.mechanism
+        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), own.numbers, own.contributors_known)
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -213,31 +222,27 @@ class Collector:
             raise NoStudy("No study with this digest is published here.")
         return kept
 
-    async def expect_sites(self, digest: str, names: Iterable[str]) -> dict[str, str]:
-        """Return the ticket of each site, and remember whose it is.
+    async def expect(self, digest: str, names: Iterable[str]) -> dict[str, str]:
+        """Return the ticket of each contributor, and remember whose it is.
 
         Raises:
-            InvalidInput: If a name is none, or the study is not for sites.
+            InvalidInput: If a name is none, or it is a secret who contributes.
         """
         entry = await self.entry(digest)
-        if not entry.of_sites:
+        if not entry.contributors_known:
             raise InvalidInput("site", "names", "must not be given in a study that is not for sites")
         made = {name: self.tickets.of_site(digest, name) for name in names}
-        await self.store.expect_sites(entry.number, {bytes.fromhex(one): name for name, one in made.items()})
+        await self.store.expect(entry.number, {bytes.fromhex(one): name for name, one in made.items()})
         return made
 
     # ------------------------------------------------------------------ results
     async def tally(self, entry: Entry) -> Tally:
-        """Return the count of every symbol, as far as readers may see it: of a study in the crowd, closed batches.
-
-        Of a study for sites it is the sum of what they counted, when it is sealed.
-        """
-        if entry.of_sites:
-            sealed = await self.store.sealed(entry.number)
-            study = await self.study(entry.digest)
-            return Tally.of(study, ()).shown if sealed is None else read_sealed(sealed).seal.counted
+        """Return the sum of what answers hold, as far as readers may see it: of a study with batches, closed ones."""
         counts = await self.store.tally(entry.number)
-        return Tally(entry.digest, tuple(counts.get(symbol, 0) for symbol in range(entry.symbols)))
+        sums = tuple(counts.get(place, 0) for place in range(entry.symbols))
+        if not entry.kept.at_end:
+            return Tally(entry.digest, sums)
+        return Tally(entry.digest, sums, await self.answers(entry) if counts else 0)  # all leave at once, or none
 
     async def answers(self, entry: Entry) -> int:
         """Return how many answers came, whether their counts may be seen or not."""
@@ -250,11 +255,10 @@ class Collector:
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
         study, kept = await self.study(entry.digest), await self.document(entry.digest)
-        over = kept.sealed if entry.of_sites else kept.closed is not None
-        if study.order is not None and not over:
+        if study.order is not None and kept.closed is None:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
-        if entry.of_sites and not over:
-            raise CannotEstimate("this study is for sites, and what they counted is summed up when it closes")
+        if kept.at_end and kept.closed is None:
+            raise CannotEstimate("answers to this study are summed up when it closes, and nothing is shown before")
         tally = await self.tally(entry)
         return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
 
@@ -319,7 +323,7 @@ class Collector:
                 name = named_site(note)
                 if name is not None:
                     with contextlib.suppress(NoStudy, InvalidInput):
-                        await self.expect_sites(note.about, [name])
+                        await self.expect(note.about, [name])
 
     async def _close_when_due(self, digest: str) -> None:
         try:

@@ -88,8 +88,8 @@ TABLE: tuple[Operation, ...] = (
         description=(
             'One answer as application/json gives `{"status": "accepted"}`, or `duplicate` if the same answer was '
             "counted before. A batch as application/x-ndjson has one answer a line and gives counts, and an error for "
-            "each line that was refused. A study for sites takes one site's counts as application/json, with a "
-            "ticket. The response comes after what it acknowledges is stored durably. "
+            "each line that was refused. Where sites answer, each has a ticket. The response comes after what it "
+            "acknowledges is stored durably. "
             f"{_ANY_ORIGIN}"
         ),
         problems=(
@@ -135,9 +135,9 @@ TABLE: tuple[Operation, ...] = (
         ("not-sealed", "answers-gone"), query=InclusionQuery, shared=True,
     ),
     Operation(
-        "GET", f"{_ONE}/tally", "tally", "Show how often each symbol was sent", results.tally, RESULTS,
+        "GET", f"{_ONE}/tally", "tally", "Show the sum of what answers hold", results.tally, RESULTS,
         {200: _of(shapes.Tally)},
-        "Of a study for sites the sum of what they counted; nothing of it before the study is sealed.",
+        "How often each symbol was sent; of sites the sum of what they counted, and nothing before the study closes.",
     ),
     Operation(
         "GET", f"{_ONE}/arrivals", "arrivals", "Show how many answers came in each hour", results.arrivals, READER,

@@ -7,9 +7,9 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
 from fairgauge.crowd.promise import MOST_PEOPLE
 from fairgauge.errors import BadStudy
-from fairgauge.study import NoisyCounts, Study
+from fairgauge.study import Study
 
-MOST_CELLS = 600  # counts of one site: sums of products of every two of them are in the tally
+MOST_NUMBERS = 600  # of one answer: sums of products of every two of them may be in a tally
 
 
 def check_takes(study: Study, *, gateway: str) -> None:
@@ -22,8 +22,11 @@ def check_takes(study: Study, *, gateway: str) -> None:
     Raises:
         BadStudy: If it promises what this collector cannot keep.
     """
-    if study.counts_mechanism is not None:
-        _check_site(study, study.counts_mechanism)
+    if study.mechanism.contributors_known:
+        _check_known(study)
+    if study.mechanism.numbers > MOST_NUMBERS:
+        rule = f"must have at most {MOST_NUMBERS} to be counted here"
+        raise BadStudy("site", f"{study.mechanism.numbers} cells", rule)
     if study.gateway not in (None, gateway):
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
@@ -34,8 +37,8 @@ def check_takes(study: Study, *, gateway: str) -> None:
     Gate.of(study)  # refuses an issuer's key that is none
 
 
-def _check_site(study: Study, site: NoisyCounts) -> None:
-    """Refuse terms that make no sense where sites answer."""
+def _check_known(study: Study) -> None:
+    """Refuse terms that make no sense where it is no secret who contributes."""
     if study.admission not in (None, "tickets"):
         rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
         raise BadStudy("admission", study.admission, rule)
@@ -43,14 +46,12 @@ def _check_site(study: Study, site: NoisyCounts) -> None:
         if getattr(study, field) is not None:
             rule = "must not be given where sites answer: that a site takes part is not hidden"
             raise BadStudy(field, "something", rule)
-    if site.size > MOST_CELLS:
-        raise BadStudy("site", f"{site.size} cells", f"must have at most {MOST_CELLS} to be counted here")
 
 
 def terms_of(study: Study, given: Terms) -> Terms:
     """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
     # What the store keeps is whether a ticket is needed; that it is a blind one stands in the document.
-    admission = "tickets" if study.admission == "blind" or study.counts_mechanism is not None else study.admission
+    admission = "tickets" if study.admission == "blind" or study.mechanism.contributors_known else study.admission
     said = {"admission": admission, "aim": study.aim, "hourly": study.hourly}
     return replace(given, **{name: value for name, value in said.items() if value is not None})
 

@@ -66,12 +66,10 @@ def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, 
         delta: At most 1e-8, and at most a tenth of one in ``batch``, unless given.
 
     Raises:
-        InvalidInput: If a number is out of range.
+        InvalidInput: If a number is out of range, or sites answer, who have no crowd.
         NotPrivate: If a symbol excludes an input.
     """
-    if study.questions[0].mechanism.counts_people:
-        raise InvalidInput("study", study.title, "must be for devices: the counts of sites have no crowd")
-    return crowd_of_channels([table[0].channel for table in study.tables], batch, observed=observed, delta=delta)
+    return crowd_of_channels(study.channels, batch, observed=observed, delta=delta)
 
 
 def promised(study: Study) -> Crowd | None:

@@ -53,12 +53,12 @@ def largest_gap(found: QuestionEstimate) -> Interval:
 def stated_shares(question: Question) -> dict[str, Interval] | None:
     """Return the shares that the study states, as far as they may be off; None if they are estimated."""
     attribute = question.attribute
-    if attribute.known_shares is None or question.mechanism.counts_people:  # sites count everyone
+    if question.known_shares is None:
         return None
     error = float(attribute.share_error or 0)
     return {
         group: Interval(share, max(share - error, 0.0), min(share + error, 1.0))
-        for group, share in zip(attribute.groups, attribute.known_shares, strict=True)
+        for group, share in zip(attribute.groups, question.known_shares, strict=True)
     }
 
 

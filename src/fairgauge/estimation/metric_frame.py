@@ -13,9 +13,10 @@ and so for the largest, for the largest difference, and for the ratio of any two
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, Literal
 
+from fairgauge.channel import Channel
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation.frame_numbers import (
     checked_method,
@@ -37,7 +38,7 @@ from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.fairlearn import estimate_by_names, fairlearn_metrics
 from fairgauge.estimation.values import Interval
 from fairgauge.lazy import above
-from fairgauge.study import Question, Study
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
@@ -95,7 +96,7 @@ class PrivateMetricFrame(Parity):
         attribute = _attribute(study, attribute)
         self._study, self._tally = study, tally
         self._confidence, self._interval, self._attribute = confidence, interval, attribute
-        self._questions = _asked(study, attribute, metrics)
+        self._questions = _asked(study.mechanism, study, attribute, metrics)
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
         self._known: dict[int, Estimate] = {}
@@ -223,10 +224,8 @@ class PrivateMetricFrame(Parity):
         return self._known[together]
 
     def _made(self, confidence: float) -> Estimate:
-        if self._study.counts_mechanism is not None:
-            asked = [question for _, question in self._questions if question.mechanism.counts_people]
-            return estimate_by_names(self._study, self._tally, asked, confidence=confidence, interval=self._interval)
-        return estimate(self._study, self._tally, confidence=confidence, interval=self._interval)
+        asked = [question for _, question in self._questions]
+        return _estimated(self._study.mechanism, self._study, self._tally, asked, (confidence, self._interval))
 
     def _together(self, names: Sequence[str], together: int) -> list[tuple[Question, QuestionEstimate]]:
         """Return what was found of metrics, where so many intervals are to hold together."""
@@ -251,11 +250,12 @@ class PrivateMetricFrame(Parity):
 
     @cached_property
     def _shares(self) -> Frames:
-        once = self._found(self._estimate)[0][1] if self._questions[0][1].mechanism.counts_people else None
+        first = self._found(self._estimate)[0][1]
 
         def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
             known = stated_shares(question)
-            return of_groups(found, (once or found).shares, "each group's share") if known is None else known
+            told = _with_shares(question.mechanism, found, first)
+            return of_groups(found, told.shares, "each group's share") if known is None else known
 
         return self._frames(shares)
 
@@ -318,10 +318,57 @@ def _attribute(study: Study, wanted: str | None) -> str:
     return attribute
 
 
-def _asked(study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
+@singledispatch
+def _estimated(
+    mechanism: Mechanism, study: Study, tally: Tally, asked: list[Question], terms: tuple[float, str]
+) -> Estimate:
+    """Return an estimate in which these questions are, at a confidence and with a kind of interval."""
+    raise NotImplementedError
+
+
+@_estimated.register
+def _(_: Channel, study: Study, tally: Tally, _asked: list[Question], terms: tuple[float, str]) -> Estimate:
+    return estimate(study, tally, confidence=terms[0], interval=terms[1])
+
+
+@_estimated.register
+def _(_: NoisyCounts, study: Study, tally: Tally, asked: list[Question], terms: tuple[float, str]) -> Estimate:
+    return estimate_by_names(study, tally, asked, confidence=terms[0], interval=terms[1])
+
+
+@singledispatch
+def _with_shares(mechanism: Mechanism, found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
+    """Return the question whose estimate has the groups' shares."""
+    raise NotImplementedError
+
+
+@_with_shares.register
+def _(_: Channel, found: QuestionEstimate, _first: QuestionEstimate) -> QuestionEstimate:
+    return found
+
+
+@_with_shares.register
+def _(_: NoisyCounts, _found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
+    return first  # all metrics come from the same counts
+
+
+@singledispatch
+def _asked(
+    mechanism: Mechanism, study: Study, attribute: str, metrics: Sequence[str] | None
+) -> list[tuple[int, Question]]:
     """Return the questions to show, each with its place in the estimate."""
-    if study.counts_mechanism is not None:
-        return list(enumerate(fairlearn_metrics(study.counts_mechanism, metrics)))
+    raise NotImplementedError
+
+
+@_asked.register
+def _(
+    mechanism: NoisyCounts, _study: Study, _attribute: str, metrics: Sequence[str] | None
+) -> list[tuple[int, Question]]:
+    return list(enumerate(fairlearn_metrics(mechanism, metrics)))
+
+
+@_asked.register
+def _(_: Channel, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
     found = [(index, asked) for index, asked in enumerate(study.questions) if asked.attribute.name == attribute]
     known = [asked.metric.name for _, asked in found]
     for name in metrics or ():

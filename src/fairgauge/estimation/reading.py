@@ -108,8 +108,21 @@ def _check_within(study: Study, tolerance: float) -> None:
 
 def _kind(study: Study, interval: str) -> IntervalKind:
     """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
-    if not study.questions[0].mechanism.counts_people:
-        return kind_of(interval)
+    return _kinds(study.mechanism, interval)
+
+
+@singledispatch
+def _kinds(mechanism: Mechanism, interval: str) -> IntervalKind:
+    raise NotImplementedError
+
+
+@_kinds.register
+def _(_: Channel, interval: str) -> IntervalKind:
+    return kind_of(interval)
+
+
+@_kinds.register
+def _(_: NoisyCounts, interval: str) -> IntervalKind:
     return site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval)
 
 

@@ -209,14 +209,12 @@ class Estimate:
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
         said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
-        attributes = {
-            asked.attribute.name: asked.attribute for asked in self.asked if not asked.mechanism.counts_people
-        }
-        alike = [name for name, attribute in attributes.items() if attribute.known_shares is not None]
+        alike = list(dict.fromkeys(asked.attribute.name for asked in self.asked if asked.known_shares is not None))
+        others = any(asked.whoever_answers for asked in self.asked)
         if alike:
-            whose = "" if len(alike) == len(attributes) else f" of {', '.join(alike)}"
+            whose = f" of {', '.join(alike)}" if others else ""
             said.append(f"IF all groups{whose} answered equally often")
-        if len(alike) < len(attributes):
+        if others:
             said.append("what is about several groups together, and shares, are of those who answered")
         if any(not asked.mechanism.counts_people and not asked.mechanism.abstain for asked in self.asked):
             said.append("as if nobody outside the study answered, which is not known")
@@ -263,8 +261,7 @@ class Estimate:
 
     def table(self) -> Iterator[dict[str, Any]]:
         """Yield one row per number: what it is about, what it is called, its interval, and what it assumes."""
-        devices = [asked.attribute for asked in self.asked if not asked.mechanism.counts_people]
-        alike = {attribute.name for attribute in devices if attribute.known_shares is not None}
+        alike = {asked.attribute.name for asked in self.asked if asked.known_shares is not None}
         conditions = bool(alike) or any(q.response for q in self.questions)
         for q in self.questions:
             stated = set(map(id, q.response.values()))

@@ -96,7 +96,7 @@ class NodeCounter:
         Where answers come in waves (``study.order``), or from sites that hold many people, no interval does: they hold
         when all have come, at one look.
         """
-        kind = LIVE if self.study.order is None and not self.study.questions[0].mechanism.counts_people else DEFAULT
+        kind = LIVE if self.study.order is None and self.study.mechanism.fewest is None else DEFAULT
         return estimate(self.study, self.tally, confidence=self.confidence, interval=kind)
 
     def numbers(self) -> dict[str, float]:

@@ -19,7 +19,7 @@ from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.disk import make_folder
 from fairgauge.client.entries import entry_of, entry_text
-from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
@@ -60,7 +60,7 @@ class Guard:
                 return kept.answer(study, {"group": None, "values": {}})  # the answer that is there, whatever is asked
         except (FairgaugeError, OSError) as problem:
             return Refusal("ledger", _words(problem))
-        refused = check_whoever(study, kept, self.limits)
+        refused = check_person(study, kept, self.limits)
         if refused is not None:
             return refused
         profile = {"group": given_by_app(groups), "values": given_by_app(values)}

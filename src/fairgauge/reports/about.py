@@ -1,12 +1,15 @@
 """What a report says before and behind its numbers: who asked whom and why, and on what the numbers rest."""
 
 from dataclasses import dataclass
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import any_kind_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.sites import site_assumptions
-from fairgauge.study import Question, Study
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,7 @@ def facts(study: Study, answers: int, particulars: Particulars) -> list[Fact]:
         ("Model", _model(study)),
         ("Answers taken", _when(study)),
         ("Response", response_sentence(study, answers, particulars)),
-        (
-            "Single answers are kept" if counted(study) == "answers" else "What single sites sent is kept",
-            _kept(study),
-        ),
+        (display_of(study.mechanism).kept, _kept(study)),
     ]
     return [Fact(name, said) for name, said in found if said is not None]
 
@@ -54,7 +54,7 @@ def _kept(study: Study) -> str | None:
 
 def counted(study: Study) -> str:
     """Return what is counted: answers of devices, or sites."""
-    return "sites" if study.questions[0].mechanism.counts_people else "answers"
+    return display_of(study.mechanism).counted
 
 
 def response_sentence(study: Study, answers: int, particulars: Particulars) -> str:
@@ -70,9 +70,22 @@ def response_sentence(study: Study, answers: int, particulars: Particulars) -> s
 
 def assumptions(study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
     """Return what has to be true for the numbers to be, a sentence each; what is checked is said to be."""
+    return _assumed(study.mechanism, study, estimate, particulars)
+
+
+@singledispatch
+def _assumed(mechanism: Mechanism, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
+    raise NotImplementedError
+
+
+@_assumed.register
+def _(mechanism: NoisyCounts, _: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
+    return site_assumptions(mechanism, any_kind_of(estimate.interval), particulars)
+
+
+@_assumed.register
+def _(_: Channel, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
     kind = any_kind_of(estimate.interval)
-    if study.counts_mechanism is not None:
-        return site_assumptions(study.counts_mechanism, kind, particulars)
     found = [_about_clients(study, estimate, particulars)]
     found += dict.fromkeys(_about_shares(question) for question in study.questions)
     often = "at one look: whoever looks again and again until it suits needs the kind that holds at every look"

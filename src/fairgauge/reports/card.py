@@ -6,6 +6,7 @@ from typing import Any
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate
+from fairgauge.reports.display import credited
 from fairgauge.reports.units import steady
 from fairgauge.reports.views import QuestionView
 from fairgauge.study import Study
@@ -26,16 +27,9 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
                 for n in view.numbers
             ]
             lines.append("")
-    answers, title = sum(view.answers for view in shown), _plain(study.title)
-    based = f"Based on {answers:,} answers to the study “{title}”"
-    private = f"Each device sent one randomised symbol with epsilon at most {study.epsilon:.4g}."
-    if study.counts_mechanism is not None:
-        based = f"Based on what {shown[0].answers:,} sites counted for the study “{title}”"
-        private = (
-            f"Each site added noise to its counts, with epsilon {study.counts_mechanism.declared} for each person."
-        )
+    based, private = credited(study.mechanism, study, [view.answers for view in shown])
     sure = f"Intervals ({estimate.interval}): {estimate.guarantee}."
-    lines += [f"{based} (`{study.digest}`). {private} {sure}", ""]
+    lines += [f"{based} “{_plain(study.title)}” (`{study.digest}`). {private} {sure}", ""]
     return "\n".join(lines)
 
 

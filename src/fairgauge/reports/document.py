@@ -11,13 +11,13 @@ from fairgauge.estimation import Estimate
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.crowd import crowd_view
+from fairgauge.reports.display import about, described, display_of
 from fairgauge.reports.particulars import NAME, Particulars, stated
 from fairgauge.reports.response import any_sentence
-from fairgauge.reports.sites import about_sentence, asks_sentence, noise_sentence, outcome_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
-from fairgauge.reports.views import site_privacy_view, views
-from fairgauge.study import NoisyCounts, Study
+from fairgauge.reports.views import privacy_views, views
+from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 _MOST_COUNTS = 400
@@ -52,7 +52,10 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             tally_digest=digest,
             counts=tally.to_bytes().decode() if _numbers(tally) <= _MOST_COUNTS else None,
             counted=counted(study),
-            site=None if study.counts_mechanism is None else _site(study.counts_mechanism, estimate),
+            display=display_of(study.mechanism),
+            about=about(study.mechanism, estimate),
+            own=described(study.mechanism),
+            privacy=privacy_views(study),
             estimate=estimate,
             options=_options(estimate),
             confidence=part_of_hundred(estimate.confidence),
@@ -75,19 +78,6 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
 
 def _numbers(tally: Tally) -> int:
     return len(tally.counts) + len(tally.products)
-
-
-def _site(site: NoisyCounts, estimate: Estimate) -> dict[str, object]:
-    """Return what a report tells of what sites count."""
-    return {
-        "about": about_sentence(estimate),
-        "asks": asks_sentence(site),
-        "outcome": site.outcome,
-        "records": site.records,
-        "counts": outcome_sentence(site),
-        "noise": noise_sentence(site),
-        "privacy": site_privacy_view(site),
-    }
 
 
 def _options(estimate: Estimate) -> str:

@@ -11,13 +11,12 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from fairgauge.reports.about import facts
+from fairgauge.reports.display import asks, display_of
 from fairgauge.reports.figures import moves_figure
 from fairgauge.reports.particulars import Particulars
-from fairgauge.reports.sites import asks_sentence
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred
-from fairgauge.reports.views import privacy_view, question_view, site_privacy_view, title_of
-from fairgauge.reports.words import question_sentence
+from fairgauge.reports.views import privacy_views, question_view
 
 if TYPE_CHECKING:
     from fairgauge.estimation import Estimate
@@ -37,15 +36,13 @@ _RULE = re.compile(r"^([^@{}\s][^{}\n]*)\{([^{}\n]*)\}$", re.MULTILINE)
 
 def study_html(study: "Study") -> str:
     """Return what a study asks, on which terms, and what answering means for one person."""
-    site = study.counts_mechanism
-    asked = study.questions if site is None else ()
     return _render(
         "study",
         study=study,
+        display=display_of(study.mechanism),
         facts=[fact for fact in facts(study, 0, Particulars()) if fact.name != "Response"],
-        asks=[question_sentence(question) for question in asked] if site is None else [asks_sentence(site)],
-        site=None if site is None else site_privacy_view(site),
-        privacy=[{"title": title_of(question), "privacy": privacy_view(question)} for question in asked],
+        asks=[sentence for _, sentence in asks(study.mechanism, study)],
+        privacy=privacy_views(study),
     )
 
 
@@ -78,14 +75,14 @@ def tally_html(tally: "Tally") -> str:
 
 
 def estimate_html(estimate: "Estimate") -> str:
-    """Return the verdict, the pictures and the numbers, as the report has them; of sites the numbers alone."""
-    if any(question.mechanism.counts_people for question in estimate.asked):
-        return _render("sites", estimate=estimate, confidence=part_of_hundred(estimate.confidence))
+    """Return the verdict, the pictures and the numbers, as the report has them."""
     shown = [
         question_view(question, found, estimate, over=True)
         for question, found in zip(estimate.asked, estimate.questions, strict=False)
     ]
-    return _render("estimate", estimate=estimate, questions=shown, confidence=part_of_hundred(estimate.confidence))
+    counted = display_of(estimate.asked[0].mechanism).counted if estimate.asked else "answers"
+    sure = part_of_hundred(estimate.confidence)
+    return _render("estimate", estimate=estimate, questions=shown, counted=counted, confidence=sure)
 
 
 def frame_html(frame: "PrivateMetricFrame") -> str:

@@ -24,7 +24,7 @@ def any_sentence(asked: Iterable[tuple[Question, QuestionEstimate]]) -> str | No
 
 def _whoever(question: Question, found: QuestionEstimate) -> bool:
     main, groups = found.headline, question.attribute.groups
-    if question.mechanism.counts_people or question.attribute.known_shares is not None or main.groups is None:
+    if not question.whoever_answers or main.groups is None:
         return False
     return main.kind in ("clear", "open") and all(side in groups for side in main.groups)
 
@@ -32,10 +32,8 @@ def _whoever(question: Question, found: QuestionEstimate) -> bool:
 def response_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return how often the groups of the headline answered beside each other, where that is told."""
     main = found.headline
-    if main.groups is None or question.mechanism.counts_people:
-        return []
-    ratio = found.response.get(main.groups)
-    return [] if ratio is None else [_ratio(question.attribute, main.groups, ratio)]
+    ratio = None if main.groups is None else found.response.get(main.groups)
+    return [] if ratio is None or main.groups is None else [_ratio(question.attribute, main.groups, ratio)]
 
 
 def _ratio(attribute: Attribute, pair: tuple[str, str], ratio: Interval) -> str:
@@ -67,7 +65,7 @@ def _people(attribute: Attribute, side: str) -> str:
 def tipping_sentences(question: Question, found: QuestionEstimate) -> list[str]:
     """Return what it would take within a group to turn the headline's sign."""
     gap, factor = found.headline.interval, found.tipping
-    if gap is None or factor is None or question.mechanism.counts_people:
+    if gap is None or factor is None:
         return []
     said: list[str] = [Told.of("response.tipping", factor=factor_down(factor))]
     if question.spread not in (None, ANY_VALUES):

@@ -2,7 +2,6 @@
 
 import math
 
-from fairgauge.estimation import Estimate
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.languages import Numeral, Told
 from fairgauge.reports.particulars import Particulars
@@ -31,11 +30,6 @@ def noise_sentence(site: NoisyCounts) -> str:
     """
     decay, loss = Numeral(site.decay), Numeral(site.loss)
     return Told.of("sites.noise", decay=decay, moved=Numeral(site.moved), loss=loss)
-
-
-def about_sentence(estimate: Estimate) -> str:
-    """Return what the numbers are about, to stand next to them."""
-    return Told.of(f"sites.about-{estimate.interval}")
 
 
 def asks_sentence(site: NoisyCounts) -> str:

@@ -4,12 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
 from markupsafe import Markup
 
+from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.tipping import gap_bounds
 from fairgauge.languages import PLAIN, Numeral, Told, Voice
+from fairgauge.reports.display import asks
 from fairgauge.reports.figures import (
     Bar,
     Look,
@@ -35,13 +38,12 @@ from fairgauge.reports.sites import protected_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
-    NO_RATIO,
-    NO_SITE_RATIO,
     Verdict,
     answering_sentences,
     fit_sentence,
     forging_sentence,
     if_alike,
+    no_ratio,
     odds_after,
     odds_sentence,
     progress_sentence,
@@ -52,7 +54,7 @@ from fairgauge.reports.words import (
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import NoisyCounts, Question, Study
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
@@ -143,8 +145,7 @@ class ProgressView:
 def question_view(
     question: Question, found: QuestionEstimate, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN
 ) -> QuestionView:
-    """Return what to show of a question, in a language; what sites tell has no design, and no privacy, of its own."""
-    own = None if question.mechanism.counts_people else question
+    """Return what to show of a question, in a language."""
     confidence, tolerance, tell = estimate.confidence, estimate.tolerance, voice.tell
     said = verdict(question, found, confidence=confidence, over=over)
     sure = Told.of("picture.sure", sure=part_of_hundred(confidence))
@@ -154,9 +155,9 @@ def question_view(
         metric=tell(question.metric.name),
         attribute=tell(question.attribute.name),
         groups=tuple(map(tell, question.attribute.groups)),
-        shares=own.attribute.shares if own is not None and own.attribute.known_shares is not None else None,
-        design=None if own is None else own.design,
-        abstain=own is not None and own.mechanism.abstain,
+        shares=None if question.known_shares is None else question.attribute.shares,
+        design=question.design,
+        abstain=question.mechanism.abstain,
         answers=found.answers,
         verdict=Verdict(said.kind, tell(said.text)),
         tolerance=None if tolerance is None else tolerance_sentence(question, found, tolerance),
@@ -164,7 +165,7 @@ def question_view(
         cut=tell(CUT_NOTE) if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure, voice),
         means=_means(question, found, sure, voice),
-        ratio=tell(ratio_sentence(question, found) or (NO_RATIO if own is not None else NO_SITE_RATIO)),
+        ratio=tell(ratio_sentence(question, found) or no_ratio(question.mechanism)),
         stated=tuple(map(tell, share_sentences(question, found))),
         response=tuple(map(tell, answering_sentences(question, found))),
         tipping=_tipping(question, found),
@@ -173,7 +174,7 @@ def question_view(
         moved=_far(found),
         fit=tell(fit_sentence(found)),
         notes=tuple(map(tell, (*_held(question, found, confidence), *found.warnings))),
-        privacy=None if own is None else privacy_view(own, voice),
+        privacy=privacy_view(question.mechanism, question, voice),
     )
 
 
@@ -182,8 +183,14 @@ def title_of(question: Question) -> str:
     return Told.as_title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
 
-def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
+@singledispatch
+def privacy_view(mechanism: Mechanism, question: Question, voice: Voice = PLAIN) -> PrivacyView:
     """Return what answering a question means for one person."""
+    raise NotImplementedError
+
+
+@privacy_view.register
+def _(_: Channel, question: Question, voice: Voice = PLAIN) -> PrivacyView:
     epsilon = question.mechanism.epsilon
     return PrivacyView(
         sentence=voice.tell(odds_sentence(question)),
@@ -195,8 +202,8 @@ def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
     )
 
 
-def site_privacy_view(site: NoisyCounts, voice: Voice = PLAIN) -> PrivacyView:
-    """Return what a site's answer means for one of its people."""
+@privacy_view.register
+def _(site: NoisyCounts, _: Question, voice: Voice = PLAIN) -> PrivacyView:
     return PrivacyView(
         sentence=voice.tell(protected_sentence(site)),
         epsilon=voice.numeral(str(site.loss)),
@@ -205,6 +212,16 @@ def site_privacy_view(site: NoisyCounts, voice: Voice = PLAIN) -> PrivacyView:
         odds=_odds(math.exp(float(site.loss)), "sites.odds-picture", voice),
         symbols=site.size,
     )
+
+
+def privacy_views(study: Study, voice: Voice = PLAIN) -> list[dict[str, object]]:
+    """Return what answering means for one person, once for each sentence that says what is asked."""
+    asked = [question for question, _ in asks(study.mechanism, study)]
+    own = [(question, naming(study, question, voice)) for question in asked]
+    return [
+        {"title": one.tell(title_of(question)), "privacy": privacy_view(question.mechanism, question, one)}
+        for question, one in own
+    ]
 
 
 def _odds(loss: float | Fraction | None, key: str, voice: Voice) -> Markup:

@@ -7,14 +7,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.headline import Kind
 from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
-from fairgauge.study import Question
+from fairgauge.study import Mechanism, NoisyCounts, Question
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,7 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
     name, main = question.metric.name, found.headline
     still = "-over" if over else ""
     if found.answers == 0:
-        none = "sites.empty" if question.mechanism.counts_people else f"verdict.none{still}"
-        return Verdict(main.kind, Told.of(none))
+        return Verdict(main.kind, Told.of(_none(question.mechanism, still)))
     if found.fit is not None and found.fit < IMPOSSIBLE:
         return Verdict(main.kind, Told.of("verdict.impossible", metric=name))
     if main.interval is None or main.groups is None:
@@ -72,6 +73,22 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
     return Verdict("clear", Told.together(said))
 
 
+@singledispatch
+def _none(mechanism: Mechanism, still: str) -> str:
+    """Return the key of what is said where there are no answers."""
+    raise NotImplementedError
+
+
+@_none.register
+def _(_: Channel, still: str) -> str:
+    return f"verdict.none{still}"
+
+
+@_none.register
+def _(_: NoisyCounts, _still: str) -> str:
+    return "sites.empty"
+
+
 def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None) -> str:
     """Return a sentence with its condition, where its numbers rest on how often groups answered: IF, in capitals.
 
@@ -83,12 +100,9 @@ def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None
         said: The sentence.
         sides: The sides of the gap that it is about.
     """
-    if question.mechanism.counts_people:
-        return said  # sites count everyone
-    groups = question.attribute.groups
-    if question.attribute.known_shares is None and all(side in groups for side in sides or ()):
+    if not question.rests_on_answering(*(sides or ())):
         return said
-    return Told.of("verdict.if-both" if len(groups) == 2 else "verdict.if-all", said=said)
+    return Told.of("verdict.if-both" if len(question.attribute.groups) == 2 else "verdict.if-all", said=said)
 
 
 def together_sentence(question: Question, found: QuestionEstimate, *, confidence: float) -> str | None:
@@ -171,8 +185,22 @@ def _which(pair: tuple[str, str] | None) -> str:
 
 
 FOUR_FIFTHS = 0.8
-NO_RATIO = Told.of("ratio.none")
-NO_SITE_RATIO = Told.of("sites.no-ratio")
+
+
+@singledispatch
+def no_ratio(mechanism: Mechanism) -> str:
+    """Return why there is no ratio."""
+    raise NotImplementedError
+
+
+@no_ratio.register
+def _(_: Channel) -> str:
+    return Told.of("ratio.none")
+
+
+@no_ratio.register
+def _(_: NoisyCounts) -> str:
+    return Told.of("sites.no-ratio")
 
 
 def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:

@@ -39,12 +39,9 @@ class Clients:
         table; but where a table answers several questions at once, rows must have a column for each metric.
 
         Raises:
-            InvalidInput: If the population does not fit the study.
-            CannotAnswer: If the study is for sites.
+            InvalidInput: If the population does not fit the study, or the study is for sites.
         """
-        check_arguments(study=(study, Study), population=(population, Population))
-        if study.questions[0].mechanism.counts_people:
-            raise CannotAnswer("the study is for sites that hold many people, and these are clients of one person each")
+        check_arguments(study=(study, Study), population=(population, Population), channels=(study.channels, tuple))
         _check_columns(study, population)
         columns = [
             [(table_input(table, cell), cell.count) for cell in population.cells_of(_histogram(table, population))]

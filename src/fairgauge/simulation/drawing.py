@@ -121,7 +121,7 @@ class _Laws:
     """The laws of answers over the symbols of all tables; clients with the same input follow the same row."""
 
     def __init__(self, study: Study) -> None:
-        self._channels = [table[0].channel for table in study.tables]
+        self._channels = study.channels
         self._row = cache(self._compute)
 
     def of(self, inputs: tuple[Input, ...]) -> Law:

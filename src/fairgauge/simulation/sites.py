@@ -135,9 +135,7 @@ def simulate_sites_exactly(
 def _answered(
     study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: Come, progress: Progress | None
 ) -> Tally:
-    site = study.counts_mechanism
-    if site is None:
-        raise InvalidInput("study", study.title, "must be for sites")
+    site = study.questions[0].counts
     decay = float(np.exp(-float(Fraction(site.declared) / (2 * site.records))))
     answers = []
     for own in sites:

@@ -11,11 +11,13 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
+from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from fairgauge.lazy import above
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
+from fairgauge.study.mechanism import Mechanism, check_payload
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number, decimal_text
@@ -173,10 +175,24 @@ class Study:
         return tuple({attribute.name: attribute for attribute in reversed(asked)}[name] for name in _names(asked))
 
     @property
+    def mechanism(self) -> Mechanism:
+        """What answers: the first table's mechanism, which is of the same kind as those of all others."""
+        return self.questions[0].mechanism
+
+    @property
     def counts_mechanism(self) -> NoisyCounts | None:
         """The noisy counts that sites answer with; None in a study for devices."""
         mechanism = self.questions[0].mechanism
         return mechanism if isinstance(mechanism, NoisyCounts) else None
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """What a device draws from, one for each table.
+
+        Raises:
+            InvalidInput: If sites answer.
+        """
+        return tuple(table[0].channel for table in self.tables)
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
@@ -226,11 +242,7 @@ class Study:
         Raises:
             InvalidInput: If it is that.
         """
-        self.questions[0].mechanism.check(payload, self.symbols)
-
-    def add_payload(self, sums: list[int], payload: tuple[int, ...]) -> None:
-        """Add what one answer holds to the sums of all."""
-        self.questions[0].mechanism.add(sums, payload)
+        check_payload(payload, self.mechanism.numbers, self.symbols)
 
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
         """Refuse what cannot be the sum of so many answers.

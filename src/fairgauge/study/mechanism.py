@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
+from fairgauge.errors import InvalidInput
+
 
 @runtime_checkable
 class Mechanism(Protocol):
@@ -34,6 +36,18 @@ class Mechanism(Protocol):
         """Whether a contributor holds many people and counts them all, so that nothing is assumed of who answers."""
 
     @property
+    def numbers(self) -> int:
+        """How many numbers one answer holds: a place among those that it may add 1 to, or all that it adds."""
+
+    @property
+    def fewest(self) -> int | None:
+        """Of how many contributors a sum may be shown at least, when no more can come; None where any sum may be."""
+
+    @property
+    def contributors_known(self) -> bool:
+        """Whether it is no secret who contributes: each has a ticket of its own, and a seal lists them."""
+
+    @property
     def person(self) -> str | None:
         """Who counts as one person, for people, where that needs to be said."""
 
@@ -48,16 +62,6 @@ class Mechanism(Protocol):
     def within(self, epsilon: Decimal) -> bool:
         """Tell whether the privacy loss is at most epsilon; never wrongly true."""
 
-    def check(self, payload: tuple[int, ...], size: int) -> None:
-        """Refuse what no answer can hold, in a study of so many numbers.
-
-        Raises:
-            InvalidInput: If it is that.
-        """
-
-    def add(self, sums: list[int], payload: tuple[int, ...]) -> None:
-        """Add what one answer holds to the sums of all."""
-
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
         """Refuse what cannot be the sum of so many answers.
 
@@ -67,3 +71,25 @@ class Mechanism(Protocol):
 
     def products(self, payloads: Iterable[tuple[int, ...]], size: int) -> tuple[int, ...]:
         """Return for every two numbers the sum over answers of their product; nothing where the sums tell it."""
+
+
+def check_payload(payload: tuple[int, ...], numbers: int, size: int) -> None:
+    """Refuse what no answer can hold, if one has so many numbers and adds to sums of such a size.
+
+    Raises:
+        InvalidInput: If it is that.
+    """
+    if len(payload) != numbers:
+        rule = "must be one symbol in a study for devices" if numbers == 1 else f"must be {numbers}, one a cell"
+        raise InvalidInput("counts", f"{len(payload)} counts", rule)
+    if numbers == 1 and not 0 <= payload[0] < size:
+        raise InvalidInput("symbol", payload[0], f"must be from 0 to {size - 1}")
+
+
+def added(payload: tuple[int, ...]) -> Iterable[tuple[int, int]]:
+    """Return what an answer adds to the sums, place by place: one number is the place of a 1, several are a vector.
+
+    >>> list(added((4,))), list(added((3, -1)))
+    ([(4, 1)], [(0, 3), (1, -1)])
+    """
+    return enumerate(payload) if len(payload) > 1 else ((payload[0], 1),)

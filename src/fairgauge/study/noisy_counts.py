@@ -8,13 +8,15 @@ from itertools import combinations_with_replacement
 from typing import Literal
 
 from fairgauge.channel import check_levels, rounded_up
-from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.errors import BadStudy
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_integer, check_is, check_prose, listed
 from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, positive
 
 MOST_RECORDS = 1000
+MOST_PRODUCT = 2**53 - 1  # what every JSON reader takes for an exact integer
+FEWEST = 3
 
 Outcome = Literal["confusion", "levels"]
 
@@ -114,6 +116,21 @@ class NoisyCounts:
         return True
 
     @property
+    def numbers(self) -> int:
+        """A site sends a count for every cell."""
+        return self.size
+
+    @property
+    def fewest(self) -> int:
+        """One of two sites could take its own counts away from the sum, and what came between two sums is a site's."""
+        return FEWEST
+
+    @property
+    def contributors_known(self) -> bool:
+        """That a site takes part is no secret, and one table that is made up would outweigh all others."""
+        return True
+
+    @property
     def decay(self) -> Fraction:
         r"""The noise's decay :math:`d`: a count is off by z with a probability that falls as :math:`e^{-d |z|}`."""
         return Fraction(self.declared) / self.moved
@@ -147,26 +164,16 @@ class NoisyCounts:
         """How many counts a site sends."""
         return self.groups * (4 if self.levels is None else len(self.levels))
 
-    def check(self, payload: tuple[int, ...], size: int) -> None:
-        """Refuse what no site can have sent.
-
-        Raises:
-            InvalidInput: If it is that.
-        """
-        if len(payload) != size:
-            raise InvalidInput("counts", f"{len(payload)} counts", f"must be {size}, one a cell")
-
-    def add(self, sums: list[int], payload: tuple[int, ...]) -> None:
-        """Add the counts of one site to the sums of all."""
-        sums[:] = map(sum, zip(sums, payload, strict=True))
-
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
         """Refuse nothing: noise may have any size and any sign."""
 
     def products(self, payloads: Iterable[tuple[int, ...]], size: int) -> tuple[int, ...]:
-        """Return for every two cells the sum over sites of the product of both counts: how much sites differ."""
+        """Return for every two cells the sum over sites of the product of both counts: how much sites differ.
+
+        Sums of squares bound every sum of products (Cauchy and Schwarz); of sites too large for them there are none.
+        """
         found = [0] * (size * (size + 1) // 2)
         for payload in payloads:
             for index, (first, second) in enumerate(combinations_with_replacement(payload, 2)):
                 found[index] += first * second
-        return tuple(found)
+        return () if max(found, default=0) > MOST_PRODUCT else tuple(found)

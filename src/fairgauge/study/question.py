@@ -148,7 +148,18 @@ class Question:
             InvalidInput: If it is none.
         """
         if not isinstance(self.mechanism, Channel):
-            raise InvalidInput("mechanism", "noisy counts", "must be a channel, which devices draw from")
+            raise InvalidInput("mechanism", "noisy counts", "must be for devices of one person each, and not for sites")
+        return self.mechanism
+
+    @property
+    def counts(self) -> NoisyCounts:
+        """The mechanism, for what only noisy counts have.
+
+        Raises:
+            InvalidInput: If it is none.
+        """
+        if not isinstance(self.mechanism, NoisyCounts):
+            raise InvalidInput("mechanism", "a channel", "must be for sites, and not for devices of one person each")
         return self.mechanism
 
     @property
@@ -160,6 +171,24 @@ class Question:
     def named(self) -> bool:
         """Whether a document names the metric, which an outcome of truth and prediction implies."""
         return not isinstance(self.mechanism, NoisyCounts) or self.mechanism.metric is not None
+
+    @property
+    def known_shares(self) -> tuple[float, ...] | None:
+        """The shares of those who answer, where they are known; None where they are estimated, or all are counted."""
+        return None if self.mechanism.counts_people else self.attribute.known_shares
+
+    @property
+    def whoever_answers(self) -> bool:
+        """Whether people answer for themselves, and gaps between groups hold whoever of a group does."""
+        return not self.mechanism.counts_people and self.attribute.known_shares is None
+
+    def rests_on_answering(self, *sides: str) -> bool:
+        """Tell whether a number about these sides rests on how often groups answered.
+
+        It does where it comes from known shares, and where a side is several groups, who count as they answered.
+        """
+        alone = all(side in self.attribute.groups for side in sides)
+        return self.known_shares is not None or (self.whoever_answers and not alone)
 
     @property
     def private(self) -> bool:

@@ -9,6 +9,7 @@ from fairgauge.client import Answer
 from fairgauge.errors import BadTally, InvalidInput
 from fairgauge.lazy import above
 from fairgauge.study import Study
+from fairgauge.study.mechanism import added
 
 MOST_ANSWERS = 2**53 - 1  # what every JSON reader takes for an exact integer
 _COUNTED = -1
@@ -77,7 +78,8 @@ class Tally:
                     raise InvalidInput("id", answer.id, "must have the same payload whenever it comes")
                 continue
             met[answer.id] = answer.payload
-            study.add_payload(counts, answer.payload)
+            for place, amount in added(answer.payload):
+                counts[place] += amount
         return cls(study.digest, tuple(counts), len(met), study.products(met.values()))
 
     @property

@@ -1,6 +1,6 @@
 """A study in the crowd, from its publication to the check that an answer is in: readers see closed batches only.
 
-Covers: fairgauge.cli.ledger, fairgauge.collector.pages.crowd, fairgauge.collector.routes.inclusion.
+Covers: fairgauge.cli.ledger, fairgauge.collector.pages.release, fairgauge.collector.routes.inclusion.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.inclusion import check_included
 from fairgauge.collector.keeping.check import check_store
-from fairgauge.collector.pages.crowd import release_sentence
+from fairgauge.collector.pages.release import release_sentence
 from fairgauge.collector.seal import Export, check_sealed, read_sealed
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput, SealBroken
@@ -110,7 +110,7 @@ def test_too_few_answers_are_never_shown_and_the_seal_says_so(ask: Ask, tmp_path
         assert (sealed.seal.answers, sealed.seal.tally) == (SIZE - 1, (0, 0, 0, 0))
         check_sealed(STUDY, sealed, None)
         (tmp_path / "answers").write_bytes((await desk.get(f"{ONE}/export", token=desk.operator)).content)
-        check_sealed(STUDY, sealed, Export(tmp_path / "answers", STUDY.digest))
+        check_sealed(STUDY, sealed, Export(tmp_path / "answers", STUDY))
         assert (await check_store(desk.collector.store)).faults == ()
         shown = replace(sealed, seal=replace(sealed.seal, tally=(0, SIZE - 1, 0, 0)))
         with pytest.raises(SealBroken, match="to show"):

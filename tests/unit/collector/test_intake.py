@@ -21,13 +21,13 @@ class MemoryStore:
     """Counts commits, and fails when told to."""
 
     def __init__(self) -> None:
-        self.rows: dict[tuple[int, bytes], int] = {}
+        self.rows: dict[tuple[int, bytes], str] = {}
         self.groups: list[int] = []
         self.fail: Exception | None = None
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
         await self.gate.wait()
         assert len({row[:2] for row in rows}) == len(rows)
         if self.fail is not None:
@@ -35,7 +35,7 @@ class MemoryStore:
         self.groups.append(len(rows))
         return [self.rows.setdefault(row[:2], row[2]) if row[:2] in self.rows else self._new(row) for row in rows]
 
-    def _new(self, row: Row) -> int:
+    def _new(self, row: Row) -> str:
         self.rows[row[:2]] = row[2]
         return FRESH
 
@@ -53,7 +53,7 @@ def play(scene: Any, *, most: int = 1000) -> MemoryStore:
 
 
 def row(number: int, symbol: int = 0, study: int = 1) -> Row:
-    return study, bytes([number] * 16), symbol
+    return study, bytes([number] * 16), str(symbol)
 
 
 def test_answers_that_wait_together_are_committed_together():
@@ -68,19 +68,19 @@ def test_the_same_id_within_a_group_counts_once():
     async def scene(store: MemoryStore, intake: Intake) -> None:
         sent = [[row(1, 6), row(1, 5), row(2, 7)], [row(1, 5)], [row(1, 8, 2)]]
         # The single answers go first, though they came later.
-        assert await asyncio.gather(*map(intake.submit, sent)) == [[5, 5, FRESH], [FRESH], [FRESH]]
+        assert await asyncio.gather(*map(intake.submit, sent)) == [["5", "5", FRESH], [FRESH], [FRESH]]
 
-    assert play(scene).rows == {(1, bytes([1] * 16)): 5, (1, bytes([2] * 16)): 7, (2, bytes([1] * 16)): 8}
+    assert play(scene).rows == {(1, bytes([1] * 16)): "5", (1, bytes([2] * 16)): "7", (2, bytes([1] * 16)): "8"}
 
 
 def test_of_two_answers_with_one_id_within_a_group_the_first_counts():
     async def scene(store: MemoryStore, intake: Intake) -> None:
-        assert await intake.submit([row(1, 6), row(1, 5), row(2, 7), row(1, 4)]) == [FRESH, 6, FRESH, 6]
+        assert await intake.submit([row(1, 6), row(1, 5), row(2, 7), row(1, 4)]) == [FRESH, "6", FRESH, "6"]
         singles = [intake.submit([row(3, symbol)]) for symbol in (8, 9, 8)]
-        assert await asyncio.gather(*singles) == [[FRESH], [8], [8]]
+        assert await asyncio.gather(*singles) == [[FRESH], ["8"], ["8"]]
 
     found = play(scene)
-    assert found.rows == {(1, bytes([1] * 16)): 6, (1, bytes([2] * 16)): 7, (1, bytes([3] * 16)): 8}
+    assert found.rows == {(1, bytes([1] * 16)): "6", (1, bytes([2] * 16)): "7", (1, bytes([3] * 16)): "8"}
     assert found.groups == [2, 1]
 
 
@@ -283,7 +283,7 @@ def test_enough_answers_are_committed_without_waiting_for_more():
         store = MemoryStore()
         intake = Intake(store, Metrics(), lambda: 0, window=3600, most=10_000)  # type: ignore[arg-type]
         intake.start()
-        rows = [(1, n.to_bytes(16), 0) for n in range(module.ENOUGH)]
+        rows = [(1, n.to_bytes(16), "0") for n in range(module.ENOUGH)]
         async with asyncio.timeout(60):
             assert await intake.submit(rows) == [FRESH] * module.ENOUGH
         await intake.stop()

@@ -105,5 +105,5 @@ def test_a_table_that_answers_several_questions_is_one_table():
 
 
 def test_sites_have_no_crowd():
-    with pytest.raises(InvalidInput, match="study=Sites: must be for devices"):
+    with pytest.raises(InvalidInput, match="must be for devices of one person each"):
         crowd_of(site_study(), 10_000)

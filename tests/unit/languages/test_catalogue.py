@@ -14,7 +14,8 @@ from fairgauge.languages.plurals import OTHER
 SOURCES = FOLDER.parent
 PAGES = SOURCES / "collector" / "pages"
 SCRIPTS = sorted(path.name for path in PAGES.glob("*.js"))
-ENGLISH_PAGES = {"operator.html", "report.html", "notebook.html"}  # for operators, or one document for everyone
+# For operators, or one document for everyone.
+ENGLISH_PAGES = {"operator.html", "report.html", "notebook.html", "_report_devices.html", "_report_sites.html"}
 TEMPLATES = sorted(
     path
     for folder in (PAGES, SOURCES / "reports")

@@ -37,7 +37,7 @@ class TestAStudyOfThem:
 
 
 def test_a_channel_is_asked_for_where_there_is_none() -> None:
-    with pytest.raises(InvalidInput, match="mechanism=noisy counts: must be a channel"):
+    with pytest.raises(InvalidInput, match="mechanism=noisy counts: must be for devices"):
         _ = site_study().questions[0].channel
 
 

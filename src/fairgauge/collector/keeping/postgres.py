@@ -16,11 +16,13 @@ import asyncpg
 
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.keeping.temporary import unfinished
+from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import StoreDamaged, StoreError
+from fairgauge.study.mechanism import added
 
 _COUNTS = """
-SELECT study, symbol, sum(count)::bigint
-FROM (SELECT study, symbol, count FROM tallies UNION ALL SELECT study, symbol, count FROM waiting) AS every
+SELECT study, place, sum(count)::bigint
+FROM (SELECT study, place, count FROM tallies UNION ALL SELECT study, place, count FROM waiting) AS every
 GROUP BY 1, 2
 """
 
@@ -52,10 +54,9 @@ async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path,
     dump, tool = _program("pg_dump"), _program("pg_restore")
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
-        expected = {(study, symbol): count for study, symbol, count in await connection.fetch(_COUNTS)}
+        expected = {(study, place): count for study, place, count in await connection.fetch(_COUNTS)}
         seals = await connection.fetchval("SELECT count(*) FROM studies WHERE seal IS NOT NULL")
         kept = {row[0] for row in await connection.fetch("SELECT number FROM studies WHERE dropped IS NULL")}
-        sites = await connection.fetchval("SELECT count(*) FROM sites WHERE counts IS NOT NULL")
         await _run(
             dump,
             "--format=custom",
@@ -66,11 +67,10 @@ async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path,
         )
     found = await _counted(tool, temporary)
     wanted = Counter({key: count for key, count in expected.items() if key[0] in kept})
-    if found.answers != wanted or found.tallies != Counter(expected) or found.sites != sites:
+    if found.sums != wanted or found.tallies != Counter(expected):
         raise StoreDamaged("the dump does not hold what the database's tallies say, so there is no copy")
     os.link(temporary, target)
-    answers = sum(found.answers.values()) + found.sites
-    return Checked(found.studies, answers, int(seals), pages=False, faults=())
+    return Checked(found.studies, found.answers, int(seals), pages=False, faults=())
 
 
 async def restore(source: Path, address: str) -> None:
@@ -100,8 +100,8 @@ class _Rows:
 
     def __init__(self) -> None:
         self.studies = 0
-        self.sites = 0  # that answered, and whose counts were not dropped
-        self.answers: Counter[tuple[int, int]] = Counter()
+        self.answers = 0
+        self.sums: Counter[tuple[int, int]] = Counter()
         self.tallies: Counter[tuple[int, int]] = Counter()
 
 
@@ -123,15 +123,15 @@ async def _counted(tool: str, dump: Path) -> _Rows:
             table = ""
         elif table == "studies":
             rows.studies += 1
-        elif table == "sites":
-            rows.sites += line.split(b"\t")[columns["counts"]] != rb"\N"
-        elif table.startswith("answers") or table in ("tallies", "waiting"):
+        elif table in ("tallies", "waiting"):
+            study, place, count = (int(line.split(b"\t")[columns[name]]) for name in ("study", "place", "count"))
+            rows.tallies[study, place] += count
+        elif table.startswith("answers"):
             fields = line.split(b"\t")
-            key = int(fields[columns["study"]]), int(fields[columns["symbol"]])
-            if table in ("tallies", "waiting"):
-                rows.tallies[key] += int(fields[columns["count"]])
-            else:
-                rows.answers[key] += 1
+            study, payload = int(fields[columns["study"]]), from_text(fields[columns["payload"]].decode())
+            rows.answers += 1
+            for place, amount in added(payload):
+                rows.sums[study, place] += amount
     await _ended(process, tool)
     return rows
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.languages import Voice
+from fairgauge.reports.display import asks, display_of
 from fairgauge.reports.naming import title_in
-from fairgauge.reports.sites import asks_sentence
 from fairgauge.reports.views import naming
-from fairgauge.reports.words import question_sentence
 from fairgauge.study import Study
 
 SHOWN = 100
@@ -23,7 +22,8 @@ class Asked:
     title: str
     asks: str
     lang: str | None = None
-    counted: str = "answers"
+    count: str = "study.answers"  # the key of how many there are
+    contributors_known: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,5 @@ class Catalogue:
 
 def _read(study: Study, voice: Voice) -> Asked:
     title, lang = title_in(study, voice)
-    if study.counts_mechanism is not None:
-        own = naming(study, study.questions[0], voice)
-        return Asked(title, own.tell(asks_sentence(study.counts_mechanism)), lang, "sites")
-    said = [naming(study, question, voice).tell(question_sentence(question)) for question in study.questions]
-    return Asked(title, " ".join(said), lang)
+    said = [naming(study, question, voice).tell(sentence) for question, sentence in asks(study.mechanism, study)]
+    return Asked(title, " ".join(said), lang, display_of(study.mechanism).count, study.mechanism.contributors_known)

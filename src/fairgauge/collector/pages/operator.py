@@ -143,7 +143,7 @@ async def tickets(request: Request, form: dict[str, str]) -> Response:
     """Make tickets for a study, one a line."""
     collector = require_operator(request, form["proof"])
     entry = await collector.entry(form["study"])
-    if entry.of_sites:
+    if entry.contributors_known:
         return await _site_tickets(request, entry, form["sites"])
     count = int(form["count"]) if form["count"].isdecimal() and len(form["count"]) < 9 else 0
     if not 1 <= count <= MOST_TICKETS:
@@ -164,7 +164,7 @@ async def _site_tickets(request: Request, entry: Entry, typed: str) -> Response:
         wrong = f"sites={len(names)} names: must be from 1 to {MOST_SITES:,}, one a line"
         return await _desk(request, status=400, wrong=wrong)
     try:
-        made = await collector.expect_sites(entry.digest, names)
+        made = await collector.expect(entry.digest, names)
     except InvalidInput as error:
         return await _desk(request, status=400, wrong=str(error))
     for name in names:
@@ -187,7 +187,9 @@ async def _desk(request: Request, *, status: int = 200, **more: object) -> Respo
     kept, uses = collector.gatekeeper.kept(), read_uses(collector.secrets)
     events = [(moment_of(one.bucket), one) for one in await collector.store.events(EVENTS)]
     sites = {
-        one.kept.digest: await collector.store.sites(one.kept.number) for one in cards if one.asked.counted == "sites"
+        one.kept.digest: await collector.store.ticketed(one.kept.number)
+        for one in cards
+        if one.asked.contributors_known
     }
     found = {
         "sites": sites,
@@ -228,8 +230,6 @@ def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
     clients = as_count("clients", form["clients"])
     if form["document"]:
         study = Study.from_bytes(form["document"].encode())
-        if study.counts_mechanism is not None:
-            raise InvalidInput("document", "a study for sites", "is planned with fairgauge plan --sites")
         return reports.study_views(study, clients)
     return reports.plan_views(_questions(form), as_epsilon(form["epsilon"]), clients)
 

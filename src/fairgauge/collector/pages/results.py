@@ -10,17 +10,16 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from fairgauge.collector.pages.crowd import release_sentence
-from fairgauge.collector.pages.sites import sites_sentence
+from fairgauge.collector.pages.release import release_sentence, sites_sentence
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
+from fairgauge.reports.display import Display, about, display_of
 from fairgauge.reports.figures import Look
 from fairgauge.reports.response import any_sentence
-from fairgauge.reports.sites import about_sentence
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.study import Study
@@ -45,8 +44,8 @@ class Shown:
     sure: str
     guarantee: str
     bands: list[str]  # what each picture of the past is about
-    sites: bool
-    about: str  # what the numbers are about, where sites counted
+    display: Display
+    about: str  # what the numbers are about, if sentences do not say so
     holds: str  # on what gaps rest that do not rest on how often groups answered
 
 
@@ -61,6 +60,7 @@ class Results:
     over: bool
     complete: bool  # whether the whole past is drawn
     batch: int | None = None  # how many answers a batch has, if counts leave in batches
+    at_end: bool = False  # whether they leave at the end only
     answers: int = 0  # how many came, whether their counts may be seen or not
     spoken: dict[Voice, Shown] = field(default_factory=dict, compare=False, repr=False)
 
@@ -70,27 +70,29 @@ class Results:
         return self.study.order is not None and not self.over
 
     @property
+    def live(self) -> bool:
+        """Whether an interval holds at every look, while answers come."""
+        return self.study.order is None and not self.at_end
+
+    @property
+    def unsummed(self) -> bool:
+        """Whether there is no sum to show: a sum of nothing would read as if nobody had answered."""
+        return self.at_end and self.held
+
+    @property
     def came(self) -> int:
         """How many answers came, or sites, whether anything of them is shown or not."""
-        return (
-            self.answers
-            if self.batch is not None or self.study.counts_mechanism is not None
-            else self.tally.contributors
-        )
+        return self.answers if self.batch is not None else self.tally.contributors
 
     @property
     def held(self) -> bool:
         """Whether nothing is shown: answers come in waves, or none of their counts may be seen."""
-        return (
-            self.waiting
-            or self.answers > self.tally.contributors == 0
-            or (self.study.counts_mechanism is not None and not self.over)
-        )
+        return self.waiting or self.answers > self.tally.contributors == 0 or (self.at_end and not self.over)
 
     @property
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
-        if self.study.counts_mechanism is not None:
+        if self.at_end:
             return sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return Told.of("results.waves")
@@ -136,9 +138,8 @@ class Reckoner:
     async def _newest(self, entry: Entry, known: _Known) -> Results:
         # Before the tally: a study that is closed after this has that tally, or the next look will show it.
         kept = await self._collector.document(entry.digest)
-        # What sites counted is summed up when the study is sealed.
-        tally, over = await self._collector.tally(entry), kept.sealed if entry.of_sites else kept.closed is not None
-        apart = kept.batch is not None or entry.of_sites
+        tally, over = await self._collector.tally(entry), kept.closed is not None
+        apart = kept.batch is not None
         answers = await self._collector.answers(entry) if apart else tally.contributors
         last = known.last
         if last is not None and last.over == over:
@@ -153,7 +154,7 @@ class Reckoner:
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
         found = await self._collector.reckon(lambda: _reckon(now, known))
-        known.last = replace(found, batch=kept.batch, answers=answers)
+        known.last = replace(found, batch=kept.batch, at_end=kept.at_end, answers=answers)
         known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last
 
@@ -172,14 +173,16 @@ class _Now:
 def _reckon(now: _Now, known: _Known) -> Results:
     study, tally = now.study, now.tally
     started = time.monotonic()
-    # Where answers come in waves only the end counts, by an interval that does not take random order; for sites, too.
+    # Where answers come in waves only the end counts, by an interval that does not take random order; and where nothing
+    # is shown before.
     # A study that is over shows the interval of its seal, and nothing that was said on the way.
-    interval = DEFAULT if now.over or study.order is not None or study.counts_mechanism is not None else INTERVAL
+    at_end = study.mechanism.fewest is not None
+    interval = DEFAULT if now.over or study.order is not None or at_end else INTERVAL
     if known.last is not None and known.last.tally == tally and known.last.estimate.interval == interval:
         found = known.last.estimate
     else:
         found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
-    if now.over or study.counts_mechanism is not None:  # whose counts are shown at the end, and not on the way
+    if now.over or at_end:
         return Results(study, tally, found, [], now.over, complete=True)
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
@@ -229,7 +232,7 @@ def _told(results: Results, voice: Voice) -> Shown:
             naming(study, one, voice).tell(_drawn(told))
             for one, told in zip(study.questions, estimate.questions, strict=True)
         ],
-        sites=study.counts_mechanism is not None,
-        about="" if study.counts_mechanism is None else voice.tell(about_sentence(estimate)),
+        display=display_of(study.mechanism),
+        about=voice.tell(about(study.mechanism, estimate)),
         holds=voice.tell(any_sentence(zip(study.questions, estimate.questions, strict=True)) or ""),
     )

@@ -15,13 +15,11 @@ from fairgauge.collector.queries import ReportQuery
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.languages import Voice
 from fairgauge.reports.crowd import crowd_view
+from fairgauge.reports.display import described, display_of
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars, check_asked
-from fairgauge.reports.sites import noise_sentence
-from fairgauge.reports.views import naming, privacy_view, site_privacy_view, title_of
-from fairgauge.study import Study
+from fairgauge.reports.views import privacy_views
 
 
 async def index(request: Request) -> Response:
@@ -43,13 +41,15 @@ async def study(request: Request) -> Response:
         "study.html",
         kept=kept,
         study=found,
+        display=display_of(found.mechanism),
+        own=described(found.mechanism),
         asked=asked,
         state=kept.state(collector.clock()),
         published=moment_of(kept.published),
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
         told=None if results is None else await asyncio.to_thread(results.told, voice),
-        privacy=await asyncio.to_thread(_privacy, found, voice),
+        privacy=await asyncio.to_thread(privacy_views, found, voice),
         crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
         key=kept.key,
         address=address_of(request),
@@ -80,8 +80,8 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
     """
     collector = collector_of(request)
     found = await pages_of(request).reckoner.results(entry)
-    if found.study.counts_mechanism is not None and not found.over:
-        raise CannotEstimate("this study is for sites, so its report is made when it closes")
+    if found.at_end and not found.over:
+        raise CannotEstimate("answers to this study are summed up when it closes, so its report is made then")
     if found.waiting:
         raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
     sealed = await collector.store.sealed(entry.number) if found.over else None
@@ -94,11 +94,3 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
         seal=None if sealed is None else read_sealed(sealed).note,
     )
     return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
-
-
-def _privacy(study: Study, voice: Voice) -> list[dict[str, object]]:
-    if study.counts_mechanism is not None:
-        noise = voice.tell(noise_sentence(study.counts_mechanism))
-        return [{"title": study.title, "site": site_privacy_view(study.counts_mechanism, voice), "noise": noise}]
-    own = [(question, naming(study, question, voice)) for question in study.questions]
-    return [{"title": one.tell(title_of(question)), "privacy": privacy_view(question, one)} for question, one in own]

@@ -18,7 +18,6 @@ from fairgauge.collector.access import collector_of
 from fairgauge.collector.pages.embedding import bundle
 from fairgauge.collector.pages.html import address_of, templates
 from fairgauge.collector.pages.speaking import voice_of
-from fairgauge.errors import InvalidInput
 from fairgauge.languages import Voice, names
 from fairgauge.reports.naming import title_in
 from fairgauge.study import Study
@@ -67,7 +66,7 @@ async def show(request: Request) -> Response:
         "Content-Language": tag,
         "Vary": "Accept-Language",
     }
-    if entry.of_sites:  # who answer with a command
+    if entry.contributors_known:  # sites answer with a command
         study = await collector_of(request).study(entry.digest)
         title, _ = title_in(study, Voice(tag))
         text = _render(tag, title=title, command=site_command(study, address_of(request)))
@@ -77,15 +76,11 @@ async def show(request: Request) -> Response:
 
 
 def site_command(study: Study, address: str) -> str:
-    """Return what a site types to answer a study."""
-    if study.counts_mechanism is None:
-        raise InvalidInput("study", study.title, "must be for sites")
-    factors = study.counts_mechanism.attribute.factors
+    """Return what a contributor who has a ticket types to answer a study."""
+    factors = study.questions[0].attribute.factors
     columns = [f"--group-column {'' if len(factors) == 1 else f'{quote(one.name)}='}COLUMN" for one in factors]
-    if study.counts_mechanism.metric is None:
-        columns += ["--truth-column COLUMN", "--prediction-column COLUMN"]
-    else:
-        columns += ["--value-column COLUMN"]
+    named = study.questions[0].named
+    columns += ["--value-column COLUMN"] if named else ["--truth-column COLUMN", "--prediction-column COLUMN"]
     lines = [
         f"fairgauge answer {address}/studies/{study.digest}",
         "--records patients.csv --person-column COLUMN",

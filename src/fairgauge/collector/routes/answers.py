@@ -5,12 +5,11 @@ from starlette.types import Receive, Scope, Send
 from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.gates import OTHER_ID, token_in
 from fairgauge.collector.refusals import BadMediaType
-from fairgauge.collector.routes.batches import take_batch
+from fairgauge.collector.routes.batches import BYTES, take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
-from fairgauge.collector.routes.sites import take_site
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Receipt
-from fairgauge.collector.stores.base import FRESH
+from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import InvalidInput, Refused
 
 _JSON = "application/json"
@@ -31,11 +30,8 @@ class AnswersEndpoint:
         if kind not in (_JSON, _NDJSON):
             raise BadMediaType(f"Send one answer as {_JSON}, or one a line as {_NDJSON}.")
         entry = await collector.entry(scope["path_params"]["digest"])
-        if entry.of_sites:
-            body = _ACCEPTED if await take_site(collector, entry, scope, receive) else _DUPLICATE
-        else:
-            take = _take_one if kind == _JSON else take_batch
-            body = await take(collector, entry, scope, receive)
+        take = _take_one if kind == _JSON else take_batch
+        body = await take(collector, entry, scope, receive)
         headers = [*_HEADERS, (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -46,7 +42,7 @@ async def _take_one(collector: Collector, entry: Entry, scope: Scope, receive: R
     with_tickets = entry.kept.admission == "tickets"
     collector.turnstile.enter("answers")
     collector.turnstile.enter("tickets" if with_tickets else "open")
-    row = read_answer(await read_body(scope, receive, collector.config.limits.answer_bytes), entry)
+    row = await _read_one(collector, entry, scope, receive)
     check_open(collector, entry)
     if entry.gate is not None:
         if entry.gate.id_of(token_in(scope)) != row[1]:
@@ -57,3 +53,19 @@ async def _take_one(collector: Collector, entry: Entry, scope: Scope, receive: R
     if isinstance(result, Refused):
         raise result.with_traceback(None)
     return _ACCEPTED if result == FRESH else _DUPLICATE
+
+
+async def _read_one(collector: Collector, entry: Entry, scope: Scope, receive: Receive) -> Row:
+    """Read an answer; what is longer than one of few numbers is held and charged by its bytes as they come in."""
+    free, kind = collector.config.limits.answer_bytes, "tickets" if entry.kept.admission == "tickets" else "open"
+    with collector.bodies.guest() as guest:
+
+        def meter(part: bytes) -> None:
+            nonlocal free
+            free -= len(part)
+            if free < 0:
+                guest.hold(-free)
+                collector.turnstile.owe(kind, -free / BYTES)
+                free = 0
+
+        return read_answer(await read_body(scope, receive, entry.most_bytes(free), meter), entry)

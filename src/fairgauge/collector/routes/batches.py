@@ -98,16 +98,16 @@ def read_lines(part: bytes, entry: Entry) -> Iterable[Row | FairgaugeError]:
     found = _LINES.findall(part) if len(part) <= SLICE else []
     if len(found) == lines:
         ids, studies, written = zip(*found, strict=True)
-        symbols = list(map(int, written))
-        if set(studies) == {entry.digest.encode()} and max(symbols) < entry.symbols:
+        symbols = b"\n".join(written).decode().split("\n")
+        if entry.numbers == 1 and set(studies) == {entry.digest.encode()} and max(map(int, symbols)) < entry.symbols:
             joined = bytes.fromhex(b"".join(ids).decode())
             return [(entry.number, joined[16 * n : 16 * n + 16], symbol) for n, symbol in enumerate(symbols)]
     return (_read(line, entry) for line in part.split(b"\n"))
 
 
 def _read(line: bytes, entry: Entry) -> Row | FairgaugeError:
-    if len(line) > LONGEST:
-        return BadAnswer("line", f"{len(line)} bytes", f"must be at most {LONGEST} bytes")
+    if len(line) > (longest := entry.most_bytes(LONGEST)):
+        return BadAnswer("line", f"{len(line)} bytes", f"must be at most {longest} bytes")
     try:
         return read_answer(line, entry)
     except BadAnswer as error:

@@ -33,7 +33,7 @@ class Trees:
             NotSealed: If it is not in the crowd, or not sealed yet.
             AnswersGone: If its answers were removed.
         """
-        if entry.kept.batch is None or not entry.kept.sealed:
+        if not (entry.kept.in_crowd and entry.kept.sealed):
             raise NotSealed("A study in the crowd has such proofs when it is sealed; others have their export.")
         if entry.kept.dropped is not None:
             raise AnswersGone("They were removed after the study was sealed; the tally and the seal are kept.")

@@ -9,19 +9,18 @@ from fairgauge.canonical import encode
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of, who
 from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.bundle import MEDIA_TYPE, readme, zipped
-from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, of_sites, parquet
+from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
 from fairgauge.collector.pages.studies import report_text
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, ReportQuery
 from fairgauge.collector.refusals import AnswersGone, NotSealed
 from fairgauge.collector.seal import read_sealed
-from fairgauge.collector.seal_sites import answers_in
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
 from fairgauge.errors import InvalidInput, StoreError
 
 
 async def tally(request: Request) -> Response:
-    """Show how often each symbol was sent."""
+    """Show the sum of what answers hold."""
     collector, entry = await _asked(request)
     return Response((await collector.tally(entry)).to_bytes(), media_type="application/json")
 
@@ -46,20 +45,16 @@ async def export(request: Request, query: ExportQuery) -> Response:
     """Send all answers, sorted by id, as NDJSON or Parquet."""
     collector, entry = await _asked(request)
     if entry.kept.batch is not None and not entry.kept.sealed:
-        raise NotSealed("A study in the crowd is exported when it is over: two exports would tell who came between.")
+        raise NotSealed("This study is exported when it is over: two exports would tell who came between.")
     if entry.kept.dropped is not None:
         raise AnswersGone("They were removed after the study was sealed; the tally and the seal are kept.")
-    if entry.of_sites and not entry.kept.sealed:
-        raise NotSealed("What sites counted is exported when the study is over.")
-    if entry.of_sites and query.format != "ndjson":
-        raise InvalidInput("format", query.format, "must be ndjson in a study for sites")
+    if entry.numbers > 1 and query.format != "ndjson":
+        raise InvalidInput("format", query.format, "must be ndjson where an answer has several numbers")
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
             await collector.record(name, "exported", entry.digest)
     write = ndjson if query.format == "ndjson" else parquet
     body = write(entry.digest, collector.store.answers(entry.number), collector.lane)
-    if entry.of_sites:
-        body = of_sites(answers_in(entry.digest, await collector.store.sites(entry.number)))
     places = collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
     return HeldResponse(places, body, headers=headers, media_type=FORMATS[query.format])
@@ -73,8 +68,8 @@ async def bundle(request: Request, query: ReportQuery) -> Response:
         raise NotSealed("A study is sealed after it has closed.")
     kept = await collector.document(entry.digest)
     why_not = "removed" if kept.dropped is not None else None
-    if kept.batch is not None or entry.of_sites:
-        why_not = "sites" if entry.of_sites else "crowd"  # a bundle is made to be passed on
+    if kept.batch is not None:
+        why_not = "known" if entry.contributors_known else "crowd"  # a bundle is made to be passed on
     if role_of(request) is None and not await may_see(collector, entry.digest, ids=True):
         why_not = why_not or "readers"
     if name := who(request):

@@ -3,8 +3,7 @@
 Exactly once: a study and an answer id together are stored at most once, whatever is sent how often.
 Durable: what ``add`` has returned survives the death of the process, and of the machine if its disk is honest.
 One truth: counts change in the transaction that stores the answer, so they always equal the rows.
-Sites: a ticket has at most one table of counts, and what is acknowledged is the one that is stored.
-In batches: what ``tally`` and ``looks`` show of a study in the crowd are sums of closed batches (see ``batches``).
+In batches: what ``tally`` and ``looks`` show of a study with batches are sums of closed ones (see ``batches``).
 Final: once ``close_study`` has returned, no answer is added to that study by any process.
 
 Nothing in a store says when or in which order answers came, but for how many came in each time bucket, and how the
@@ -16,15 +15,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 
-from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreError
 
-FRESH = -1  # in the result of ``add``: the answer was not there before, and is now
-CLOSED = -2  # the answer is not there, and the study takes no more
+FRESH = "fresh"  # in the result of ``add``: the answer was not there before, and is now
+CLOSED = "closed"  # the answer is not there, and the study takes no more
 PAGE = 10_000
 
 State = Literal["not open yet", "open", "closed", "sealed"]
-Row = tuple[int, bytes, int]  # the study's number in this store, the answer's id, the symbol
+Row = tuple[int, bytes, str]  # the study's number in this store, the answer's id, what it holds (``payloads``)
+TicketState = Literal["expected", "answered", "late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,12 @@ class Published:
     key: str = ""  # the public key that signed it
     dropped: int | None = None  # when its answers were dropped, if they were: tally and seal stay
     batch: int | None = None  # how many answers a batch has, if readers see closed batches only
+    at_end: bool = False  # whether batches close when the study does, and not before
+
+    @property
+    def in_crowd(self) -> bool:
+        """Whether closed batches are shown as they come, and a device can check that its answer was sealed."""
+        return self.batch is not None and not self.at_end
 
     def state(self, now: float) -> State:
         """Return what a study is doing at a moment: the one place that says so.
@@ -61,6 +66,23 @@ class Published:
         if self.closed is not None or (self.closes is not None and now >= self.closes):
             return "closed"
         return "not open yet" if self.opens is not None and now < self.opens else "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What is known of one ticket, where it is no secret who contributes.
+
+    Args:
+        id: The ticket, which is the answer's id.
+        name: Whom it was given to, if anyone said.
+        state: Whether its holder has answered, is still expected, or came after the end.
+        other: Whether another answer came with the same ticket, which was refused.
+    """
+
+    id: bytes
+    name: str = ""
+    state: TicketState = "expected"
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +128,28 @@ class Store(Protocol):
     async def due(self, now: int) -> list[str]:
         """Return the digests of studies that are not sealed though they are closed, or should be by now."""
 
-    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
         """Store answers whose (study, id) are all different, and count those that are new.
 
         Returns:
-            For each row ``FRESH``, ``CLOSED``, or the symbol that this id already has.
+            For each row ``FRESH``, ``CLOSED``, or what this id already holds.
 
         Raises:
             StoreFull: There is no room, and none of the rows is stored.
             StoreAway: The rows may or may not be stored.
         """
 
-    async def find(self, rows: Sequence[Row]) -> list[int]:
-        """Return for each row the symbol that this id has, or ``CLOSED``; store nothing."""
+    async def find(self, rows: Sequence[Row]) -> list[str]:
+        """Return for each row what this id holds, or ``CLOSED``; store nothing."""
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, as far as readers may see it; symbols never sent may be missing.
+        """Return the sum of what answers hold, as far as readers may see it; places without any may be missing.
 
-        Of a study in the crowd these are closed batches only.
+        Of a study with batches these are closed batches only.
         """
 
     async def counts(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, whether readers may see it or not: to check, never to show."""
+        """Return the sum of what answers hold, whether readers may see it or not: to check, never to show."""
 
     async def looks(self, number: int) -> list[dict[int, int]]:
         """Return the tally as it was when the number of answers passed certain powers, the oldest first."""
@@ -135,26 +157,21 @@ class Store(Protocol):
     async def arrivals(self, number: int) -> dict[int, int]:
         """Return how many answers came in each time bucket."""
 
-    def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+    def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, str]]]:
         """Yield all answers sorted by id, in pages; those whose ids are not below ``start``.
 
         Pages are read one by one and not from one snapshot: a reader that is slow must not hold up the writer.
         After ``close_study`` nothing changes, so then what is yielded is complete.
         """
 
-    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
-        """Store what a site counted, if its ticket has no answer and the study takes some; remember who came late.
+    async def expect(self, number: int, named: Mapping[bytes, str]) -> None:
+        """Remember to whom tickets of a study were given; again is fine."""
 
-        Raises:
-            StoreFull: There is no room, and it is not stored.
-            StoreAway: It may or may not be stored.
-        """
+    async def remember(self, number: int, ticket: Ticket) -> None:
+        """Remember what became of a ticket: who has answered never comes late, and another answer is not forgotten."""
 
-    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
-        """Remember to whom tickets of a study for sites were given; again is fine."""
-
-    async def sites(self, number: int) -> list[SiteRow]:
-        """Return what is known of every ticket of a study for sites, sorted by id."""
+    async def ticketed(self, number: int) -> list[Ticket]:
+        """Return what is remembered of the tickets of a study, sorted by id."""
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go unless all are fewer than one; again is fine."""

@@ -1,21 +1,25 @@
-"""Batches: which answers of a study in the crowd its readers may see the counts of.
+"""Batches: which answers of a study its readers may see the sum of, where one by itself is for nobody to see.
 
 Answers join batches of B in the order in which they are stored, whatever their symbols are.  The oldest B leave when 2B
 wait, so what waits always suffices for one more batch.  At closing all leave, unless there are fewer than B in all:
-then nothing ever does.  So whatever is visible is a sum of batches, each of at least B answers.
+then nothing ever does.  So whatever is visible is a sum of batches, each of at least B answers.  A study may also show
+nothing before its end: what would come between two sums of few contributors is one contributor's.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 
+from fairgauge.collector.stores.payloads import summed
 
-def closed_batches(taken: int, size: int) -> int:
+
+def closed_batches(taken: int, size: int, *, at_end: bool = False) -> int:
     """Return how many batches of an open study are closed when it has taken so many answers.
 
     >>> [closed_batches(taken, 10) for taken in (9, 10, 19, 20, 29, 30)]
     [0, 0, 0, 1, 1, 2]
+    >>> closed_batches(30, 10, at_end=True)
+    0
     """
-    return max(0, taken // size - 1)
+    return 0 if at_end else max(0, taken // size - 1)
 
 
 def may_leave(taken: int, size: int) -> bool:
@@ -27,10 +31,10 @@ def may_leave(taken: int, size: int) -> bool:
     return taken >= size
 
 
-def placed(symbols: Iterable[int], taken: int, size: int) -> Counter[tuple[int, int]]:
-    """Count answers by their batch and symbol, given in order, after so many that were taken before.
+def placed(payloads: Iterable[str], taken: int, size: int) -> dict[tuple[int, int], int]:
+    """Add up answers by their batch and place, given in order, after so many that were taken before.
 
-    >>> sorted(placed([7, 7, 5], taken=9, size=10).items())
+    >>> sorted(placed(["7", "7", "5"], taken=9, size=10).items())
     [((0, 7), 1), ((1, 5), 1), ((1, 7), 1)]
     """
-    return Counter((place // size, symbol) for place, symbol in enumerate(symbols, start=taken))
+    return summed((number // size, payload) for number, payload in enumerate(payloads, start=taken))

@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 import asyncpg
 
 from fairgauge.collector.stores import postgres_batches as batches
-from fairgauge.collector.stores import postgres_sites
-from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row
+from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, Ticket
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
+from fairgauge.collector.stores.payloads import summed
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS, SECONDS, check_durable, check_read, migrate
-from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 CONNECTIONS = 6
@@ -32,17 +31,19 @@ _ADD = """
 WITH open AS (
     SELECT number FROM studies WHERE number = ANY($1::int[]) AND closed IS NULL ORDER BY number FOR SHARE
 ), fresh AS (
-    INSERT INTO answers (study, id, symbol)
-    SELECT sent.study, sent.id, sent.symbol
-    FROM unnest($2::int[], $3::bytea[], $4::int[]) AS sent (study, id, symbol)
+    INSERT INTO answers (study, id, payload)
+    SELECT sent.study, sent.id, sent.payload
+    FROM unnest($2::int[], $3::bytea[], $4::text[]) AS sent (study, id, payload)
     JOIN open ON open.number = sent.study
     ORDER BY 1, 2
     ON CONFLICT DO NOTHING
-    RETURNING study, id, symbol
+    RETURNING study, id, payload
 ), counted AS (
-    INSERT INTO tallies AS t (study, symbol, slot, count)
-    SELECT study, symbol, pg_backend_pid() % 64, count(*) FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (study, symbol, slot) DO UPDATE SET count = t.count + excluded.count
+    INSERT INTO tallies AS t (study, place, slot, count)
+    SELECT study, place, pg_backend_pid() % 64, sum(amount)
+    FROM fresh JOIN unnest($6::text[], $7::int[], $8::bigint[]) AS added (payload, place, amount) USING (payload)
+    GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (study, place, slot) DO UPDATE SET count = t.count + excluded.count
 ), arrived AS (
     INSERT INTO arrivals AS a (study, bucket, slot, count)
     SELECT study, $5::bigint, pg_backend_pid() % 64, count(*) FROM fresh GROUP BY 1 ORDER BY 1
@@ -51,14 +52,19 @@ WITH open AS (
 SELECT study, id FROM fresh
 """
 _FIND = """
-SELECT answers.study, answers.id, answers.symbol
+SELECT answers.study, answers.id, answers.payload
 FROM unnest($1::int[], $2::bytea[]) AS sent (study, id) JOIN answers USING (study, id)
 """
 _STUDY = (
     "SELECT number, digest, {document} AS document, admission, signature, published, closes, closed, "
-    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped, batch FROM studies"
+    "seal IS NOT NULL AS sealed, title, public, aim, opens, hourly, key, dropped, batch, at_end FROM studies"
 )
 
+_REMEMBER = """
+INSERT INTO tickets AS t (study, id, state, other) VALUES ($1, $2, $3, $4)
+ON CONFLICT (study, id) DO UPDATE SET
+state = CASE t.state WHEN 'answered' THEN t.state ELSE excluded.state END, other = t.other OR excluded.other
+"""
 _RECORD = "INSERT INTO events (bucket, who, did, about) VALUES ($1, $2, $3, $4)"
 
 T = TypeVar("T")
@@ -134,14 +140,15 @@ class PostgresStore:
         """Keep a study; False if it is there already."""
         sql = (
             "WITH made AS (INSERT INTO studies (digest, document, admission, signature, published, closes, title, "
-            "public, aim, opens, hourly, key, batch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
+            "public, aim, opens, hourly, key, batch, at_end) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
             "ON CONFLICT DO NOTHING RETURNING number, batch), "
             "filled AS (INSERT INTO fills SELECT number, 0 FROM made WHERE batch IS NOT NULL) "
             "SELECT number FROM made"
         )
         values = (
             study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-            study.public, study.aim, study.opens, study.hourly, study.key, study.batch,
+            study.public, study.aim, study.opens, study.hourly, study.key, study.batch, study.at_end,
         )  # fmt: skip
         return await self._ask(lambda: self._pool.fetchval(sql, *values)) is not None
 
@@ -161,7 +168,7 @@ class PostgresStore:
         sql = "SELECT digest FROM studies WHERE seal IS NULL AND (closed IS NOT NULL OR closes <= $1)"
         return [digest for (digest,) in await self._ask(lambda: self._pool.fetch(sql, now))]
 
-    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
         """Store answers, and count those that are new: in one transaction, or two if only some have batches."""
         await self._know({row[0] for row in rows} - self._batched.keys())
         in_batches = [row for row in rows if self._batched.get(row[0])]
@@ -178,11 +185,13 @@ class PostgresStore:
         return [FRESH if row[:2] in fresh else next(old) for row in rows]
 
     async def _add_at_once(self, rows: Sequence[Row], bucket: int) -> set[tuple[int, bytes]]:
-        studies, ids, symbols = zip(*rows, strict=True)
-        numbers = list(set(studies))
-        found = await self._ask(lambda: self._pool.fetch(_ADD, numbers, studies, ids, symbols, bucket))
+        studies, ids, payloads = zip(*rows, strict=True)
+        sums = summed((payload, payload) for payload in set(payloads))
+        added = [text for text, _ in sums], [place for _, place in sums], list(sums.values())
+        values = (list(set(studies)), studies, ids, payloads, bucket, *added)
+        found = await self._ask(lambda: self._pool.fetch(_ADD, *values))
         fresh = {(study, id_) for study, id_ in found}
-        await self._look((study, id_, 0) for study, id_ in fresh)
+        await self._look((study, id_, "") for study, id_ in fresh)
         return fresh
 
     async def _know(self, numbers: set[int]) -> None:
@@ -200,22 +209,22 @@ class PostgresStore:
         async with self._pool.acquire() as connection, connection.transaction():
             return await change(connection, *values)
 
-    async def find(self, rows: Sequence[Row]) -> list[int]:
-        """Return for each row the symbol that this id has, or ``CLOSED``."""
+    async def find(self, rows: Sequence[Row]) -> list[str]:
+        """Return for each row what this id holds, or ``CLOSED``."""
         studies, ids = [row[0] for row in rows], [row[1] for row in rows]
         found = await self._ask(lambda: self._pool.fetch(_FIND, studies, ids))
-        symbols = {(study, id_): symbol for study, id_, symbol in found}
-        return [symbols.get(row[:2], CLOSED) for row in rows]
+        kept = {(study, id_): payload for study, id_, payload in found}
+        return [kept.get(row[:2], CLOSED) for row in rows]
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, in closed batches if the study has batches."""
+        """Return the sum of what answers hold, in closed batches if the study has batches."""
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(batches.TALLY, number))}
 
     async def counts(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, in batches that nobody may see yet too."""
+        """Return the sum of what answers hold, in batches that nobody may see yet too."""
         sql = (
-            "SELECT symbol, sum(count)::bigint FROM (SELECT symbol, count FROM tallies WHERE study = $1 UNION ALL "
-            "SELECT symbol, count FROM waiting WHERE study = $1) AS every GROUP BY symbol"
+            "SELECT place, sum(count)::bigint FROM (SELECT place, count FROM tallies WHERE study = $1 UNION ALL "
+            "SELECT place, count FROM waiting WHERE study = $1) AS every GROUP BY place"
         )
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
@@ -241,29 +250,34 @@ class PostgresStore:
         sql = "SELECT bucket, sum(count)::bigint FROM arrivals WHERE study = $1 GROUP BY bucket ORDER BY bucket"
         return {row[0]: row[1] for row in await self._ask(lambda: self._pool.fetch(sql, number))}
 
-    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, str]]]:
         """Yield answers sorted by id, in pages, from one id on."""
-        sql = "SELECT id, symbol FROM answers WHERE study = $1 AND id >= $2 ORDER BY id LIMIT $3"
+        sql = "SELECT id, payload FROM answers WHERE study = $1 AND id >= $2 ORDER BY id LIMIT $3"
         while True:
             key = (number, start, PAGE)
             page = await self._ask(lambda key=key: self._pool.fetch(sql, *key))  # type: ignore[misc]
             if not page:
                 return
-            yield [(id_, symbol) for id_, symbol in page]
+            yield [(id_, payload) for id_, payload in page]
             start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
 
-    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
-        """Store what a site counted, in one transaction."""
-        return await self._ask(lambda: self._alone(postgres_sites.add, sent, bucket, takes))
-
-    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
+    async def expect(self, number: int, named: Mapping[bytes, str]) -> None:
         """Remember to whom tickets were given."""
-        await self._ask(lambda: self._alone(postgres_sites.expect, number, named))
+        sql = (
+            "INSERT INTO tickets (study, id, name, state) VALUES ($1, $2, $3, 'expected') "
+            "ON CONFLICT (study, id) DO UPDATE SET name = excluded.name"
+        )
+        rows = [(number, id_, name) for id_, name in sorted(named.items())]
+        await self._ask(lambda: self._pool.executemany(sql, rows))
 
-    async def sites(self, number: int) -> list[SiteRow]:
-        """Return what is known of every ticket of a study for sites."""
-        found = await self._ask(lambda: self._pool.fetch(postgres_sites.SITES, number))
-        return [postgres_sites.row_of(row) for row in found]
+    async def remember(self, number: int, ticket: Ticket) -> None:
+        """Remember what became of a ticket."""
+        await self._ask(lambda: self._pool.execute(_REMEMBER, number, ticket.id, ticket.state, ticket.other))
+
+    async def ticketed(self, number: int) -> list[Ticket]:
+        """Return what is remembered of the tickets of a study, sorted by id."""
+        sql = "SELECT id, name, state, other FROM tickets WHERE study = $1 ORDER BY id"
+        return [Ticket(*row) for row in await self._ask(lambda: self._pool.fetch(sql, number))]
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
@@ -295,7 +309,6 @@ class PostgresStore:
             found: bool = await connection.execute(sql, event.bucket, number) == "UPDATE 1"
             if found:
                 await connection.execute("DELETE FROM answers WHERE study = $1", number, timeout=LONG_SECONDS)
-                await connection.execute("UPDATE sites SET counts = NULL WHERE study = $1", number)
                 await connection.execute(_RECORD, *_values(event))
             return found
 
@@ -308,7 +321,7 @@ class PostgresStore:
             sql = "DELETE FROM studies WHERE number = $1 AND closed IS NOT NULL"
             found: bool = await connection.execute(sql, number) == "DELETE 1"
             if found:
-                for table in ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "sites"):
+                for table in ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "tickets"):
                     sql = f"DELETE FROM {table} WHERE study = $1"  # noqa: S608 - names of our own
                     await connection.execute(sql, number, timeout=LONG_SECONDS)
                 await connection.execute(_RECORD, *_values(event))

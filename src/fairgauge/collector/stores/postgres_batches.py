@@ -4,8 +4,8 @@ Whoever adds to a study in the crowd holds the row that says how many answers it
 disk.  So every answer has one place in one order, whichever collector stored it, and batches neither split nor mix.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgauge.collector.stores.base import Row
@@ -13,75 +13,72 @@ from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
 from fairgauge.collector.stores.looks import step_of, to_text
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS
 
-TALLY = "SELECT symbol, sum(count)::bigint FROM tallies WHERE study = $1 GROUP BY symbol"
+TALLY = "SELECT place, sum(count)::bigint FROM tallies WHERE study = $1 GROUP BY place"
 _LINE = """
-SELECT number, batch, taken FROM studies JOIN fills ON study = number
+SELECT number, batch, at_end, taken FROM studies JOIN fills ON study = number
 WHERE number = ANY($1::int[]) AND closed IS NULL ORDER BY number FOR SHARE OF studies FOR UPDATE OF fills
 """
 _INSERT = """
-INSERT INTO answers (study, id, symbol)
-SELECT study, id, symbol FROM unnest($1::int[], $2::bytea[], $3::int[]) AS sent (study, id, symbol) ORDER BY 1, 2
+INSERT INTO answers (study, id, payload)
+SELECT study, id, payload FROM unnest($1::int[], $2::bytea[], $3::text[]) AS sent (study, id, payload) ORDER BY 1, 2
 ON CONFLICT DO NOTHING RETURNING study, id
 """
 _WAIT = """
-INSERT INTO waiting AS w (study, batch, symbol, count)
-SELECT $1::int, batch, symbol, count
-FROM unnest($2::bigint[], $3::int[], $4::bigint[]) AS sent (batch, symbol, count)
-ON CONFLICT (study, batch, symbol) DO UPDATE SET count = w.count + excluded.count
+INSERT INTO waiting AS w (study, batch, place, count)
+SELECT $1::int, batch, place, count
+FROM unnest($2::bigint[], $3::int[], $4::bigint[]) AS sent (batch, place, count)
+ON CONFLICT (study, batch, place) DO UPDATE SET count = w.count + excluded.count
 """
 _ARRIVE = """
 INSERT INTO arrivals AS a (study, bucket, slot, count) VALUES ($1, $2, 0, $3)
 ON CONFLICT (study, bucket, slot) DO UPDATE SET count = a.count + excluded.count
 """
 _RELEASE = """
-WITH gone AS (DELETE FROM waiting WHERE study = $1 AND batch < $2 RETURNING symbol, count)
-INSERT INTO tallies AS t (study, symbol, slot, count)
-SELECT $1, symbol, 0, sum(count) FROM gone GROUP BY symbol
-ON CONFLICT (study, symbol, slot) DO UPDATE SET count = t.count + excluded.count
+WITH gone AS (DELETE FROM waiting WHERE study = $1 AND batch < $2 RETURNING place, count)
+INSERT INTO tallies AS t (study, place, slot, count)
+SELECT $1, place, 0, sum(count) FROM gone GROUP BY place
+ON CONFLICT (study, place, slot) DO UPDATE SET count = t.count + excluded.count
 """
 # Rows lie in a table in the order in which they came.  These are written once more in the order of their random ids, in
 # one transaction, so that neither their place nor the number of their transaction says who came first.
 _MIX = """
-WITH gone AS (DELETE FROM answers WHERE study = $1 RETURNING study, id, symbol)
-INSERT INTO answers (study, id, symbol) SELECT study, id, symbol FROM gone ORDER BY id
+WITH gone AS (DELETE FROM answers WHERE study = $1 RETURNING study, id, payload)
+INSERT INTO answers (study, id, payload) SELECT study, id, payload FROM gone ORDER BY id
 """
 
 
 async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[int, bytes]]:
     """Store answers to studies with batches, and return the studies and ids of those that are new."""
     numbers = list({row[0] for row in rows})
-    line = {number: (size, taken) for number, size, taken in await connection.fetch(_LINE, numbers)}
+    line = {number: tuple(place) for number, *place in await connection.fetch(_LINE, numbers)}
     wanted = [row for row in rows if row[0] in line]
     if not wanted:
         return set()
     found = await connection.fetch(_INSERT, *zip(*wanted, strict=True))
     fresh = {(study, id_) for study, id_ in found}
-    symbols = defaultdict(list)
-    for study, id_, symbol in wanted:
+    payloads = defaultdict(list)
+    for study, id_, payload in wanted:
         if (study, id_) in fresh:
-            symbols[study].append(symbol)
-    for study in sorted(symbols):
-        await _wait(connection, study, placed(symbols[study], line[study][1], line[study][0]))
-        await connection.execute(_ARRIVE, study, bucket, len(symbols[study]))
-        await _grow(connection, study, *line[study], len(symbols[study]))
+            payloads[study].append(payload)
+    for study in sorted(payloads):
+        own, (size, at_end, taken) = payloads[study], line[study]
+        await _wait(connection, study, placed(own, taken, size))
+        await connection.execute(_ARRIVE, study, bucket, len(own))
+        await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, len(own))
+        closed = closed_batches(taken + len(own), size, at_end=at_end)
+        if closed > closed_batches(taken, size):
+            await connection.execute(_RELEASE, study, closed)
+            await _look(connection, study)
     return fresh
 
 
-async def _wait(connection: Any, study: int, counts: Counter[tuple[int, int]]) -> None:
-    batches, symbols = zip(*counts, strict=True)
-    await connection.execute(_WAIT, study, batches, symbols, list(counts.values()))
+async def _wait(connection: Any, study: int, counts: Mapping[tuple[int, int], int]) -> None:
+    batches, places = zip(*counts, strict=True)
+    await connection.execute(_WAIT, study, batches, places, list(counts.values()))
 
 
-async def _grow(connection: Any, study: int, size: int, taken: int, more: int) -> None:
-    await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, more)
-    closed = closed_batches(taken + more, size)
-    if closed > closed_batches(taken, size):
-        await _release(connection, study, closed)
-
-
-async def _release(connection: Any, study: int, batches: int) -> None:
-    """Let the first so many batches of a study be seen, as one sum, and look at that."""
-    await connection.execute(_RELEASE, study, batches)
+async def _look(connection: Any, study: int) -> None:
+    """Keep the tally as it is, if it has passed a step."""
     tally = {row[0]: row[1] for row in await connection.fetch(TALLY, study)}
     if (step := step_of(sum(tally.values()))) is not None:
         sql = "INSERT INTO looks VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
@@ -92,10 +89,14 @@ async def close_study(connection: Any, number: int, bucket: int) -> None:
     """Take no more answers to a study; what waits leaves with that, if it is enough."""
     sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
     if await connection.execute(sql, bucket, number) == "UPDATE 1":
-        sql = "SELECT taken, batch FROM fills JOIN studies ON study = number WHERE study = $1 FOR UPDATE OF fills"
+        sql = (
+            "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = $1 FOR UPDATE OF fills"
+        )
         fill = await connection.fetchrow(sql, number)
-        if fill is not None and may_leave(*fill):
-            await _release(connection, number, fill[0] // fill[1] + 1)
+        if fill is not None and may_leave(fill[0], fill[1]):
+            await connection.execute(_RELEASE, number, fill[0] // fill[1] + 1)
+            if not fill[2]:
+                await _look(connection, number)
 
 
 async def seal(connection: Any, number: int, document: bytes) -> bool:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores import sqlite_changes as changes
-from fairgauge.collector.stores import sqlite_sites
-from fairgauge.collector.stores.base import PAGE, Event, Published, Row, need_version
+from fairgauge.collector.stores.base import PAGE, Event, Published, Row, Ticket, need_version
 from fairgauge.collector.stores.file import (
     Lock,
     check_pages,
@@ -28,14 +27,13 @@ from fairgauge.collector.stores.file import (
     tidy,
 )
 from fairgauge.collector.stores.looks import Pace, from_text
-from fairgauge.collector.stores.sites import Sent, SiteOutcome, SiteRow
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 READERS = 2
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
-    "public, aim, opens, hourly, key, dropped, batch "
+    "public, aim, opens, hourly, key, dropped, batch, at_end "
     "FROM studies"
 )
 
@@ -139,24 +137,24 @@ class SqliteStore:
         sql = "SELECT digest FROM studies WHERE seal IS NULL AND (closed IS NOT NULL OR closes <= ?)"
         return [digest for (digest,) in await self._read(lambda c: c.execute(sql, (now,)).fetchall())]
 
-    async def add(self, rows: Sequence[Row], bucket: int) -> list[int]:
+    async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
         """Store answers, and count those that are new, in one transaction."""
         return await self._write(changes.add, rows, bucket, self._pace)
 
-    async def find(self, rows: Sequence[Row]) -> list[int]:
-        """Return for each row the symbol that this id has, or ``CLOSED``."""
-        return await self._read(lambda c: [changes.symbol_of(c, row) for row in rows])
+    async def find(self, rows: Sequence[Row]) -> list[str]:
+        """Return for each row what this id holds, or ``CLOSED``."""
+        return await self._read(lambda c: [changes.kept(c, row) for row in rows])
 
     async def tally(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, in closed batches if the study has batches."""
-        sql = "SELECT symbol, count FROM tallies WHERE study = ?"
+        """Return the sum of what answers hold, in closed batches if the study has batches."""
+        sql = "SELECT place, count FROM tallies WHERE study = ?"
         return dict(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
 
     async def counts(self, number: int) -> dict[int, int]:
-        """Return how often each symbol was sent, in batches that nobody may see yet too."""
+        """Return the sum of what answers hold, in batches that nobody may see yet too."""
         sql = (
-            "SELECT symbol, sum(count) FROM (SELECT symbol, count FROM tallies WHERE study = ? UNION ALL "
-            "SELECT symbol, count FROM waiting WHERE study = ?) GROUP BY symbol"
+            "SELECT place, sum(count) FROM (SELECT place, count FROM tallies WHERE study = ? UNION ALL "
+            "SELECT place, count FROM waiting WHERE study = ?) GROUP BY place"
         )
         return dict(await self._read(lambda c: c.execute(sql, (number, number)).fetchall()))
 
@@ -170,9 +168,9 @@ class SqliteStore:
         sql = "SELECT bucket, count FROM arrivals WHERE study = ? ORDER BY bucket"
         return dict(await self._read(lambda c: c.execute(sql, (number,)).fetchall()))
 
-    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, int]]]:
+    async def answers(self, number: int, *, start: bytes = b"") -> AsyncIterator[list[tuple[bytes, str]]]:
         """Yield answers sorted by id, in pages, from one id on."""
-        sql = "SELECT id, symbol FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
+        sql = "SELECT id, payload FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
         while True:
             key = (number, start, PAGE)
             page = await self._read(lambda c, key=key: c.execute(sql, key).fetchall())  # type: ignore[misc]
@@ -181,17 +179,19 @@ class SqliteStore:
             yield page
             start = page[-1][0] + b"\0"  # the next one after it, in the order of bytes
 
-    async def add_site(self, sent: Sent, bucket: int, *, takes: bool) -> SiteOutcome:
-        """Store what a site counted, in one transaction."""
-        return await self._write(sqlite_sites.add, sent, bucket, takes=takes)
-
-    async def expect_sites(self, number: int, named: Mapping[bytes, str]) -> None:
+    async def expect(self, number: int, named: Mapping[bytes, str]) -> None:
         """Remember to whom tickets were given."""
-        await self._write(sqlite_sites.expect, number, named)
+        await self._write(changes.expect, number, named)
 
-    async def sites(self, number: int) -> list[SiteRow]:
-        """Return what is known of every ticket of a study for sites."""
-        return await self._read(lambda c: sqlite_sites.rows(c, number))
+    async def remember(self, number: int, ticket: Ticket) -> None:
+        """Remember what became of a ticket."""
+        await self._write(changes.remember, number, ticket)
+
+    async def ticketed(self, number: int) -> list[Ticket]:
+        """Return what is remembered of the tickets of a study, sorted by id."""
+        sql = "SELECT id, name, state, other FROM tickets WHERE study = ? ORDER BY id"
+        rows = await self._read(lambda c: c.execute(sql, (number,)).fetchall())
+        return [Ticket(id_, name, state, bool(other)) for id_, name, state, other in rows]
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go."""
@@ -333,4 +333,4 @@ class SqliteStore:
 
 def _published(row: tuple[Any, ...]) -> Published:
     found = Published(*row)
-    return replace(found, sealed=bool(found.sealed), public=bool(found.public))
+    return replace(found, sealed=bool(found.sealed), public=bool(found.public), at_end=bool(found.at_end))

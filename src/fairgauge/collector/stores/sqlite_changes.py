@@ -2,16 +2,17 @@
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
-from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row
+from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row, Ticket
 from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
 from fairgauge.collector.stores.looks import Pace, step_of, to_text
+from fairgauge.collector.stores.payloads import summed
 
 MIXED = 50_000  # answers that are written anew at a time: some hundred milliseconds, in which others wait
 _LOG_MILLISECONDS = 1000  # how long the log may take to become free of readers
-_EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "sites")
+_EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "tickets")
 
 
 def change(connection: sqlite3.Connection, sql: str, values: tuple[object, ...]) -> int:
@@ -23,11 +24,11 @@ def publish(connection: sqlite3.Connection, study: Published) -> bool:
     """Keep a study; False if it is there already."""
     sql = (
         "INSERT INTO studies (digest, document, admission, signature, published, closes, title, public, aim, opens, "
-        "hourly, key, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        "hourly, key, batch, at_end) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     )
     values = (
         study.digest, study.document, study.admission, study.signature, study.published, study.closes, study.title,
-        study.public, study.aim, study.opens, study.hourly, study.key, study.batch,
+        study.public, study.aim, study.opens, study.hourly, study.key, study.batch, study.at_end,
     )  # fmt: skip
     connection.execute("BEGIN IMMEDIATE")
     made = connection.execute(sql, values)
@@ -43,10 +44,12 @@ def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> Non
     connection.execute("BEGIN IMMEDIATE")
     sql = "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL"
     if connection.execute(sql, (bucket, number)).rowcount == 1:
-        sql = "SELECT taken, batch FROM fills JOIN studies ON study = number WHERE study = ?"
+        sql = "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = ?"
         fill = connection.execute(sql, (number,)).fetchone()
-        if fill is not None and may_leave(*fill):
+        if fill is not None and may_leave(*fill[:2]):
             _release(connection, number, fill[0] // fill[1] + 1)
+            if not fill[2]:
+                _look(connection, number)
     connection.execute("COMMIT")
 
 
@@ -57,21 +60,21 @@ def mix(connection: sqlite3.Connection, number: int, start: bytes) -> bytes | No
     of the page.  Written anew they lie there in the order of their ids, which are random.
     """
     connection.execute("BEGIN IMMEDIATE")
-    sql = "SELECT study, id, symbol FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
+    sql = "SELECT study, id, payload FROM answers WHERE study = ? AND id >= ? ORDER BY id LIMIT ?"
     rows = connection.execute(sql, (number, start, MIXED)).fetchall()
     if rows:
         connection.execute(
             "DELETE FROM answers WHERE study = ? AND id BETWEEN ? AND ?", (number, rows[0][1], rows[-1][1])
         )
-        connection.executemany("INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?)", rows)
+        connection.executemany("INSERT INTO answers (study, id, payload) VALUES (?, ?, ?)", rows)
     connection.execute("COMMIT")
     return rows[-1][1] + b"\0" if len(rows) == MIXED else None
 
 
 def mix_waiting(connection: sqlite3.Connection, number: int) -> None:
-    """Do the same for counts that never leave: they lie in the order in which each symbol first came."""
+    """Do the same for counts that never leave: they lie in the order in which each place was first added to."""
     connection.execute("BEGIN IMMEDIATE")
-    sql = "SELECT study, batch, symbol, count FROM waiting WHERE study = ? ORDER BY batch, symbol"
+    sql = "SELECT study, batch, place, count FROM waiting WHERE study = ? ORDER BY batch, place"
     rows = connection.execute(sql, (number,)).fetchall()
     connection.execute("DELETE FROM waiting WHERE study = ?", (number,))
     connection.executemany("INSERT INTO waiting VALUES (?, ?, ?, ?)", rows)
@@ -99,7 +102,6 @@ def drop_answers(connection: sqlite3.Connection, number: int, event: Event) -> b
     found = connection.execute(sql, (event.bucket, number)).rowcount == 1
     if found:
         connection.execute("DELETE FROM answers WHERE study = ?", (number,))
-        connection.execute("UPDATE sites SET counts = NULL WHERE study = ?", (number,))
         record(connection, event)
     connection.execute("COMMIT")
     return found
@@ -117,13 +119,33 @@ def delete(connection: sqlite3.Connection, number: int, event: Event) -> bool:
     return found
 
 
-def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[int]:
+def expect(connection: sqlite3.Connection, number: int, named: Mapping[bytes, str]) -> None:
+    """Remember to whom tickets were given."""
+    sql = (
+        "INSERT INTO tickets (study, id, name, state) VALUES (?, ?, ?, 'expected') "
+        "ON CONFLICT DO UPDATE SET name = excluded.name"
+    )
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(sql, [(number, id_, name) for id_, name in named.items()])
+    connection.execute("COMMIT")
+
+
+def remember(connection: sqlite3.Connection, number: int, ticket: Ticket) -> None:
+    """Remember what became of a ticket."""
+    sql = (
+        "INSERT INTO tickets (study, id, state, other) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "state = iif(state = 'answered', state, excluded.state), other = max(other, excluded.other)"
+    )
+    connection.execute(sql, (number, ticket.id, ticket.state, ticket.other))
+
+
+def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[str]:
     """Store answers whose studies are open, and count those that are new."""
     connection.execute("BEGIN IMMEDIATE")
     numbers = {row[0] for row in rows}
     sizes = _open(connection, numbers)
     wanted = rows if len(sizes) == len(numbers) else [row for row in rows if row[0] in sizes]
-    insert = "INSERT INTO answers (study, id, symbol) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    insert = "INSERT INTO answers (study, id, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     before = connection.total_changes
     connection.execute("SAVEPOINT fast")
     connection.executemany(insert, sorted(wanted))  # neighbours in the tree one after the other
@@ -133,7 +155,7 @@ def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: 
     else:  # some were there before: which?
         connection.execute("ROLLBACK TO fast")
         result = [
-            FRESH if row[0] in sizes and connection.execute(insert, row).rowcount else symbol_of(connection, row)
+            FRESH if row[0] in sizes and connection.execute(insert, row).rowcount else kept(connection, row)
             for row in rows
         ]
         fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH]
@@ -149,18 +171,20 @@ def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: 
     return result
 
 
-def _open(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, int | None]:
-    """Return those studies that take answers, with the size of their batches."""
-    sql = "SELECT batch FROM studies WHERE number = ? AND closed IS NULL"
+_Batches = tuple[int, int]  # how many answers one has, and whether they close at the end only
+
+
+def _open(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, _Batches | None]:
+    """Return those studies that take answers, with their batches."""
+    sql = "SELECT batch, at_end FROM studies WHERE number = ? AND closed IS NULL"
     found = {number: connection.execute(sql, (number,)).fetchone() for number in numbers}
-    return {number: row[0] for number, row in found.items() if row is not None}
+    return {number: row if row[0] else None for number, row in found.items() if row is not None}
 
 
 def _count(connection: sqlite3.Connection, fresh: Iterable[Row]) -> None:
-    tally = Counter(map(itemgetter(0, 2), fresh))
     connection.executemany(
         "INSERT INTO tallies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        [(study, symbol, count) for (study, symbol), count in tally.items()],
+        [(study, place, count) for (study, place), count in summed(map(itemgetter(0, 2), fresh)).items()],
     )
 
 
@@ -171,38 +195,38 @@ def _count_arrivals(connection: sqlite3.Connection, fresh: Iterable[Row], bucket
     )
 
 
-def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int, int | None]) -> None:
+def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int, _Batches | None]) -> None:
     """Put answers into batches, and let those go that are closed by that."""
-    symbols = defaultdict(list)
-    for study, _, symbol in fresh:
-        symbols[study].append(symbol)
-    for study, own in symbols.items():
-        size = sizes[study] or 1
+    payloads = defaultdict(list)
+    for study, _, payload in fresh:
+        payloads[study].append(payload)
+    for study, own in payloads.items():
+        size, at_end = sizes[study] or (1, 0)
         (taken,) = connection.execute("SELECT taken FROM fills WHERE study = ?", (study,)).fetchone()
         connection.executemany(
             "INSERT INTO waiting VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-            [(study, batch, symbol, count) for (batch, symbol), count in placed(own, taken, size).items()],
+            [(study, batch, place, count) for (batch, place), count in placed(own, taken, size).items()],
         )
         connection.execute("UPDATE fills SET taken = taken + ? WHERE study = ?", (len(own), study))
-        closed = closed_batches(taken + len(own), size)
+        closed = closed_batches(taken + len(own), size, at_end=bool(at_end))
         if closed > closed_batches(taken, size):
             _release(connection, study, closed)
+            _look(connection, study)
 
 
 def _release(connection: sqlite3.Connection, study: int, batches: int) -> None:
-    """Let the first so many batches of a study be seen, as one sum, and look at that."""
+    """Let the first so many batches of a study be seen, as one sum."""
     connection.execute(
-        "INSERT INTO tallies SELECT study, symbol, sum(count) FROM waiting WHERE study = ? AND batch < ? "
-        "GROUP BY symbol ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        "INSERT INTO tallies SELECT study, place, sum(count) FROM waiting WHERE study = ? AND batch < ? "
+        "GROUP BY place ON CONFLICT DO UPDATE SET count = count + excluded.count",
         (study, batches),
     )
     connection.execute("DELETE FROM waiting WHERE study = ? AND batch < ?", (study, batches))
-    _look(connection, study)
 
 
 def _look(connection: sqlite3.Connection, study: int) -> int:
     """Keep the tally as it is, if it has passed a step; return how many answers it has."""
-    tally = dict(connection.execute("SELECT symbol, count FROM tallies WHERE study = ?", (study,)).fetchall())
+    tally = dict(connection.execute("SELECT place, count FROM tallies WHERE study = ?", (study,)).fetchall())
     total = sum(tally.values())
     step = step_of(total)
     if step is not None:
@@ -210,7 +234,7 @@ def _look(connection: sqlite3.Connection, study: int) -> int:
     return total
 
 
-def symbol_of(connection: sqlite3.Connection, row: Row) -> int:
-    """Return the symbol that an answer's id has, or ``CLOSED``."""
-    found = connection.execute("SELECT symbol FROM answers WHERE study = ? AND id = ?", row[:2]).fetchone()
-    return CLOSED if found is None else int(found[0])
+def kept(connection: sqlite3.Connection, row: Row) -> str:
+    """Return what an answer's id holds, or ``CLOSED``."""
+    found = connection.execute("SELECT payload FROM answers WHERE study = ? AND id = ?", row[:2]).fetchone()
+    return CLOSED if found is None else str(found[0])

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.ratios import impact_ratio
@@ -95,9 +95,7 @@ def estimate_sites(
         kind: The kind of interval.
         metrics: The metrics to tell; all of them unless given.
     """
-    site = study.counts_mechanism
-    if site is None:
-        raise InvalidInput("study", study.title, "must be for sites")
+    site = study.questions[0].counts
     names = list(metrics or metrics_of(site))
     questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
     return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.questions)

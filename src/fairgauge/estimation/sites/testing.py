@@ -106,7 +106,8 @@ class RateTest:
         there = np.maximum(squares @ own, 0.0)
         deviation = np.sqrt(self.table.copies * there + self.table.noise.variance * (squares**2).sum(axis=1))
         most = there - float(ndtri(_SPREAD * self.alpha)) * deviation
-        return np.asarray(np.minimum(1.0, most / np.maximum(people * rate * (1 - rate), _NEVER)))
+        with np.errstate(over="ignore"):  # what is beyond every float is above 1
+            return np.asarray(np.minimum(1.0, most / np.maximum(people * rate * (1 - rate), _NEVER)))
 
     def part(self, rate: Vector, people: Vector, scale: Vector) -> Part:
         """Return what the rate adds to a sum, for each case."""

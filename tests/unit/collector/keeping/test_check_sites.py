@@ -18,12 +18,12 @@ __all__ = ["programs"]  # a fixture
 
 STUDY = levels_study()
 CHANGES = {
-    "a count": "UPDATE sites SET counts = replace(counts, '90', '91')",
-    "no counts": "UPDATE sites SET counts = NULL WHERE counts LIKE '[0,%'",
-    "one count less": "UPDATE sites SET counts = replace(counts, '90,', '')",
-    "a site less": "DELETE FROM sites WHERE counts LIKE '[0,%'",
-    "a site more": "INSERT INTO sites SELECT study, x'00112233445566778899aabbccddeeff', '', 'answered', 0, counts "
-    "FROM sites LIMIT 1",
+    "a count": "UPDATE answers SET payload = replace(payload, '90', '91')",
+    "no counts": "UPDATE answers SET payload = '' WHERE payload LIKE '0,%'",
+    "one count less": "UPDATE answers SET payload = replace(payload, '90,', '')",
+    "a site less": "DELETE FROM answers WHERE payload LIKE '0,%'",
+    "a site more": "INSERT INTO answers SELECT study, x'00112233445566778899aabbccddeeff', payload "
+    "FROM answers LIMIT 1",
 }
 
 

@@ -85,8 +85,8 @@ def test_a_sealed_store_agrees_and_every_kind_of_damage_is_named(kind: str, tmp_
         found = {"sound": await addresses.check(address)}
         id_ = "x'0000000000000000000000000000ffff'" if kind == "sqlite" else r"'\x0000000000000000000000000000ffff'"
         for name, break_it, mend_it in (
-            ("answer", f"INSERT INTO answers VALUES (1, {id_}, 0)", f"DELETE FROM answers WHERE id = {id_}"),
-            ("tally", "UPDATE tallies SET count = count + 1 WHERE symbol = 1", None),
+            ("answer", f"INSERT INTO answers VALUES (1, {id_}, '0')", f"DELETE FROM answers WHERE id = {id_}"),
+            ("tally", "UPDATE tallies SET count = count + 1 WHERE place = 1", None),
         ):
             await change(address, break_it)
             found[name] = await addresses.check(address)
@@ -184,7 +184,7 @@ def test_what_a_killed_copy_left_is_removed_and_a_copy_is_its_owners_from_the_fi
 def test_a_store_that_contradicts_itself_gives_no_copy(tmp_path: Path):
     address = new_store("sqlite", tmp_path)
     asyncio.run(fill(address, tmp_path, close=False))
-    asyncio.run(change(address, "UPDATE tallies SET count = count + 1 WHERE symbol = 1"))
+    asyncio.run(change(address, "UPDATE tallies SET count = count + 1 WHERE place = 1"))
     with pytest.raises(StoreDamaged, match="there is no copy"):
         asyncio.run(addresses.back_up(address, tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
@@ -193,7 +193,7 @@ def test_a_store_that_contradicts_itself_gives_no_copy(tmp_path: Path):
 def test_a_dump_that_lacks_answers_is_no_copy(tmp_path: Path):
     address = new_database()
     asyncio.run(fill(address, tmp_path, close=False))
-    asyncio.run(change(address, "DELETE FROM answers WHERE symbol = 1"))
+    asyncio.run(change(address, "DELETE FROM answers WHERE payload = '1'"))
     with pytest.raises(StoreDamaged, match="tallies"):
         asyncio.run(addresses.back_up(address, tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
@@ -308,7 +308,7 @@ def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp
     found = asyncio.run(addresses.check(address))
     assert (found.answers, found.seals, found.faults) == (0, 1, ())
 
-    async def look() -> tuple[int, bytes | None, list[tuple[bytes, int]]]:
+    async def look() -> tuple[int, bytes | None, list[tuple[bytes, str]]]:
         store = await open_store(address)
         kept = await store.study(STUDY.digest)
         assert kept is not None
@@ -392,7 +392,7 @@ def test_damage_that_is_met_while_writing_is_called_damage(tmp_path: Path):
             # The pages in memory are still good: as after a fault, they are read again from the file.
             await asyncio.get_running_loop().run_in_executor(store._writer, store._close_writer)  # type: ignore[attr-defined]
             with pytest.raises(StoreDamaged, match="is damaged"):
-                await store.add([(1, bytes(16), 0)], 0)
+                await store.add([(1, bytes(16), "0")], 0)
         finally:
             await store.close()
 
@@ -404,9 +404,9 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
     address = new_store(kind, tmp_path)
     other = f"sqlite:///{tmp_path / 'other.db'}" if kind == "sqlite" else new_database()
     study = replace(STUDY, release=Release(10, "0.001", "0"))
-    rows = [(n.to_bytes(16), n % 4) for n in range(1, 58)]
+    rows = [(n.to_bytes(16), str(n % 4)) for n in range(1, 58)]
 
-    async def seen(store: Store, sent: list[tuple[bytes, int]]) -> list[dict[int, int]]:
+    async def seen(store: Store, sent: list[tuple[bytes, str]]) -> list[dict[int, int]]:
         kept = await store.study(study.digest)
         assert kept is not None
         await store.add([(kept.number, *row) for row in sent], 0)
@@ -423,7 +423,7 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         copy = await open_store(other)
         assert await seen(copy, rows[:37]) == before
         after = await seen(copy, rows)
-        assert after[0] == Counter(symbol for _, symbol in rows[:40])
+        assert after[0] == Counter(int(payload) for _, payload in rows[:40])
         assert sum(after[1].values()) == 57
         await copy.close()
 

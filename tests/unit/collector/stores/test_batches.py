@@ -30,18 +30,40 @@ async def with_study(store: Store, batch: int | None = SIZE, digest: str = "a" *
 
 
 def rows_from(study: int, first: int, count: int) -> list[Row]:
-    return [(study, random.Random(n).randbytes(16), n % 4) for n in range(first, first + count)]
+    return [(study, random.Random(n).randbytes(16), str(n % 4)) for n in range(first, first + count)]
 
 
 def counted(rows: list[Row]) -> dict[int, int]:
-    return dict(Counter(symbol for _, _, symbol in rows))
+    return dict(Counter(int(payload) for _, _, payload in rows))
 
 
 def test_places_are_taken_in_order_whatever_the_symbols_are():
-    assert placed([1] * 25, taken=0, size=10) == {(0, 1): 10, (1, 1): 10, (2, 1): 5}
-    assert placed([3, 1, 3], taken=19, size=10) == {(1, 3): 1, (2, 1): 1, (2, 3): 1}
+    assert placed(["1"] * 25, taken=0, size=10) == {(0, 1): 10, (1, 1): 10, (2, 1): 5}
+    assert placed(["3", "1", "3"], taken=19, size=10) == {(1, 3): 1, (2, 1): 1, (2, 3): 1}
     assert [closed_batches(n, 1) for n in range(4)] == [0, 0, 1, 2]
     assert (may_leave(0, 1), may_leave(1, 1)) == (False, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("came", [2, 3, 7])
+def test_where_batches_close_at_the_end_nothing_is_seen_before(kind: str, came: int, tmp_path: Path):
+    """What several numbers hold is added up place by place, and may be below zero."""
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        await store.publish(Published("a" * 64, b"document", "tickets", "signature", 0, batch=3, at_end=True))
+        for number in range(came):
+            assert await store.add([(1, bytes([number] * 16), f"{number},-7,0")], 0) == [FRESH]
+            assert (await store.tally(1), await store.looks(1)) == ({}, [])
+        sums = {0: came * (came - 1) // 2, 1: -7 * came, 2: 0}
+        assert await store.counts(1) == sums
+        await store.close_study(1, 0)
+        assert await store.tally(1) == (sums if came >= 3 else {})
+        assert (await store.counts(1), await store.looks(1)) == (sums, [])
+        await store.close()
+
+    asyncio.run(play())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -54,7 +76,7 @@ def test_only_closed_batches_are_seen_also_after_a_restart(kind: str, tmp_path: 
         sent: list[Row] = []
         for group in (3, 16, 1, 9, 1, 45, 12):
             rows = rows_from(study, len(sent), group)
-            assert await store.add([*rows, (other, rows[0][1], 0)], 0) == [FRESH] * (group + 1)
+            assert await store.add([*rows, (other, rows[0][1], "0")], 0) == [FRESH] * (group + 1)
             assert (await store.add(rows, 0))[0] == rows[0][2]  # again: counted once
             sent += rows
             seen = closed_batches(len(sent), SIZE) * SIZE

@@ -54,7 +54,7 @@ async def syncs_for(path: Path, groups: int) -> list[int]:
         found = []
         for number in range(groups):
             before = syncs.count
-            assert await store.add([(1, bytes([number]) * 16, 0)], 0) == [FRESH]
+            assert await store.add([(1, bytes([number]) * 16, "0")], 0) == [FRESH]
             found.append(syncs.count - before)
         await store.close()
     return found
@@ -81,12 +81,12 @@ async def sealed_file(path: Path, batch: int | None) -> bytes:
     store = await SqliteStore.open(path)
     await store.publish(Published("a" * 64, b"{}", "open", "", 0, batch=batch))
     for number, id_ in enumerate(CAME):
-        await store.add([(1, id_, number % 4)], 0)
+        await store.add([(1, id_, str(number % 4))], 0)
     await store.close_study(1, 0)
     assert await store.seal(1, b"{}")
     assert not await store.seal(1, b"{}")
     pages = [page async for page in store.answers(1)]
-    assert sorted((id_, number % 4) for number, id_ in enumerate(CAME)) == [row for page in pages for row in page]
+    assert sorted((id_, str(number % 4)) for number, id_ in enumerate(CAME)) == [row for page in pages for row in page]
     # Nothing in the log either, while the collector still runs.
     assert batch is None or not path.with_name(f"{path.name}-wal").stat().st_size
     await store.close()

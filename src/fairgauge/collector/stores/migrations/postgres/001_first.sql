@@ -16,14 +16,15 @@ CREATE TABLE studies (
     hourly    bigint,
     key       text    NOT NULL DEFAULT '',
     dropped   bigint,
-    batch     bigint  CHECK (batch > 0)
+    batch     bigint  CHECK (batch > 0),
+    at_end    boolean NOT NULL DEFAULT false
 );
 
 -- Answers in 8 parts by the hash of their id: smaller indexes, and vacuums that take one part at a time.
 CREATE TABLE answers (
     study  integer NOT NULL,
     id     bytea   NOT NULL CHECK (length(id) = 16),
-    symbol integer NOT NULL CHECK (symbol >= 0),
+    payload text   NOT NULL,
     PRIMARY KEY (study, id)
 ) PARTITION BY HASH (id);
 
@@ -40,10 +41,10 @@ $$;
 -- Counts in slots: connections that counted in the same row would wait for each other's commits.
 CREATE TABLE tallies (
     study  integer  NOT NULL,
-    symbol integer  NOT NULL,
-    count  bigint   NOT NULL CHECK (count > 0),
+    place  integer  NOT NULL,
+    count  bigint   NOT NULL,
     slot   smallint NOT NULL DEFAULT 0,
-    PRIMARY KEY (study, symbol, slot)
+    PRIMARY KEY (study, place, slot)
 );
 CREATE TABLE arrivals (
     study  integer  NOT NULL,
@@ -95,17 +96,16 @@ CREATE TABLE fills (
 CREATE TABLE waiting (
     study  integer NOT NULL,
     batch  bigint  NOT NULL,
-    symbol integer NOT NULL,
-    count  bigint  NOT NULL CHECK (count > 0),
-    PRIMARY KEY (study, batch, symbol)
+    place  integer NOT NULL,
+    count  bigint  NOT NULL,
+    PRIMARY KEY (study, batch, place)
 );
 
-CREATE TABLE sites (
+CREATE TABLE tickets (
     study  integer NOT NULL,
     id     bytea   NOT NULL CHECK (length(id) = 16),
     name   text    NOT NULL DEFAULT '',
     state  text    NOT NULL CHECK (state IN ('expected', 'answered', 'late')),
     other  boolean NOT NULL DEFAULT false,
-    counts text,
     PRIMARY KEY (study, id)
 );

@@ -1,6 +1,6 @@
--- The key is the public one that signed the study. A study that readers see in batches says how many answers one has; of
--- the others counts are shown at once. Results are for readers unless they are public. The aim is the error that a study
--- aims at, as a part of the metric's range; hourly is how many answers it takes in an hour, any number if NULL; dropped is
+-- The key is the public one that signed the study. A study that readers see in batches says how many answers one has, and
+-- by at_end whether they close with the study and not before; of the others sums are shown at once. Results are for
+-- readers unless they are public. The aim is the error that a study aims at, as a part of the metric's range; hourly is how many answers it takes in an hour, any number if NULL; dropped is
 -- when a sealed study's answers were. The title stands here so that lists need not read whole documents.
 CREATE TABLE studies (
     number    INTEGER PRIMARY KEY,
@@ -19,23 +19,25 @@ CREATE TABLE studies (
     hourly    INTEGER,
     key       TEXT    NOT NULL DEFAULT '',
     dropped   INTEGER,
-    batch     INTEGER CHECK (batch > 0)
+    batch     INTEGER CHECK (batch > 0),
+    at_end    INTEGER NOT NULL DEFAULT 0 CHECK (at_end IN (0, 1))
 ) STRICT;
 
+-- A payload is the integers that an answer holds, with commas between them: one is the place of a 1, several are a vector.
 -- Answers have no row id and are sorted by their random id. Where a row lies on its page still tells who came first;
 -- answers of a study in the crowd are written anew when it is sealed.
 CREATE TABLE answers (
     study  INTEGER NOT NULL REFERENCES studies (number),
     id     BLOB    NOT NULL CHECK (length(id) = 16),
-    symbol INTEGER NOT NULL CHECK (symbol >= 0),
+    payload TEXT   NOT NULL,
     PRIMARY KEY (study, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tallies (
     study  INTEGER NOT NULL REFERENCES studies (number),
-    symbol INTEGER NOT NULL,
-    count  INTEGER NOT NULL CHECK (count > 0),
-    PRIMARY KEY (study, symbol)
+    place  INTEGER NOT NULL,
+    count  INTEGER NOT NULL,
+    PRIMARY KEY (study, place)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE arrivals (
@@ -84,7 +86,7 @@ CREATE TABLE signed_out (
 CREATE TABLE pulse (one INTEGER PRIMARY KEY CHECK (one = 1), beat INTEGER NOT NULL) STRICT;
 INSERT INTO pulse VALUES (1, 0);
 
--- How many answers a study in the crowd has taken, and the counts of batches that are not closed.
+-- How many answers a study with batches has taken, and the counts of batches that are not closed.
 CREATE TABLE fills (
     study INTEGER PRIMARY KEY REFERENCES studies (number),
     taken INTEGER NOT NULL CHECK (taken >= 0)
@@ -92,19 +94,17 @@ CREATE TABLE fills (
 CREATE TABLE waiting (
     study  INTEGER NOT NULL REFERENCES studies (number),
     batch  INTEGER NOT NULL,
-    symbol INTEGER NOT NULL,
-    count  INTEGER NOT NULL CHECK (count > 0),
-    PRIMARY KEY (study, batch, symbol)
+    place  INTEGER NOT NULL,
+    count  INTEGER NOT NULL,
+    PRIMARY KEY (study, batch, place)
 ) STRICT, WITHOUT ROWID;
 
--- Sites that hold many people: one row for each ticket that was given to one, or that one used. The counts are a JSON
--- array, and NULL before the site has answered and after the answers were dropped.
-CREATE TABLE sites (
+-- Where it is no secret who contributes: one row for each ticket that was given to somebody, or that somebody used.
+CREATE TABLE tickets (
     study  INTEGER NOT NULL REFERENCES studies (number),
     id     BLOB    NOT NULL CHECK (length(id) = 16),
     name   TEXT    NOT NULL DEFAULT '',
     state  TEXT    NOT NULL CHECK (state IN ('expected', 'answered', 'late')),
     other  INTEGER NOT NULL DEFAULT 0 CHECK (other IN (0, 1)),
-    counts TEXT,
     PRIMARY KEY (study, id)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,53 @@
+"""No code asks which kind a study is: what differs is behind the protocol, or in a registry by the mechanism's type.
+
+Numbers here may only fall.  Whoever needs a new branch gives the protocol a method, or registers a function.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "src" / "fairgauge"
+# The protocol, its two implementations, and the document that they are parts of.
+OWN = {"channel.py", *(f"study/{name}.py" for name in ("mechanism", "noisy_counts", "question", "document", "rules"))}
+
+KIND = re.compile(
+    r"counts_mechanism|counts_people|\bof_sites\b|told\.sites|isinstance\([^)]*\b(NoisyCounts|Channel)\b"
+    r"|type\([^)]*mechanism\)|\.mechanism\.metric is"
+)
+LEFT = {"planning/texts.py": 1}
+
+# What a mechanism says of itself as true or false, or as a number that is compared with one: each is a promise of the
+# protocol with a meaning of its own, and a question in disguise where it is asked for another reason.
+SAID = re.compile(r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b")
+MOST_SAID = 12
+
+
+def asked(pattern: re.Pattern[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for path in sorted((*ROOT.rglob("*.py"), *ROOT.rglob("*.html"))):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in OWN:
+            found[name] += sum(bool(pattern.search(line)) for line in path.read_text(encoding="utf-8").splitlines())
+    return +found
+
+
+def test_nothing_asks_which_kind_a_study_is():
+    assert asked(KIND) == LEFT
+
+
+def test_what_a_mechanism_says_of_itself_is_asked_seldom():
+    found = asked(SAID)
+    assert found.total() == MOST_SAID, f"the number may only fall, and then falls here: {found}"
+
+
+def test_the_patterns_find_what_was_there():
+    for line in (
+        "if study.counts_mechanism is not None:",
+        "if not question.mechanism.counts_people:",
+        "{% if told.sites %}",
+        "if entry.of_sites and not entry.kept.sealed:",
+        "if isinstance(study.mechanism, NoisyCounts):",
+    ):
+        assert KIND.search(line)
+    assert SAID.search("    if entry.contributors_known:")
