@@ -54,8 +54,8 @@ def terms(
         show_json({"digest": found.digest})
         return
     out.print(f"{output}: digest {found.digest}")
-    tables = [asked.mechanism for asked in found.questions if not asked.mechanism.counts_people]
-    if found.admission == "open" and not all(table.abstain for table in tables):
+    people = [asked for asked in found.questions if asked.whoever_answers or asked.known_shares is not None]
+    if found.admission == "open" and not all(asked.mechanism.abstain for asked in people):
         err.print(_OUTSIDERS)
     missing = [text for name, text in _MISSING.items() if getattr(found, name) is None]
     if 0 < len(missing) < len(_MISSING):

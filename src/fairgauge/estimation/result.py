@@ -216,7 +216,8 @@ class Estimate:
             said.append(f"IF all groups{whose} answered equally often")
         if others:
             said.append("what is about several groups together, and shares, are of those who answered")
-        if any(not asked.mechanism.counts_people and not asked.mechanism.abstain for asked in self.asked):
+        people = [asked for asked in self.asked if asked.whoever_answers or asked.known_shares is not None]
+        if not all(asked.mechanism.abstain for asked in people):
             said.append("as if nobody outside the study answered, which is not known")
         return "; ".join(said)
 
