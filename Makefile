@@ -13,7 +13,7 @@ FLOWER := .venv-flower
 NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower frameworks lint vectors dist bench mutants baseline coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks attacks lint vectors dist bench mutants baseline coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,14 +54,20 @@ $(FLOWER)/.installed: pyproject.toml constraints-flower.txt
 	@touch $@
 
 frameworks: $(FLOWER)/.installed $(NVFLARE)/.installed  ## Run the long tests in Flower and NVFlare; some minutes
-	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/frameworks/flower)
-	$(if $(ARGS),,$(NVFLARE)/bin/python -m pytest tests/unit/nvflare tests/frameworks/nvflare)
+	@failed=; \
+	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/frameworks/flower) || failed="$$failed Flower"; \
+	$(if $(ARGS),,$(NVFLARE)/bin/python -m pytest tests/unit/nvflare tests/frameworks/nvflare || failed="$$failed NVFlare";) \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 $(NVFLARE)/.installed: pyproject.toml constraints-nvflare.txt
 	$(PYTHON) -m venv --clear $(NVFLARE)
 	$(NVFLARE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--constraint constraints-nvflare.txt --editable '.[nvflare-dev]'
 	@touch $@
+
+# Twenty seconds of it are in `make test`; here with 10,000 questions, which takes about half an hour.
+attacks: $(STAMP)  ## Ask devices and agents 10,000 questions, and see that they tell no more than the ledger says
+	FAIRGAUGE_QUESTIONS=10000 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/e2e/test_silence.py $(ARGS)
 
 lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff check .

@@ -27,7 +27,8 @@ def settle(folder: Path, region: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "profile.json").touch(mode=0o600)
     (folder / "profile.json").write_text(json.dumps({"group": {"region": region}, "values": {}}), encoding="utf-8")
-    (folder / "agent.json").write_text(json.dumps({"askers_give": ["recall"]}), encoding="utf-8")
+    may = {"attributes": {"region": REGIONS}, "metrics": {"recall": [0, 1]}, "askers_give": ["recall"]}
+    (folder / "agent.json").write_text(json.dumps(may), encoding="utf-8")
 
 
 def guard(local: Path, settings: Path) -> None:

@@ -34,6 +34,7 @@ from measure import (
 )
 from model import rates
 from paper_model import differences, train_both
+from paper_model import rates as paper_rates
 from runs import run_app
 from trials import Matrix, Trial, load
 
@@ -103,7 +104,10 @@ def compare(folder: Path, trials: list[Trial], options: argparse.Namespace) -> N
     change = estimate(study, tally, confidence=CONFIDENCE)[CHANGE].gaps.get(GROUPS)
     means = {sex: _mean_change(old, new, [test for _, test in parts if test.sex == sex]) for sex in GROUPS}
     found = "not yet" if change is None else f"{change.estimate:+.3f} [{change.low:+.3f}, {change.high:+.3f}]"
-    words = "" if change is None else f"In words: {describe_change(change, GROUPS, behind='female')}"
+    # What the old model's own study would have told.
+    old_means = {sex: _mean_rate(old, [test for _, test in parts if test.sex == sex]) for sex in GROUPS}
+    before = old_means["female"] - old_means["male"]
+    words = "" if change is None else f"In words: {describe_change(change, GROUPS, before=before)}"
     gained = f"women gain {means['female']:.3f} on average, and men {means['male']:.3f}"
     lines = [
         f"Planned, before anybody was asked: {clients:,} clients tell the change of the gap to ± {planned.error:.3f}.",
@@ -113,6 +117,10 @@ def compare(folder: Path, trials: list[Trial], options: argparse.Namespace) -> N
     ]
     (folder / "comparison.md").write_text("\n\n".join([*filter(None, lines), ""]), encoding="utf-8")
     print(f"Two models, {clients:,} clients, one answer from each:\n\n" + "\n".join(lines) + "\n")
+
+
+def _mean_rate(model: Matrix, tests: list[Trial]) -> float:
+    return float(np.nanmean([paper_rates(model, test)["tpr"] for test in tests]))
 
 
 def _mean_change(old: Matrix, new: Matrix, tests: list[Trial]) -> float:

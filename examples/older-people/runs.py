@@ -14,7 +14,9 @@ PATIENCE = 1800.0
 HERE = Path(__file__).parent
 
 
-def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | int] | None = None) -> str:
+def run_app(
+    app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | int] | None = None, install: bool = False
+) -> str:
     """Run an app to its end, and return what `flwr run` shows.
 
     Args:
@@ -22,6 +24,7 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
         folder: Where Flower keeps what it unpacks and logs.
         nodes: How many simulated devices there are.
         config: What the run's configuration says instead of the app's ``pyproject.toml``.
+        install: Whether Flower installs what the app depends on, as it does unless it is told not to.
     """
     home = folder / "flwr"
     home.mkdir(parents=True, exist_ok=True)
@@ -34,7 +37,7 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
     given = (config or {}).items()
     told = " ".join(f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in given)
     command = ["flwr", "run", str(app), "here", "--stream", *(["--run-config", told] if told else [])]
-    with _superlink(home, port):
+    with _superlink(home, port, install=install):
         done = subprocess.run(
             command,
             env=environment(home),
@@ -50,9 +53,10 @@ def run_app(app: Path, folder: Path, *, nodes: int, config: Mapping[str, str | i
 
 
 @contextmanager
-def _superlink(home: Path, port: int) -> Iterator[None]:
+def _superlink(home: Path, port: int, *, install: bool) -> Iterator[None]:
     command = ["flower-superlink", "--simulation", "--insecure", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--disable-runtime-dependency-installation", "--database", str(home / "state.db")]
+    command += ["--database", str(home / "state.db")]
+    command += [] if install else ["--disable-runtime-dependency-installation"]
     with running(command, home / "superlink.log", environment(home)) as link:
         wait_for(port, link)
         yield

@@ -48,10 +48,20 @@ def missed(folder: Path, name: str, change: Change | None = None) -> list[str]:
     return found
 
 
-def run_client(folder: Path, script: str) -> Any:
-    """Run a script beside the JavaScript client, with a ledger in memory, and return the JSON that it prints."""
+def run_client(folder: Path, script: str, change: Change | None = None) -> Any:
+    """Run a script beside the JavaScript client, with a ledger in memory, and return the JSON that it prints.
+
+    Args:
+        folder: Where it runs.
+        script: The script, to which the client is ``client``.
+        change: What is changed in the client's own module.
+    """
     for module in STATIC.glob("*.js"):
-        (folder / module.name).write_text(module.read_text(encoding="utf-8"), encoding="utf-8")
+        source = module.read_text(encoding="utf-8")
+        if change is not None and module.name == "fairgauge-client.js":
+            assert change[0] in source
+            source = source.replace(*change)
+        (folder / module.name).write_text(source, encoding="utf-8")
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
     memory = (HERE / "memory_database.js").read_text(encoding="utf-8")
     (folder / "memory_database.js").write_text(memory, encoding="utf-8")

@@ -18,8 +18,10 @@ from fairgauge.cli.show import MEAN, out, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
+from fairgauge.errors import InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
+from fairgauge.goals.inputs import OUTSIDERS
 from fairgauge.planning.api import make_study
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_design import choice_sentence
@@ -63,7 +65,10 @@ def design(
         str | None,
         typer.Option(metavar="E1:E2", help="The source paper's budgets of group and value, for its two mechanisms."),
     ] = None,
-    abstain: options.Abstain = False,
+    abstain: Annotated[
+        bool | None,
+        typer.Option("--abstain/--no-abstain", help="Let people prefer not to say; so it is if everyone may answer."),
+    ] = None,
     abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
@@ -81,6 +86,9 @@ def design(
         str | None, typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.")
     ] = None,
     planned: Annotated[str | None, typer.Option(help="How many answers are planned, such as 2e5.")] = None,
+    admission: Annotated[
+        str | None, typer.Option(help="Who may answer: open to everyone, with tickets, or with blind tickets.")
+    ] = None,
     retention: Annotated[
         int | None,
         typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
@@ -96,15 +104,16 @@ def design(
     )  # fmt: skip
     terms = read_terms(
         opens=opens, closes=closes, contact=contact, aim=aim, operator=operator, purpose=purpose, model=model,
-        planned=planned, retention=retention,
+        planned=planned, retention=retention, admission=admission,
     )  # fmt: skip
     if outcome is not None:
         site = SiteInput(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person).site()
         design_for_sites(Study(title, counted(site), **terms), site, output, form)
         return
     questions = read_questions(
-        metric or (), read_attribute(grouping), target=target, abstain=abstain, abstaining=abstaining, expect=expect,
-        spread=spread, metric_weight=metric_weight, symbols=symbols,
+        metric or (), read_attribute(grouping), target=target, abstain=bool(abstain),
+        abstaining=_reckoned(admission, abstain, abstaining), expect=expect, spread=spread, metric_weight=metric_weight,
+        symbols=symbols,
     )  # fmt: skip
     with designing() as waiting:
         waiting(f"Designing the channel for {', '.join(question.metric.name for question in questions)}")
@@ -145,6 +154,13 @@ def design(
             out.print(f"    {saving}")
         if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
+
+
+def _reckoned(admission: str | None, abstain: bool | None, abstaining: float | None) -> float | None:
+    """Return the part of people who will have nothing to say: a hundredth where everyone may answer, if nobody says."""
+    if abstain is False and abstaining is not None:
+        raise InvalidInput("abstaining", abstaining, "must not be given together with --no-abstain")
+    return OUTSIDERS if admission == "open" and abstain is None and abstaining is None else abstaining
 
 
 def _tables(study: Study) -> list[str]:

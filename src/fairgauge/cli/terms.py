@@ -18,6 +18,10 @@ _MISSING = {
     "gateway": "the collector sees addresses (--gateway)",
     "epoch": "the moment at which an answer arrives may tell whose it is (--epoch)",
 }
+_OUTSIDERS = (
+    "Everyone may answer, also people who have no group or value of the study: they answer like somebody with a random "
+    "one, and nobody knows how many they are. fairgauge design --admission open lets them abstain."
+)
 
 
 def terms(
@@ -50,6 +54,9 @@ def terms(
         show_json({"digest": found.digest})
         return
     out.print(f"{output}: digest {found.digest}")
+    people = [asked for asked in found.questions if asked.whoever_answers or asked.known_shares is not None]
+    if found.admission == "open" and not all(asked.mechanism.abstain for asked in people):
+        err.print(_OUTSIDERS)
     missing = [text for name, text in _MISSING.items() if getattr(found, name) is None]
     if 0 < len(missing) < len(_MISSING):
         err.print(f"It takes all three to keep answers from being linked to people. Here {'; '.join(missing)}.")

@@ -1,7 +1,7 @@
 """The agent: it holds a person's profile and ledger, and gives out answers to whoever asks, once for each study.
 
-An app that a server ships asks the agent and never sees group or value.  What the agent says is one line for each line
-that it hears (``docs/agent.md``)::
+An app that a server ships asks the agent and, if it runs as another user, sees neither group nor value.  What the agent
+says is one line for each line that it hears (``docs/agent.md``)::
 
     hello                 ok fairgauge-agent 1
     check DOCUMENT        ok ready | ok answered | ok values ["recall"]
@@ -22,6 +22,7 @@ from fairgauge.client.agent_site import AgentSite
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
+from fairgauge.client.policy import Policy
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -62,10 +63,13 @@ class Agent:
             study = Study.from_bytes(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        if self.settings.studies is not None and study.digest not in self.settings.studies:
-            return Refusal("settings", f"study {study.digest} is not on the agent's list")
+        policy = self.settings.policy
         if (site := _site_of(study.mechanism, self._site)) is not None:
-            return site.check(study) or study
+            # What may be counted is said in the site's own file.
+            return Policy(studies=policy.studies).refused(study) or site.check(study) or study
+        refused = policy.refused(study)
+        if refused is not None:
+            return refused
         if not self.settings.has_profile:
             return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
         try:
@@ -84,7 +88,9 @@ class Agent:
         return self._ledger.state(study.digest) is not None
 
     def wanted(self, study: Study) -> list[str]:
-        """Return the metrics of a study whose values come from whoever asks."""
+        """Return the metrics of a study whose values come from whoever asks; a site's come from its records."""
+        if _site_of(study.mechanism, self._site) is not None:
+            return []
         return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
 
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.agent_settings import AgentSettings
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 SUMMARY = "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket."
 HELP = {
-    "settings": "The agent's own file. With several, one process serves several people, each on a socket of its own.",
-    "check": "Read the settings and the profiles, say what they allow, and end.",
+    "settings": "The agent's own file. With several, one process serves several people, each on a socket of its own. "
+    "With --check, a site's own file as well.",
+    "check": "Read settings, profiles and records, say what may be asked and what does not fit, and end.",
 }
 
 
@@ -40,35 +41,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check(paths: list[str]) -> None:
+    odd = []
+    for path in paths:
+        allowed, found = look_at(path)
+        odd += found
+        sys.stdout.write("".join(f"{line}\n" for line in allowed))
+    if odd:
+        raise CannotAnswer("; ".join(odd))
+
+
+def look_at(path: str) -> tuple[list[str], list[str]]:
+    """Read a file of settings, an agent's or a site's, and what it answers from, before any study is known.
+
+    Returns:
+        What may be asked, a line for each kind of study; and what of profile and records does not fit that, for the
+        owner's eyes alone.
+
+    Raises:
+        FairgaugeError: If something cannot be used.
+    """
+    from fairgauge.canonical import decode, read_file
+    from fairgauge.client.site_settings import SiteSettings
+
+    if "records" in decode(read_file(path, field="settings"), error=InvalidInput):
+        site = SiteSettings.load(path)
+        return [_of_site(path, site)], site.check_records()
     from fairgauge.client.agent_settings import AgentSettings
 
-    for path in paths:
-        settings = AgentSettings.load(path)
-        own = read_files(settings)
-        settings.check_ledger()
-        studies = "any study" if settings.studies is None else f"{len(settings.studies)} studies on its list"
-        given = (
-            f"; values of {', '.join(sorted(settings.askers_give))} from whoever asks" if settings.askers_give else ""
-        )
-        if settings.has_profile:
-            sys.stdout.write(
-                f"{settings.socket}: {studies}, at most epsilon {settings.limits.study} a study "
-                f"and {settings.limits.lifetime} an attribute{given}\n"
-            )
-        if own is not None:
-            sys.stdout.write(
-                f"{settings.socket}: {studies} for sites, from {own.records}, at most epsilon {own.limits.study} a "
-                f"study and {own.limits.lifetime} an attribute for each person\n"
-            )
+    return look_at_agent(AgentSettings.load(path))
 
 
-def read_files(settings: "AgentSettings") -> "SiteSettings | None":
-    """Read what an agent answers from, so that a mistake is seen; return a site's own settings if there are any."""
+def look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
+    """The same for an agent's settings that are read already."""
     from fairgauge.client.agent_site import AgentSite
 
+    allowed, odd = [], []
+    settings.check_ledger()
     if settings.has_profile:
-        settings.check_profile()
-    return None if settings.site is None else AgentSite(settings.site, settings.mode).settings()
+        odd += settings.check_profile()
+        given = f"; values of {', '.join(sorted(settings.askers_give))} from who asks" if settings.askers_give else ""
+        allowed.append(
+            f"{settings.socket}: {settings.policy.words()}, at most epsilon {settings.limits.study} a study "
+            f"and {settings.limits.lifetime} an attribute{given}"
+        )
+    if settings.site is not None:
+        own = AgentSite(settings.site, settings.mode).settings()
+        odd += own.check_records()
+        allowed.append(_of_site(settings.socket, own))
+    return allowed, odd
+
+
+def _of_site(name: object, own: "SiteSettings") -> str:
+    return (
+        f"{name}: {own.policy.words()}, for sites, from {own.records}, at most epsilon {own.limits.study} a study and "
+        f"{own.limits.lifetime} an attribute for each person"
+    )
 
 
 def _serve(paths: list[str]) -> None:
@@ -83,7 +110,10 @@ def _serve(paths: list[str]) -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     agents = [Agent(AgentSettings.load(path)) for path in paths]
     for agent in agents:
-        read_files(agent.settings)  # a mistake in them is better seen now than by the first who asks
+        # What cannot be used is better seen now than by the first who asks.  What merely does not fit is told here and
+        # no more: an agent that did not start again would tell somebody of it.
+        for line in (line for lines in look_at_agent(agent.settings) for line in lines):
+            sys.stderr.write(f"{line}\n")
     service = AgentService(agents)
 
     def stop(*_: object) -> None:

@@ -2,17 +2,19 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.agent_files import READ, WRITE, trouble, wrong
+from fairgauge.client.fitting import unsettled
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
+from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
-_FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "studies", "askers_give", "mode", "site"}
+_FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "askers_give", "mode", "site", *FIELDS}
 
 
 @dataclass(frozen=True)
@@ -21,20 +23,21 @@ class AgentSettings:
 
     Args:
         socket: Where it listens.
-        profile: The file with the person's group and values; read anew for every answer.
+        profile: The file with the person's group and values, read anew for every answer; None for a site's agent whose
+            file names none.
         ledger: The file that remembers what was answered.
         limits: The most that it spends.
-        studies: Digests of the studies that it answers; None for any within its limits.
+        policy: What studies may ask.
         askers_give: Metrics whose values come from whoever asks, because the profile cannot have them.
         mode: Who may connect, as permissions of the socket.
         site: The own file of a site that holds many people, for studies of such sites; None if this is a person's.
     """
 
     socket: Path
-    profile: Path
+    profile: Path | None
     ledger: Path
     limits: Limits
-    studies: frozenset[str] | None = None
+    policy: Policy = field(default_factory=Policy)
     askers_give: frozenset[str] = frozenset()
     mode: int = 0o600
     site: Path | None = None
@@ -51,20 +54,20 @@ class AgentSettings:
             if name not in _FIELDS:
                 raise InvalidInput(name, document[name], f"must be one of {', '.join(sorted(_FIELDS))}")
         home = Path(path).absolute().parent
-        studies = document.get("studies")
+        only_a_site = "site" in document and "profile" not in document
         mode = _mode(_text(document, "mode", "600"))
         problem = trouble(Path(path).absolute(), mode, WRITE)
         if problem is not None:
             raise InvalidInput("settings", path, f"must be safe from others: {problem}")
         return cls(
             socket=home / _text(document, "socket", "agent.sock"),
-            profile=home / _text(document, "profile", "profile.json"),
+            profile=None if only_a_site else home / _text(document, "profile", "profile.json"),
             ledger=home / _text(document, "ledger", "ledger.sqlite3"),
             limits=Limits(
                 read_limit("limit", _text(document, "limit", str(LIFETIME_LIMIT))),
                 read_limit("study_limit", _text(document, "study_limit", str(STUDY_LIMIT))),
             ),
-            studies=None if studies is None else frozenset(_texts(document, "studies")),
+            policy=Policy.read(document),
             askers_give=frozenset(_texts(document, "askers_give")),
             mode=mode,
             site=home / _text(document, "site", "") if "site" in document else None,
@@ -82,41 +85,49 @@ class AgentSettings:
 
     @property
     def has_profile(self) -> bool:
-        """Whether there is a person: a site's agent may have none."""
-        return self.site is None or self.profile.exists()
+        """Whether there is a person, by the settings alone: a site's agent may have none."""
+        return self.profile is not None
 
     def read_profile(self) -> dict[str, Any]:
-        """Read the person's groups and values; what is none of them counts as missing, whatever it is.
+        """Read the person's groups and values; what is none of them, or a file that is gone, counts as missing.
 
         Raises:
-            CannotAnswer: If the file cannot be read, or somebody may read it who may only ask.
+            CannotAnswer: If somebody may read the file who may only ask.
         """
-        profile = self._profile()
+        try:
+            profile = self._profile()
+        except OSError:
+            profile = None
         found = profile if isinstance(profile, dict) else {}
         return {name: found[name] if isinstance(found.get(name), dict) else {} for name in ("group", "values")}
 
-    def check_profile(self) -> None:
+    def check_profile(self) -> list[str]:
         """Refuse what is no profile, at set-up: later, what is in the file must not decide whether there is an answer.
 
-        Raises:
-            CannotAnswer: As above, or if it is no profile.  The text holds nothing of it.
-        """
-        profile = self._profile(errors="strict")
-        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
-            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
+        Returns:
+            What of it the settings do not name, by name alone: to be told to its owner, and to nobody else.
 
-    def _profile(self, errors: str = "replace") -> object:
-        """Return what the profile's file says, with numbers as they are written; None if it is no JSON."""
+        Raises:
+            CannotAnswer: As above, or if it cannot be read or is no profile.  The text holds nothing of it.
+        """
         try:
-            with self.profile.open("rb") as file:
-                if os.name == "posix":
-                    found = os.fstat(file.fileno())
-                    problem = wrong(self.profile, found, self.mode, READ | WRITE, owned=False)
-                    if problem is not None:
-                        raise CannotAnswer(f"the profile is not safe: {problem}")
-                data = file.read(LONGEST_PROFILE)
+            profile = self._profile(errors="strict")
         except OSError as problem:
             raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}") from None
+        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
+            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
+        return unsettled(self.policy, profile, self.askers_give)
+
+    def _profile(self, errors: str = "replace") -> object:
+        """Return what the profile's file says, with numbers as they are written; None if it is no JSON, or no file."""
+        if self.profile is None:
+            return None
+        with self.profile.open("rb") as file:
+            if os.name == "posix":
+                problem = wrong(self.profile, os.fstat(file.fileno()), self.mode, READ | WRITE, owned=False)
+                if problem is not None:
+                    raise CannotAnswer(f"the profile is not safe: {problem}")
+            data = file.read(LONGEST_PROFILE)
         try:
             read: object = json.loads(data.decode(json.detect_encoding(data), errors), parse_float=str, parse_int=str)
         except (ValueError, RecursionError):

@@ -43,6 +43,7 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
+    "site": "For a site that holds many people: its own file of settings, which names records, ledger and limits.",
     "records": "For a site that holds many people: its records, a CSV or Parquet file.",
     "group_column": "For a site: the column of the groups, or sex=COLUMN once for each attribute.",
     "truth_column": "For a site: the column that says what was right, 0 or 1; truth unless given.",
@@ -80,6 +81,7 @@ class Request:
     relay: str | None = None
     issuer: str | None = None
     digest: str | None = None
+    site: str | None = None
     records: str | None = None
     group_column: Sequence[str] = ()
     truth_column: str = "truth"
@@ -118,7 +120,8 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    parser.add_argument("--records", metavar="FILE", help=HELP["records"])
+    for name in ("site", "records"):
+        parser.add_argument(f"--{name}", metavar="FILE", help=HELP[name])
     parser.add_argument(
         "--group-column", dest="group_column", metavar="COLUMN", help=HELP["group_column"], action="append", default=[]
     )
@@ -210,9 +213,9 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    if request.records is not None or request.output is not None or request.empty:
-        name = "records" if request.records else "output" if request.output else "empty"
-        raise InvalidInput(name, "given", "is for studies of sites only")
+    for name in ("site", "records", "output", "empty"):
+        if getattr(request, name):
+            raise InvalidInput(name, "given", "is for studies of sites only")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)

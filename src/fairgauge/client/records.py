@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.client.entries import entry_text
 from fairgauge.client.site import Record
 from fairgauge.client.tables import read_columns
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.errors import CannotAnswer
 from fairgauge.study import NoisyCounts
 
 # A column of whole numbers in which one is missing is often read as one of floats.
@@ -36,11 +36,7 @@ class Columns:
 
     def of(self, site: NoisyCounts) -> tuple[list[str], list[str]]:
         """Return the columns of the groups and those of the outcome."""
-        factors = [factor.name for factor in site.attribute.factors]
-        for name in self.groups:
-            if name not in factors:
-                raise InvalidInput("group column", name, f"must be for one of {', '.join(factors)}: NAME=COLUMN")
-        groups = [self.groups.get(name, name) for name in factors]
+        groups = [self.groups.get(factor.name, factor.name) for factor in site.attribute.factors]
         if site.metric is None:
             return groups, [self.truth, self.prediction]
         return groups, [self.value or site.metric.name]

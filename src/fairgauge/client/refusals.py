@@ -23,6 +23,7 @@ TEXT = "fairgauge: this device gives no answer"
 # The text of a refusal is one of these and nothing else: no path, no number, no name.
 TOLD = {
     "study": "the study cannot be read, or is not private",
+    "asked": "the study asks for what this device's own settings do not name",
     "limit": "the study costs more than this device allows",
     "time": "the study is not open by this device's clock",
     "unable": "the study asks for what this device cannot do",

@@ -76,7 +76,7 @@ def law_of(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object
     """
     group = _group(site.attribute, groups)
     if site.metric is None or site.levels is None:
-        truth, prediction = map(_binary, outcome)
+        truth, prediction = map(binary, outcome)
         if group is None or truth is None or prediction is None:
             return ()
         return ((4 * group + 2 * truth + prediction, Fraction(1)),)
@@ -101,7 +101,7 @@ def check_record(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[
             site.metric.position(outcome[0])  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
         return
     for name, entry in zip(("truth", "prediction"), outcome, strict=True):
-        if entry_text(entry) is not None and _binary(entry) is None:
+        if entry_text(entry) is not None and binary(entry) is None:
             raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
 
 
@@ -127,7 +127,8 @@ def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
 _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 
-def _binary(entry: object) -> int | None:
+def binary(entry: object) -> int | None:
+    """Return 0 or 1 for an entry that says so; None for every other."""
     text = entry_text(entry) or ""
     found = _BINARY.get(text.lower())
     return int(text[0]) if found is None and _ZERO_OR_ONE.fullmatch(text) else found  # 1.0, as floats have it

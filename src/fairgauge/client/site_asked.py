@@ -41,19 +41,20 @@ def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
 
 def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
     """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
-    if own.studies is not None and study.digest not in own.studies:
-        return Refusal("settings", f"study {study.digest} is not on the site's list")
     try:
-        site = study.questions[0].counts
+        study.questions[0].counts  # noqa: B018 - it refuses a study for devices
     except InvalidInput as problem:
         return Refusal("unable", str(problem))
+    refused = own.policy.refused(study)
+    if refused is not None:
+        return refused
     try:
         make_folder(own.ledger)
         ledger = Ledger(own.ledger)
         known = ledger.state(study.digest) is not None
     except (FairgaugeError, OSError) as problem:
         return Refusal("ledger", str(problem))
-    return None if known else check_whoever(study, ledger, own.limits, ("settings", lambda: own.columns.of(site)))
+    return None if known else check_whoever(study, ledger, own.limits)
 
 
 def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from fairgauge.client.command import Request
     from fairgauge.client.delivery import Patience
     from fairgauge.client.limits import Limits
+    from fairgauge.client.site_settings import SiteSettings
     from fairgauge.study import NoisyCounts, Study
+
+_COLUMNS = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
+_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty", *_COLUMNS)
 
 
 def run_for_site(
@@ -29,12 +34,12 @@ def run_for_site(
     """Answer for a site, show the noisy counts, and deliver them."""
     from fairgauge.client.command import default_ledger
 
-    if request.group or request.value:
-        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
-    if request.to_file is not None:
-        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
-    if request.send is not None and request.output is not None:
-        raise InvalidInput("output", request.output, "must not be given together with --send")
+    _check(request)
+    columns: Columns | None = None
+    if request.site is not None:
+        own = _settled(request, study)
+        columns, limits = own.columns, own.limits
+        request = replace(request, records=str(own.records), ledger=str(own.ledger), empty=own.empty)
     ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
     known = ledger.state(study.digest)
@@ -46,9 +51,12 @@ def run_for_site(
             )
         prepare(ledger, study, request, (ticket, None, patience))
     if known is None and request.records is None:
-        raise CannotAnswer("the study is for sites that hold many people: give the site's records with --records")
+        raise CannotAnswer(
+            "the study is for sites that hold many people: give the site's records with --records, or its own file "
+            "with --site"
+        )
     left_out: Counter[bool] = Counter()
-    answer = ledger.answer(study, _records(request, site, left_out), limit=limits, ticket=ticket)
+    answer = ledger.answer(study, _records(request, site, left_out, columns), limit=limits, ticket=ticket)
     if not request.json:
         sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
         sys.stdout.flush()
@@ -70,6 +78,31 @@ def run_for_site(
             f"{left_out[True]:,} of {left_out.total():,} records were left out: they lack a person, a group that the "
             "study lists, or an outcome\n"
         )
+
+
+def _check(request: "Request") -> None:
+    """Refuse what is not for sites, and options that contradict each other."""
+    if request.group or request.value:
+        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
+    if request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
+    if request.send is not None and request.output is not None:
+        raise InvalidInput("output", request.output, "must not be given together with --send")
+
+
+def _settled(request: "Request", study: "Study") -> "SiteSettings":
+    """Read the site's own file, and refuse a study that asks for more than it names, before records are opened."""
+    from fairgauge.client.site_settings import SiteSettings
+
+    usual = type(request)(request.study)
+    for name in _IN_THE_FILE:
+        if getattr(request, name) not in (getattr(usual, name), []):
+            raise InvalidInput(name.replace("_", "-"), "given", "must be in the site's file, not beside --site")
+    own = SiteSettings.load(request.site or "")
+    refused = own.policy.refused(study)
+    if refused is not None:
+        raise CannotAnswer(refused.text)
+    return own
 
 
 def table(site: "NoisyCounts", answer: Answer) -> str:
@@ -95,22 +128,15 @@ def _outcomes(site: "NoisyCounts") -> tuple[str, list[str]]:
     return site.metric.name, [f"{float(value):.6g}" for value in values]
 
 
-def _records(request: "Request", site: "NoisyCounts", left_out: Counter[bool]) -> Iterator[Record]:
+def _records(
+    request: "Request", site: "NoisyCounts", left_out: Counter[bool], columns: Columns | None
+) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before; note which are left out."""
     from fairgauge.client.command import at_terminal
 
     if request.records is None:
         return
-    factors = [factor.name for factor in site.attribute.factors]
-    groups = {}
-    for typed in request.group_column:
-        name, mark, column = typed.partition("=")
-        if not mark and len(factors) > 1:
-            raise InvalidInput("group-column", typed, f"must name its attribute, one of {', '.join(factors)}")
-        groups[name if mark else factors[0]] = column if mark else typed
-    columns = Columns(
-        groups, request.truth_column, request.prediction_column, request.value_column, request.person_column
-    )
+    where = columns or _typed_columns(request, site)
 
     def counts(record: Record) -> bool:
         return bool(law_of(site, *record[1:]))
@@ -120,10 +146,23 @@ def _records(request: "Request", site: "NoisyCounts", left_out: Counter[bool]) -
             left_out[not counts(record)] += 1
             yield record
 
-    records = noted(records_of(site, Path(request.records), columns))
+    records = noted(records_of(site, Path(request.records), where))
     if request.empty:
         yield from records
         return
     otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
     # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
     yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
+
+
+def _typed_columns(request: "Request", site: "NoisyCounts") -> Columns:
+    factors = [factor.name for factor in site.attribute.factors]
+    groups = {}
+    for typed in request.group_column:
+        name, mark, column = typed.partition("=")
+        if not mark and len(factors) > 1:
+            raise InvalidInput("group-column", typed, f"must name its attribute, one of {', '.join(factors)}")
+        if mark and name not in factors:
+            raise InvalidInput("group-column", typed, f"must be for one of {', '.join(factors)}: NAME=COLUMN")
+        groups[name if mark else factors[0]] = column if mark else typed
+    return Columns(groups, request.truth_column, request.prediction_column, request.value_column, request.person_column)

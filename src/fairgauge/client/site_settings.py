@@ -4,17 +4,25 @@ Where a framework asks a site, this file is all that says which records count.  
 server ships has a say in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
+from fairgauge.client.answer import group_index
+from fairgauge.client.entries import entry_text
+from fairgauge.client.fitting import is_inside
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
+from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.client.records import Columns
+from fairgauge.client.site import binary
+from fairgauge.client.tables import read_columns
 from fairgauge.errors import InvalidInput
+from fairgauge.study import Attribute
 
-_FIELDS = ("records", "columns", "ledger", "limit", "study_limit", "studies", "empty")
+_FIELDS = ("records", "columns", "ledger", "limit", "study_limit", "empty", *FIELDS)
 _COLUMNS = ("groups", "truth", "prediction", "value", "person")
 
 
@@ -27,7 +35,7 @@ class SiteSettings:
         ledger: The file that remembers what was answered.
         columns: Where things stand in the records.
         limits: The most that it spends for each person.
-        studies: Digests of the studies that it answers; None for any within its limits.
+        policy: What may be counted.
         empty: Whether it answers though there is no record, with noise alone.
     """
 
@@ -35,14 +43,18 @@ class SiteSettings:
     ledger: Path
     columns: Columns = field(default_factory=Columns)
     limits: Limits = field(default_factory=Limits)
-    studies: frozenset[str] | None = None
+    policy: Policy = field(default_factory=Policy)
     empty: bool = False
 
     @classmethod
     def load(cls, path: str | Path) -> "SiteSettings":
         """Read the settings; relative paths in them begin at the file's own folder.
 
-        ``{"records": "patients.csv", "columns": {"groups": {"sex": "gender"}, "person": "patient"}, "limit": "8"}``
+        What may be counted must be among them: a study would otherwise name columns of its own choice, and whether
+        there is an answer would tell which the records have.
+
+        ``{"records": "patients.csv", "attributes": {"sex": ["female", "male"]}, "confusion": true,
+        "columns": {"groups": {"sex": "gender"}, "person": "patient"}, "limit": "8"}``
 
         Raises:
             InvalidInput: Naming the field.
@@ -50,9 +62,10 @@ class SiteSettings:
         document = decode(read_file(path, field="settings"), error=InvalidInput)
         _known("", document, _FIELDS)
         home = Path(path).absolute().parent
-        studies = document.get("studies")
-        if studies is not None and not (isinstance(studies, list) and all(isinstance(one, str) for one in studies)):
-            raise InvalidInput("studies", studies, "must be a list of digests")
+        policy = Policy.read(document)
+        if not policy.settles:
+            rule = 'must say what may be counted, as {"sex": ["female", "male"]} with "metrics" or "confusion": true'
+            raise InvalidInput("attributes", document.get("attributes"), rule)
         empty = document.get("empty", False)
         if not isinstance(empty, bool):
             raise InvalidInput("empty", empty, "must be true or false")
@@ -64,9 +77,50 @@ class SiteSettings:
                 read_limit("limit", _text(document, "limit", str(LIFETIME_LIMIT))),
                 read_limit("study_limit", _text(document, "study_limit", str(STUDY_LIMIT))),
             ),
-            studies=None if studies is None else frozenset(studies),
+            policy=policy,
             empty=empty,
         )
+
+    def check_records(self) -> list[str]:
+        """Hold the records against what may be counted, at set-up and before any study is known.
+
+        Returns:
+            For each column how many entries are left out, or moved to an end of the range; with no entry in it.  It is
+            for the site's own eyes.
+
+        Raises:
+            InvalidInput: If the records cannot be read, or lack a column.
+        """
+        attributes, metrics = self.policy.attributes, self.policy.metrics
+        if attributes is None or metrics is None:
+            return []  # studies are on a list, and name what they count
+        checks: list[tuple[str, str, Callable[[object], bool]]] = [
+            (self.columns.groups.get(name, name), f"none of {', '.join(one.groups)}", partial(_is_group, one))
+            for name, one in attributes.items()
+        ]
+        checks += [
+            (self.columns.value or name, f"no number from {one.low} to {one.high}", partial(is_inside, one))
+            for name, one in metrics.items()
+        ]
+        if self.policy.confusion:
+            checks += [(name, "neither 0 nor 1", _is_binary) for name in (self.columns.truth, self.columns.prediction)]
+        if self.columns.person is not None:
+            checks.append((self.columns.person, "nobody", lambda _: True))
+        table = read_columns(self.records, list(dict.fromkeys(column for column, _, _ in checks)))
+        found = []
+        for column, what, fits in checks:
+            odd = sum(entry_text(entry) is not None and not fits(entry) for entry in table[column])
+            if odd:
+                found.append(f"{odd:,} of {len(table[column]):,} entries of {column} are {what}")
+        return found
+
+
+def _is_group(attribute: Attribute, entry: object) -> bool:
+    return group_index(attribute, entry_text(entry)) is not None
+
+
+def _is_binary(entry: object) -> bool:
+    return binary(entry) is not None
 
 
 def _columns(given: Any) -> Columns:

@@ -219,6 +219,9 @@ class Estimate:
         said += [f"if no group answered more than {ratio} times as often as another" for ratio in ratios]
         if others:
             said.append("what is about several groups together, and shares, are of those who answered")
+        people = [asked for asked in self.asked if asked.whoever_answers or asked.known_shares is not None]
+        if not all(asked.mechanism.abstain for asked in people):
+            said.append("as if nobody outside the study answered, which is not known")
         return "; ".join(said)
 
     def __getitem__(self, metric: str | tuple[str, str]) -> QuestionEstimate:

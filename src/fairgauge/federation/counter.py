@@ -26,18 +26,29 @@ class NodeCounter:
         path: A file that keeps the answers, one a line, and beside it ``.nodes`` with the nodes that gave one.  A later
             run that is given the same file goes on from there.
 
+        nodes: The names of the only nodes that count; None for any.  An answer of which the node is not known does not
+            count then.
+
     Raises:
         InvalidInput: If the file holds answers to another study, or the study promises that its counts are held back:
             what a federation has learnt is shown after every round.
     """
 
-    def __init__(self, study: Study, *, confidence: float = 0.99, path: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        *,
+        confidence: float = 0.99,
+        path: str | Path | None = None,
+        nodes: "Iterable[str] | None" = None,
+    ) -> None:
         if study.release is not None:
             rule = "must have no release: a federation shows counts after every round, and a collector holds them back"
             raise InvalidInput("study", study.title, rule)
         self.study = study
         self.confidence = confidence
         self.path = None if path is None else Path(path).absolute()
+        self.nodes = None if nodes is None else frozenset(nodes)
         self._answers: dict[str, Answer] = {}
         self._read: tuple[int, list[tuple[str, Interval | None]]] | None = None
         self._nodes = NodeList(None if self.path is None else self.path.with_name(f"{self.path.name}.nodes"))
@@ -57,11 +68,12 @@ class NodeCounter:
     def add(self, answers: "Iterable[tuple[str | None, Answer]]") -> int:
         """Count answers, each with the node that it came from or None, and return how many are new.
 
-        What is no answer to this study is left out, and so is a second answer with the same id or of the same node.
+        What is no answer to this study is left out, and so is a second answer with the same id or of the same node, and
+        every answer of a node that does not count.
         """
         new, seen = [], False
         for node, answer in answers:
-            if not self._fits(answer):
+            if not self._fits(answer) or (self.nodes is not None and node not in self.nodes):
                 continue
             if answer.id not in self._answers:
                 if node is not None and node in self._nodes:

@@ -15,7 +15,10 @@ from types import TracebackType
 from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
+from fairgauge.client.agent import Agent
+from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.disk import make_folder
+from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
@@ -66,6 +69,28 @@ class Guard:
             return kept.answer(study, profile, limit=self.limits)
         except FairgaugeError as problem:  # another process was quicker, or the study has just closed
             return Refusal(UNTOLD, str(problem))
+
+
+def answer_within(settings: str | Path, study: Study, values: Callable[[], Mapping[str, Any]]) -> Answer | Refusal:
+    """Answer by an agent within this process, as its own file says: code of the app runs beside the profile then.
+
+    Args:
+        settings: The agent's own file.
+        study: The study.
+        values: Gives the values of those metrics that the agent takes from who asks; not called where it takes none,
+            or has answered before.
+    """
+    try:
+        agent = Agent(AgentSettings.load(settings))
+    except FairgaugeError as problem:
+        return Refusal("settings", str(problem))
+    checked = agent.check(study.to_bytes())
+    if isinstance(checked, Refusal):
+        return checked
+    wanted = [] if agent.answered(checked) else agent.wanted(checked)
+    found = values() if wanted else {}
+    numbers = {name: entry_text(entry_of(found, name)) for name in wanted}
+    return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})
 
 
 def guarded(code: Callable[[], Answer | Refusal]) -> Answer | Refusal:

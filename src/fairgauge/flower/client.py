@@ -1,9 +1,11 @@
 """The device's part of a Flower app: a mod that replaces an evaluation's metrics by one private answer."""
 
 import logging
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial, singledispatch
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial, singledispatch
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
@@ -15,7 +17,7 @@ from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
-from fairgauge.federation.guard import Guard, given_by_app, guarded, of_app
+from fairgauge.federation.guard import Guard, answer_within, given_by_app, guarded, of_app
 from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -27,10 +29,17 @@ T = TypeVar("T")
 Setting: TypeAlias = T | Callable[[Context], T]
 
 # What a node's owner may set, in `flower-supernode --node-config`: code that the server ships cannot.
+OURS = "fairgauge"
+AGENT = "fairgauge-agent"
+SETTINGS = "fairgauge-settings"
+SITE = "fairgauge-site"
+APP = "fairgauge-app"
+PLAIN = "fairgauge-plain"
 LIMIT = "fairgauge-limit"
 STUDY_LIMIT_KEY = "fairgauge-study-limit"
-AGENT = "fairgauge-agent"
-SITE = "fairgauge-site"
+_KEYS = (AGENT, SETTINGS, SITE, APP, PLAIN, LIMIT, STUDY_LIMIT_KEY)
+# Where the app runs when Flower simulates nodes: they are all the app's own, and have no configuration to say so.
+_SIMULATION = "flwr.simulation."
 
 # Flower's MOD_FAILED_PRECONDITION; older versions have no name for it.
 REFUSED = 6
@@ -43,6 +52,7 @@ def private_metrics(
     study: Setting[Study | str | Path | bytes],
     group: Setting[Mapping[str, Any]] | None = None,
     ledger: Setting[str | Path] | None = None,
+    plain: Sequence[str] = (),
 ) -> "Mod":
     """Return a mod for ``@app.evaluate(mods=[...])`` that lets one private answer out, and nothing else.
 
@@ -53,33 +63,40 @@ def private_metrics(
     Each argument is a value, or a function that takes Flower's ``Context``.  A relative path is one of the app's,
     whichever folder the device's programs were started in; folders are made if need be.
 
-    What the device spends at most is not the app's to say: ``fairgauge-limit`` and ``fairgauge-study-limit`` in the
-    node's own configuration do, and without them epsilon 8 for an attribute and 4 for a study.  Where that
-    configuration names a ``fairgauge-agent``, the agent at that socket answers from a profile of its own, within limits
-    of its own; ``group`` and ``ledger`` are not read then.
+    The server ships the app, so the profile, the ledger, the limits and what may be asked are the node's to say, in
+    its own configuration (``flower-supernode --node-config``): ``fairgauge-agent`` is the socket of the device's agent,
+    and ``fairgauge-settings`` an agent's file for an agent within this process.  The evaluation then gives the values
+    of the metrics that the file names as ``askers_give``, and ``group`` and ``ledger`` are not read.  They are read
+    where the node says ``fairgauge-app=true``, within ``fairgauge-limit`` and ``fairgauge-study-limit`` (8 for an
+    attribute and 4 for a study unless given), and where Flower simulates nodes.  A node that says none of these refuses
+    every study, and so does one with a key that begins with ``fairgauge`` and is none of ours.
 
     A study for sites that hold many people is answered from the records that the node's own configuration names: the
-    file at ``fairgauge-site`` says where they are, how they are read, and how far the site goes.  The app's evaluation
-    does not run then, for code that sees all records could put any one of them into every count.
+    file at ``fairgauge-site`` says where they are, how they are read, what may be counted, and how far the site goes.
+    The app's evaluation does not run then, for code that sees all records could put any one of them into every count.
 
     Where a group is missing or not one that the study lists, and where the evaluation fails or measures nothing, the
     device answers all the same: by the study's row for those who abstain, or where there is none by one of all rows,
     each as likely as any other.  A metric outside of its range counts as the range's nearest end.
 
-    Guarantee: exact; whatever the evaluation returns or raises, the content of the reply is epsilon-differentially
-    private for the study's exact epsilon, and whether there is an answer depends on study and settings alone.
+    Guarantee: exact; whatever the evaluation returns or raises, the content of the reply but for plain metrics is
+    epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on study and
+    settings alone.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
-        group: The device's group for each attribute's name, each a value or a function of the context as well.  None,
-            and a function that fails, is a group that is missing.  A site has none.
-        ledger: The device's ledger: one file for each device, which outlives runs.  A site's own file names its own.
+        group: For nodes that leave it to the app: the device's group for each attribute's name, each a value or a
+            function of the context as well.  None, and a function that fails, is a group that is missing.
+        ledger: For nodes that leave it to the app: one file for each device, which outlives runs.
+        plain: For nodes that leave it to the app: metrics that leave as they are, beside the answer.  Others say so
+            with ``fairgauge-plain="eval_loss num-examples"``.  The evaluation then runs in every round.  What such a
+            metric tells of a person is not bounded by anything; one that the study asks for is refused.
     """
     app = app_folder()
 
-    def answer(message: Message, context: Context, call_next: "ClientAppCallable") -> Answer | Refusal:
+    def answer(context: Context, measured: Callable[[], Mapping[str, Any]], open_names: list[str]) -> Answer | Refusal:
         try:
-            limits = _limits(context)
+            limits = _own_settings(context)
         except InvalidInput as problem:
             return Refusal("settings", str(problem))
         source = _setting(study, context)
@@ -87,24 +104,32 @@ def private_metrics(
             found = study_of(app, source)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        counted = _from_records(found.mechanism, found, context)
-        if counted is not None:
-            return counted
+        open_names += _open_names(context, plain if limits is not None else ())
+        if {question.metric.name for question in found.questions} & set(open_names):
+            return Refusal("settings", f"a metric that the study asks for must not be in {PLAIN}")
+        by_the_node = _answer_of_node(context.node_config, found, partial(given_by_app, measured))
+        if by_the_node is not None:
+            return by_the_node
+        if limits is None:
+            rule = f"one of {AGENT}, {SETTINGS} or, to leave group and ledger to the app, {APP}=true"
+            return Refusal("settings", f"this node's configuration must have {rule}")
         if group is None or ledger is None:
-            return Refusal("settings", "a device needs a group and a ledger")
-        measured = partial(_measure, call_next, message, context)
-        if AGENT in context.node_config:
-            return ask_agent(str(context.node_config[AGENT]), found, partial(given_by_app, measured))
+            return Refusal("settings", "the node leaves group and ledger to the app, which does not give them")
         path = state_of(app, _setting(ledger, context))
         _log_once(found.digest, path)
         # Flower does not say whether a reply arrived, so the answer stays pending in the ledger.
         return Guard(path, limits).answer(found, partial(_groups, group, context), measured)
 
     def mod(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
-        found = guarded(lambda: answer(message, context, call_next))
+        measured = cache(partial(_measure, call_next, message, context))
+        open_names: list[str] = []
+        found = guarded(lambda: answer(context, measured, open_names))
         if isinstance(found, Refusal):
             return Message(Error(REFUSED, found.text), reply_to=message)
-        return Message(to_content(found), reply_to=message)
+        left_open = given_by_app(measured) if open_names else {}
+        numbers = {name: left_open.get(name) for name in open_names}
+        plainly = {name: number for name, number in numbers.items() if isinstance(number, int | float)}
+        return Message(to_content(found, plainly), reply_to=message)
 
     return mod
 
@@ -142,32 +167,75 @@ def _own(setting: Any, context: Context) -> Any:
     return None
 
 
-def _limits(context: Context) -> Limits:
-    limits = {LIMIT: LIFETIME_LIMIT, STUDY_LIMIT_KEY: STUDY_LIMIT}
-    for key in limits:
-        if key in context.node_config:
-            limits[key] = read_limit(key, str(context.node_config[key]))
-    return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
+def _answer_of_node(
+    own: Mapping[str, Any], study: Study, values: Callable[[], Mapping[str, Any]]
+) -> Answer | Refusal | None:
+    """Answer by what the node's own configuration names; None if it names nothing that could."""
+    counted = _from_records(study.mechanism, study, own)
+    if counted is not None and (SITE in own or not {AGENT, SETTINGS} & set(own)):
+        return counted
+    if AGENT in own:
+        return ask_agent(str(own[AGENT]), study, values)
+    if SETTINGS in own:
+        return answer_within(str(own[SETTINGS]), study, values)
+    return None
 
 
 @singledispatch
-def _from_records(mechanism: Mechanism, study: Study, context: Context) -> Answer | Refusal | None:
+def _from_records(mechanism: Mechanism, study: Study, own: Mapping[str, Any]) -> Answer | Refusal | None:
     """Answer from the records that the node's own configuration names; None where one person answers."""
     raise NotImplementedError
 
 
 @_from_records.register
-def _(_: Channel, _study: Study, _context: Context) -> None:
+def _(_: Channel, _study: Study, _own: Mapping[str, Any]) -> None:
     return None
 
 
 @_from_records.register
-def _(_: NoisyCounts, study: Study, context: Context) -> Answer | Refusal:
-    if SITE in context.node_config:
-        return answer_asked(str(context.node_config[SITE]), study)
-    if AGENT in context.node_config:
-        return ask_agent(str(context.node_config[AGENT]), study)
-    return Refusal("settings", f"the study is for sites, and this node's configuration has neither {SITE} nor {AGENT}")
+def _(_: NoisyCounts, study: Study, own: Mapping[str, Any]) -> Answer | Refusal:
+    if SITE in own:
+        return answer_asked(str(own[SITE]), study)
+    return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
+
+
+def _own_settings(context: Context) -> Limits | None:
+    """Read the node's own configuration; return its limits if it leaves group and ledger to the app, else None.
+
+    Raises:
+        InvalidInput: For a key that is none of ours and looks like one, and for keys that contradict each other.
+    """
+    own = {key: value for key, value in context.node_config.items() if key.lower().startswith(OURS)}
+    for key, value in own.items():
+        if key not in _KEYS:
+            raise InvalidInput(key, value, f"must be one of {', '.join(_KEYS)}")
+    if own.get(APP, True) is not True:
+        raise InvalidInput(APP, own[APP], "must be true, or not be there")
+    sources = [key for key in (AGENT, SETTINGS, APP) if key in own]
+    if len(sources) > 1:
+        raise InvalidInput(sources[1], own[sources[1]], f"must not stand beside {sources[0]}")
+    limits = {LIMIT: LIFETIME_LIMIT, STUDY_LIMIT_KEY: STUDY_LIMIT}
+    for key in limits:
+        if key in own:
+            if sources not in ([], [APP]):
+                raise InvalidInput(key, own[key], f"must be in the file of {sources[0]}, which has limits of its own")
+            limits[key] = read_limit(key, str(own[key]))
+    if sources == [APP] or (not sources and _is_simulated()):
+        return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
+    return None
+
+
+def _open_names(context: Context, of_app: Sequence[str]) -> list[str]:
+    """Return the metrics that leave as they are: as the node says, or the app where the node leaves it to the app."""
+    return str(context.node_config[PLAIN]).split() if PLAIN in context.node_config else list(of_app)
+
+
+def _is_simulated() -> bool:
+    """Tell whether it is Flower's simulation that runs the app, and no node of anybody's."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and not str(frame.f_globals.get("__name__", "")).startswith(_SIMULATION):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _measure(call_next: "ClientAppCallable", message: Message, context: Context) -> Mapping[str, Any]:

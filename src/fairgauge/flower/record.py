@@ -4,18 +4,23 @@ A metric record holds numbers only, so the digest and the id are lists of 32-bit
 Flower's strategies weigh by; it is 1 on every device, since how much data a device has is nobody's business.
 """
 
-from flwr.app import MetricRecord, RecordDict
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from flwr.app import Message, MetricRecord, RecordDict
 
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput
 
 NAME = "metrics"
+# What a node lets out as it is, beside the answer.
+PLAIN = "plain-metrics"
 WEIGHT = "num-examples"
 _DIGITS = 8  # hexadecimal, of one word
 
 
-def to_content(answer: Answer) -> RecordDict:
-    """Return the whole content of a reply: the answer, and nothing else."""
+def to_content(answer: Answer, plain: Mapping[str, int | float] | None = None) -> RecordDict:
+    """Return the whole content of a reply: the answer, and nothing else but what the node lets out as it is."""
     record = MetricRecord(
         {
             WEIGHT: 1,
@@ -24,7 +29,22 @@ def to_content(answer: Answer) -> RecordDict:
             "payload": list(answer.payload),
         }
     )
-    return RecordDict({NAME: record})
+    return RecordDict({NAME: record, **({PLAIN: MetricRecord({WEIGHT: 1, **plain})} if plain else {})})
+
+
+def plain_replies(replies: Iterable[Message]) -> list[Message]:
+    """Return replies that hold what nodes let out as it is and nothing else, all with the metrics that most have.
+
+    Flower's strategies end a run where replies differ in that.
+    """
+    given = [(reply, reply.content.metric_records.get(PLAIN)) for reply in replies if not reply.has_error()]
+    found = [(reply, record) for reply, record in given if record is not None]
+    usual = Counter(frozenset(record) for _, record in found).most_common(1)
+    return [
+        Message(content=RecordDict({NAME: record}), metadata=reply.metadata)
+        for reply, record in found
+        if frozenset(record) == usual[0][0]
+    ]
 
 
 def from_content(content: RecordDict) -> Answer:

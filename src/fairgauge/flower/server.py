@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from logging import INFO, WARNING
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.common.logger import log
@@ -14,11 +14,12 @@ from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.flower.paths import app_folder, state_of, study_of
-from fairgauge.flower.record import from_content
+from fairgauge.flower.record import from_content, plain_replies
 from fairgauge.study import Study
 
 if TYPE_CHECKING:
     from flwr.serverapp import Grid
+    from flwr.serverapp.strategy import Result
 
 
 class AnswerCounter(NodeCounter):
@@ -31,20 +32,34 @@ class AnswerCounter(NodeCounter):
         confidence: How often all intervals of all rounds are to hold the truth together.
         path: A file that keeps the answers of this study, one a line; a relative path is one of the app's, and its
             folder is made if need be.  A later run that is given the same file goes on from there.
+        nodes: The ids of the only nodes that count, such as those that ``flwr supernode register`` gave; None for any.
+            A SuperNode that is not authenticated has a new id whenever it starts, and can so count again.
 
     Raises:
         InvalidInput: If the file holds answers to another study.
     """
 
     def __init__(
-        self, study: Study | str | Path | bytes, *, confidence: float = 0.99, path: str | Path | None = None
+        self,
+        study: Study | str | Path | bytes,
+        *,
+        confidence: float = 0.99,
+        path: str | Path | None = None,
+        nodes: Iterable[int | str] | None = None,
     ) -> None:
         app = app_folder()
         kept = None if path is None else state_of(app, path)
-        super().__init__(study_of(app, study), confidence=confidence, path=kept)
+        known = None if nodes is None else map(str, nodes)
+        super().__init__(study_of(app, study), confidence=confidence, path=kept, nodes=known)
 
     def count(self, contents: Iterable[RecordDict]) -> int:
-        """Count what came back from devices that are not known, and return how many answers are new."""
+        """Count what came back from devices that are not known, and return how many answers are new.
+
+        Raises:
+            InvalidInput: If only certain nodes count: Flower does not say here which these are.
+        """
+        if self.nodes is not None:
+            raise InvalidInput("nodes", f"{len(self.nodes)} nodes", "cannot be told apart here; wrap the strategy")
         return self.add(_answers((None, content) for content in contents))
 
     def count_replies(self, replies: Iterable[Message]) -> int:
@@ -85,7 +100,8 @@ class PrivateMetrics(Strategy):
     """Any strategy, with its evaluation replaced by counting private answers.
 
     Training is the wrapped strategy's.  So is the choice of devices to evaluate on; what comes back are answers, which
-    are counted, and the strategy has no metrics left to aggregate.
+    are counted.  Metrics that nodes let out as they are, beside the answer, are aggregated by the strategy as ever, and
+    stand beside the gap in the round's metrics.
 
     Args:
         strategy: The strategy to wrap.
@@ -124,8 +140,18 @@ class PrivateMetrics(Strategy):
         """Count the answers, and return what they say so far."""
         if server_round < self.first_round:
             return None
-        count_round(self.counter, list(replies))
-        return self.counter.metrics()
+        replies = list(replies)
+        count_round(self.counter, replies)
+        known, plain = self.counter.metrics(), plain_replies(replies)
+        own = self.strategy.aggregate_evaluate(server_round, plain) if plain else None
+        return known if own is None else MetricRecord({**own, **known})
+
+    def start(self, grid: "Grid", initial_arrays: ArrayRecord, *args: Any, **kwargs: Any) -> "Result":
+        """Run the strategy; where nothing was trained, the model of the result is the one that was measured."""
+        result = super().start(grid, initial_arrays, *args, **kwargs)
+        if not result.arrays:
+            result.arrays = initial_arrays
+        return result
 
     def summary(self) -> None:
         """Log the study, where its answers are kept, and what the wrapped strategy has to say."""

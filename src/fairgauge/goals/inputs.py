@@ -13,6 +13,8 @@ Matrix = NDArray[np.float64]
 
 # Where abstaining is allowed, designs and plans reckon with this part of the answers.
 ABSTAINING = 0.1
+# And with this part where everyone may answer, also those who have no group or value of the study.
+OUTSIDERS = 0.01
 
 
 def at_constant_value(inputs: "Inputs", functional: Vector) -> Vector:

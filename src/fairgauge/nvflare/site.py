@@ -16,14 +16,11 @@ from nvflare.private.privacy_manager import PrivacyService
 
 from fairgauge.channel import Channel
 from fairgauge.client import Answer, load_study
-from fairgauge.client.agent import Agent
-from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.asking import ask_agent
-from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.federation.guard import guarded
+from fairgauge.federation.guard import answer_within, guarded
 from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
 from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -46,9 +43,10 @@ class AnswerFilter(Filter):
 
     The result of a task that asked no study, such as training, is reduced to the model's arrays.
 
-    Guarantee: exact; whatever the job's code returns, the result of a task that asks a study is
+    Guarantee: exact; whatever the job's code returns, what this filter returns for a task that asks a study is
     epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on the study
-    and on the site's own settings alone: what the code did not measure is answered as by somebody who lacks it.
+    and on the site's own settings alone: what the code did not measure is answered as by somebody who lacks it.  A
+    job's own filters come later: what they make of it is the guard's business.
 
     Args:
         agent: The socket of the site's agent.
@@ -128,7 +126,7 @@ class Source:
         if counted is not None and (records is not None or self._agent is self._settings is None):
             return counted
         if self._settings is not None:
-            return _answer_within(self._settings.replace(SITE, site), document, values)
+            return answer_within(self._settings.replace(SITE, site), study, values)
         if self._agent is None:
             return Refusal("settings", "the study is for devices of one person each, and privacy.json names records")
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
@@ -150,18 +148,3 @@ def _(_: NoisyCounts, study: Study, records: str | None) -> Answer | Refusal:
     if records is None:
         return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
     return answer_asked(records, study)
-
-
-def _answer_within(settings: str, document: bytes, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
-    """Answer by an agent within this process."""
-    try:
-        agent = Agent(AgentSettings.load(settings))
-    except FairgaugeError as problem:
-        return Refusal("settings", str(problem))
-    checked = agent.check(document)
-    if isinstance(checked, Refusal):
-        return checked
-    wanted = [] if agent.answered(checked) else agent.wanted(checked)
-    found = values() if wanted else {}
-    numbers = {name: entry_text(entry_of(found, name)) for name in wanted}
-    return agent.answer(checked, {name: number for name, number in numbers.items() if number is not None})

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 from fairgauge.designs import designs_for, make_channel
 from fairgauge.goals.goal import CENTRED, Goal
@@ -22,10 +23,16 @@ def expectation_saves(goal: Goal, epsilon: Decimal, metric: Metric) -> str | Non
         return None  # what is saved is not in proportion then
     if goal.groups > 2 or goal.expect is not None or not goal.shares_known or CENTRED not in designs_for(goal):
         return None
-    told = replace(goal, expect=_LIKELY, design=CENTRED)
+    likely = _likely(metric)
+    told = replace(goal, expect=likely, design=CENTRED)
     best = told.variance(make_channel(told, epsilon, design=CENTRED)[1])
     untold = goal.by(CENTRED).variance_if(make_channel(goal, epsilon, design=CENTRED)[1], told.aim)
     saved = 1 - best / untold
-    level = f"{metric.to_metric(_LIKELY):.4g}"
+    level = f"{metric.to_metric(likely):.4g}"
     much = "hardly any clients" if saved < _HARDLY else f"{100 * saved:.0f} % of the clients"
     return f"If you expect the {metric.name} to be near {level}, --expect {level} would save {much} at this epsilon."
+
+
+def _likely(metric: Metric) -> float:
+    """Return what people would expect: of what can be negative, such as a difference of two models, about nothing."""
+    return metric.to_v(0) if Fraction(metric.low) < 0 < Fraction(metric.high) else _LIKELY

@@ -110,7 +110,7 @@ class Federation:
 
 
 @contextmanager
-def federation(here: Path, devices: list[dict[str, str]]) -> Iterator[Federation]:
+def federation(here: Path, devices: list[dict[str, str | int | bool]]) -> Iterator[Federation]:
     """Start a SuperLink and a SuperNode for each device, whose own configuration is given."""
     port, ours = free_port(), environment(here / "flwr")
     (here / "flwr").mkdir()

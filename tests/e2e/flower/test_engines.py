@@ -63,7 +63,8 @@ def site(folder: Path, mode: str) -> Path:
     mark = OPEN_PATIENT if mode == "open" else PATIENT
     rows = [f"{mark}-{n:03d},{('female', 'male')[n % 2]},{n % 3 // 2},{n % 5 // 4}" for n in range(300)]
     (folder / "patients.csv").write_text("\n".join(["who,sex,truth,prediction", *rows]) + "\n")
-    settings = {"records": "patients.csv", "columns": {"person": "who"}}
+    may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
+    settings = {"records": "patients.csv", "columns": {"person": "who"}, **may}
     (folder / "site.json").write_text(json.dumps(settings))
     return folder / "site.json"
 
@@ -72,8 +73,8 @@ def site(folder: Path, mode: str) -> Path:
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Federation]:
     here = tmp_path_factory.mktemp("deployed")
     prepare(here)
-    devices = [
-        {"mode": mode, "animal": GROUP, "fairgauge-site": str(site(here / mode, mode))}
+    devices: list[dict[str, str | int | bool]] = [
+        {"mode": mode, "animal": GROUP, "fairgauge-app": True, "fairgauge-site": str(site(here / mode, mode))}
         for mode in ("honest", "bad", "open")
     ]
     with federation(here, devices) as running:

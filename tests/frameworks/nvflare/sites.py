@@ -51,7 +51,8 @@ def settle_hospital(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     rows = [f"{PATIENT}-{n:03d},{('female', 'male')[n % 2]},{n % 3 // 2},{n % 5 // 4}" for n in range(300)]
     (folder / "patients.csv").write_text("\n".join(["who,sex,truth,prediction", *rows]) + "\n")
-    (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}}))
+    may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
+    (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}, **may}))
     return folder / "site.json"
 
 

@@ -203,3 +203,25 @@ def test_what_is_made_with_the_papers_budgets_is_not_called_made_for_comparisons
     done = fairgauge("design", *typed, "-o", str(elsewhere / "s.json"))
     assert "exact epsilon 1.37989" in done.out
     assert "It is made for" not in done.out
+
+
+def test_a_study_that_everyone_may_answer_lets_people_abstain(fairgauge: Run, elsewhere: Path):
+    """Among everyone are people who have no group of the study; whoever says otherwise is heard."""
+    made = ["design", *BASE, *KNOWN, *RECALL, "--design", "randomized-response", "-o", "s.json"]
+    for more, abstain in (
+        ([], False),
+        (["--admission", "tickets"], False),
+        (["--admission", "open"], True),
+        (["--admission", "open", "--no-abstain"], False),
+    ):
+        assert fairgauge(*made, *more).status == 0
+        assert Study.load(elsewhere / "s.json").questions[0].mechanism.abstain == abstain
+    refused_ = fairgauge(*made, "--no-abstain", "--abstaining", "0.1")
+    assert (refused_.status, "abstaining" in refused_.err) == (2, True)
+
+
+def test_the_terms_of_a_study_say_that_outsiders_answer_too(fairgauge: Run, elsewhere: Path):
+    for more, said in (([], True), (["--abstain"], False)):
+        fairgauge("design", *BASE, *KNOWN, *RECALL, "--design", "randomized-response", "-o", "s.json", *more)
+        done = fairgauge("terms", "s.json", "--admission", "open", "-o", "t.json")
+        assert ("Everyone may answer" in done.err) == said

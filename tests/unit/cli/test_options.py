@@ -28,7 +28,7 @@ OTHER: dict[str, str] = {
     "output": "other.json", "title": "Another", "json": "", "csv": "", "markdown": "", "records": "2",
     "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
     "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
-    "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30",
+    "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30", "admission": "open",
     "budgets": "1:1",
 }  # fmt: skip
 # Where a mode says just that.

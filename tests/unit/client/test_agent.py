@@ -1,6 +1,6 @@
 """What the agent says, by the test vectors that any language may use, and what no asker gets out of it.
 
-Covers: fairgauge.client.agent_settings.
+Covers: fairgauge.client.agent_settings, fairgauge.client.policy.
 """
 
 import json
@@ -18,9 +18,10 @@ from fairgauge.client.agent import Agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Release, Study
-from tests.samples import sample_question, sample_study, two_questions
-from tests.silence import NOT_LISTED, Person, groups_read, person, silent
+from fairgauge.study import Attribute, Metric, Release, Study
+from tests.samples import RECALL, SEX, sample_question, sample_study, two_questions
+from tests.silence import NOT_LISTED, Person, groups_read, narrowed, person, silent
+from tests.sites import confusion_study
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "agent.json").read_text(encoding="utf-8"))
 STUDY = sample_study()
@@ -81,7 +82,7 @@ def test_an_asker_gives_only_the_values_that_the_agents_file_names(
 def test_limits_and_the_list_are_the_agents_own(tmp_path: Path) -> None:
     assert ask(agent(tmp_path, limit="1"), STUDY) == "no limit"
     assert ask(agent(tmp_path, study_limit="1"), STUDY) == "no limit"
-    assert ask(agent(tmp_path, studies=["0" * 64]), STUDY) == "no settings"
+    assert ask(agent(tmp_path, studies=["0" * 64]), STUDY) == "no asked"
     assert not (tmp_path / "ledger.sqlite3").exists() or Ledger(tmp_path / "ledger.sqlite3").spent() == {}
     assert ask(agent(tmp_path, studies=[STUDY.digest]), STUDY).startswith("ok {")
     # The lifetime: a second study about the sex would bring it to 2.2.
@@ -159,10 +160,14 @@ def test_numbers_far_away_are_numbers_also_from_whoever_asks(number: str, tmp_pa
     assert talk.reply(f"value recall={number}".encode()) == b"ok"
 
 
-def test_a_profile_that_is_gone_is_one_refusal(tmp_path: Path) -> None:
+def test_a_profile_that_is_gone_is_answered_like_one_with_nothing_in_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     held = agent(tmp_path)
     (tmp_path / "profile.json").unlink()
-    assert ask(held, STUDY) == "no device"
+    assert ask(held, STUDY).startswith("ok {")
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": STUDY.questions[0].mechanism.epsilon_bound}
+    assert "profile" not in caplog.text
 
 
 def test_a_profile_that_everyone_may_read_is_refused(tmp_path: Path) -> None:
@@ -221,3 +226,116 @@ def test_nobody_fills_the_log_with_one_connection(tmp_path: Path, caplog: pytest
     assert {talk.reply(b"") for _ in range(100)} == {b"no line"}
     assert {talk.reply(b"check {}") for _ in range(100)} == {b"no study"}
     assert len(caplog.records) == 2
+
+
+SETTLED: dict[str, Any] = {"attributes": {"sex": ["female", "male"]}, "metrics": {"recall": [0, 1]}}
+
+
+def test_what_may_be_asked_is_settled_before_the_profile_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Refused for everyone in the same words, before anything of the person or the ledger is opened."""
+    held = agent(tmp_path, **SETTLED)
+    monkeypatch.setattr(AgentSettings, "read_profile", lambda _: pytest.fail("opened"))
+    for study in (
+        narrowed(0, 1, "female", "zzz"),
+        narrowed(0, 1, "female", "male", "other"),
+        narrowed(0, "0.5"),
+        narrowed("-1", 1),
+        sample_study(sample_question(RECALL, Attribute("creed", ("one", "another")))),
+        sample_study(sample_question(Metric("weight", 0, 200))),
+        two_questions(),
+        confusion_study(),
+    ):
+        for verb in (b"check ", b"answer "):
+            assert held.conversation().reply(verb + study.to_bytes()) == b"no asked"
+    assert not (tmp_path / "ledger.sqlite3").exists()
+    monkeypatch.undo()
+    assert ask(held, narrowed("0.0", "1.00", "male", "female")).startswith("ok {"), "the same groups and range"
+
+
+def test_crossed_attributes_are_asked_for_one_by_one(tmp_path: Path) -> None:
+    age = Attribute("age", ("18-29", "30+"))
+    study = sample_study(sample_question(RECALL, Attribute.crossed(SEX, age)))
+    assert ask(agent(tmp_path, **SETTLED), study) == "no asked"
+    more = {**SETTLED["attributes"], "age": ["18-29", "30+"]}
+    assert ask(agent(tmp_path, **SETTLED | {"attributes": more}), study).startswith("ok {")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"attributes": ["sex"]}, "attributes=.*must be an object"),
+        ({"attributes": {"sex": "female"}}, "attributes: sex=female: must be a list of groups"),
+        ({"metrics": {"recall": [0]}}, "metrics: recall=.*must be its least and its largest value"),
+        ({"metrics": {"recall": [1, 0]}}, "metrics: high=0: must be above low"),
+        ({"attribute": {}}, "attribute=.*must be one of"),
+    ],
+)
+def test_what_may_be_asked_is_read_strictly(settings: Any, told: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        agent(tmp_path, **settings)
+
+
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [
+        (
+            {"group": {"sex": "platypus"}, "values": {"recall": 76}},
+            ["sex must be one of female", "recall must be a num"],
+        ),
+        ({"group": {}, "values": {"recal": 0.5}}, ["sex must be one of female", "recall must be a number from 0 to 1"]),
+        ({"group": {"sex": None}, "values": {"recall": None}}, []),
+    ],
+)
+def test_the_profile_is_held_against_the_settings_once_at_set_up(
+    profile: Any, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = agent(tmp_path, profile, **SETTLED)
+    assert main(["--check", str(tmp_path / "agent.json")]) == bool(told)
+    said = capsys.readouterr()
+    assert "studies of recall from 0 to 1 by sex (female, male), at most epsilon 4 a study" in said.out
+    assert all(words in said.err for words in told)
+    assert bool(said.err) == bool(told)
+    assert not {"platypus", "76"} & set(re.split(r"\W", said.err))
+    assert ask(held, STUDY).startswith("ok {")
+    assert agent(tmp_path, profile, **SETTLED, askers_give=["recall"]).settings.check_profile() == [
+        words for words in held.settings.check_profile() if "recall" not in words
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "any study, whatever attributes, groups, metrics and ranges it names"),
+        (SETTLED, "studies of recall from 0"),
+    ],
+)
+def test_an_agent_says_at_its_start_what_it_will_answer_and_starts_though_the_profile_does_not_fit(
+    settings: Any, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that did not start again, because another program renewed the profile, would tell somebody of it."""
+    started: list[str] = []
+
+    class Service:
+        def __init__(self, _: Any) -> None:
+            self.stop = None
+
+        def run(self) -> None:
+            started.append("here")
+
+    agent(tmp_path, {"group": {"sex": "platypus"}, "values": {}}, **settings)
+    monkeypatch.setattr("fairgauge.client.agent_socket.AgentService", Service)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert main([str(tmp_path / "agent.json")]) == 0
+    assert started == ["here"]
+    said = capsys.readouterr().err
+    assert told in said
+    assert "platypus" not in said
+
+
+def test_whether_a_sites_agent_has_a_person_is_in_its_settings_and_not_on_the_disk(tmp_path: Path) -> None:
+    assert agent(tmp_path).settings.has_profile
+    assert not agent(tmp_path, site="site.json").settings.has_profile
+    (tmp_path / "agent.json").write_text('{"site": "site.json", "profile": "nowhere.json"}')
+    assert AgentSettings.load(tmp_path / "agent.json").has_profile

@@ -25,7 +25,8 @@ MARK = "platypus"
 def settled(here: Path, records: str = f"who,sex,truth,prediction\n{MARK},male,1,0\n", **more: Any) -> Path:
     (here / "patients.csv").touch(mode=0o600)
     (here / "patients.csv").write_text(records)
-    (here / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}}))
+    may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
+    (here / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}, **may}))
     (here / "agent.json").write_text(json.dumps({"site": "site.json", **more}))
     return here / "agent.json"
 
@@ -48,7 +49,7 @@ def test_one_table_over_the_socket_however_often_it_is_asked(tmp_path: Path) -> 
 def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert ask(settled(tmp_path), verb=b"check") == "ok ready"
     assert ask(settled(tmp_path), sample_study()) == "no unable", "it holds no person"
-    assert ask(settled(tmp_path, studies=["0" * 64])) == "no settings"
+    assert ask(settled(tmp_path, studies=["0" * 64])) == "no asked"
     assert ask(settled(tmp_path, "who,sex,truth,prediction\n")) == "no device"
     assert MARK not in caplog.text
     (tmp_path / "agent.json").write_text("{}")
@@ -78,8 +79,8 @@ def test_the_check_says_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["--check", str(settled(tmp_path))]) == 0
     said = capsys.readouterr().out
     assert said == (
-        f"{tmp_path}/agent.sock: any study for sites, from {tmp_path}/patients.csv, at most epsilon 4 a study and 8 an "
-        "attribute for each person\n"
+        f"{tmp_path}/agent.sock: studies of truth by prediction by sex (female, male), for sites, from "
+        f"{tmp_path}/patients.csv, at most epsilon 4 a study and 8 an attribute for each person\n"
     )
 
 

@@ -275,7 +275,9 @@ def test_the_command_on_a_bare_python(tmp_path: Path) -> None:
         running.send_signal(signal.SIGTERM)
         _, logged = running.communicate()
     assert running.returncode == 0
-    assert logged == f"study {STUDY.digest}: answered\n"
+    told, answered = logged.splitlines()
+    assert "any study, whatever attributes, groups, metrics and ranges it names" in told
+    assert answered == f"study {STUDY.digest}: answered"
 
 
 def test_a_pipeline_without_fairgauge(tmp_path: Path) -> None:
@@ -292,8 +294,8 @@ def test_the_check_says_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFi
     settings = settle(tmp_path, limit="2", askers_give=["recall"])
     assert main(["--check", str(settings)]) == 0
     assert capsys.readouterr().out == (
-        f"{tmp_path}/agent.sock: any study, at most epsilon 4 a study and 2 an attribute; "
-        "values of recall from whoever asks\n"
+        f"{tmp_path}/agent.sock: any study, whatever attributes, groups, metrics and ranges it names, at most "
+        "epsilon 4 a study and 2 an attribute; values of recall from who asks\n"
     )
     (tmp_path / "profile.json").chmod(0o604)
     assert main(["--check", str(settings)]) == 1

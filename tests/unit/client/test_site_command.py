@@ -1,15 +1,19 @@
 """What a site is shown before its counts leave."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.command import main
+from fairgauge.client.refusals import refusal_text
 from fairgauge.client.site_command import table
-from fairgauge.study import Attribute, Metric, NoisyCounts
-from tests.sites import confusion_study
+from fairgauge.study import Attribute, Metric, NoisyCounts, Study
+from tests.samples import sample_study
+from tests.sites import confusion_study, levels_study
 from tests.unit.client.test_command import Terminal
+from tests.unit.client.test_site_asked import settled
 
 SEX = Attribute("sex", ["female", "male"])
 LEVELS = (-(2**30), 0, 2**30)
@@ -70,3 +74,40 @@ def test_from_a_program_what_records_hold_does_not_decide(tmp_path: Path, capsys
     assert Ledger(tmp_path / "ledger").spent() == {"sex": 1}
     assert main(typed(tmp_path, "male,1,1\n")) == 0
     assert capsys.readouterr().err == "", "it was answered before, and no record is read"
+
+
+class TestTheSitesOwnFile:
+    """What may be counted, from which records and how far, is settled before a study is known."""
+
+    def run(self, folder: Path, study: Study, *more: str, **settings: Any) -> int:
+        study.save(folder / "study.json")
+        path = settled(folder, **settings)
+        given = ["--site", str(path), "--output", str(folder / "answer.json"), *more]
+        return main([str(folder / "study.json"), *given])
+
+    def test_records_columns_ledger_and_limits_are_the_files(self, tmp_path: Path) -> None:
+        assert self.run(tmp_path, confusion_study(), limit="0.5") == 1
+        assert self.run(tmp_path, confusion_study()) == 0
+        assert len(Answer.load(tmp_path / "answer.json").payload) == 8
+        assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+
+    def test_a_study_that_asks_otherwise_is_refused_before_records_are_opened(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for records in ("", "who,gender,sick,alarm\n1,male,1,0\n"):
+            assert self.run(tmp_path, levels_study(), records=records, metrics={"score": [0, 5]}) == 1
+            said = capsys.readouterr().err
+            assert said == f"fairgauge: {refusal_text('asked')}\n"
+        assert not (tmp_path / "ledger.sqlite3").exists()
+
+    @pytest.mark.parametrize("more", [("--limit", "9"), ("--records", "x.csv"), ("--group-column", "a"), ("--empty",)])
+    def test_what_the_file_says_is_not_said_beside_it(self, more: tuple[str, ...], tmp_path: Path) -> None:
+        assert self.run(tmp_path, confusion_study(), *more) == 2
+
+    def test_a_device_has_no_such_file(self, tmp_path: Path) -> None:
+        assert self.run(tmp_path, sample_study()) == 2
+
+
+def test_a_column_of_an_attribute_that_the_study_has_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*typed(tmp_path, "male,1,0\n"), "--group-column", "age=sex"]) == 2
+    assert "must be for one of sex" in capsys.readouterr().err

@@ -9,6 +9,8 @@ import pytest
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
+from tests.samples import sample_question
+from tests.sites import confusion_study
 
 FEMALE, MALE, OTHER = "female", "male", "other"
 QUESTION = QuestionEstimate(
@@ -187,3 +189,11 @@ def test_results_can_be_kept():
     assert again == ESTIMATE
     with pytest.raises(InvalidInput, match="must be one of female, male, other"):
         again["recall"].means["nobody"]
+
+
+def test_an_estimate_says_that_nobody_outside_is_taken_to_have_answered_where_they_cannot_abstain():
+    words = "as if nobody outside the study answered, which is not known"
+    for abstain in (False, True):
+        assert (words in replace(ESTIMATE, asked=(sample_question(abstain=abstain),)).guarantee) != abstain
+    sites = replace(ESTIMATE, asked=confusion_study().questions)
+    assert words not in sites.guarantee

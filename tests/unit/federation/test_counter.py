@@ -31,6 +31,13 @@ def unknown(given: list[Answer]) -> list[tuple[None, Answer]]:
     return [(None, answer) for answer in given]
 
 
+def test_only_certain_nodes_count() -> None:
+    counter = NodeCounter(STUDY, nodes=["a", "b"])
+    named = zip(["a", "c", None], answers(0, 1, 1), strict=True)
+    assert counter.add(named) == 1
+    assert counter.add([("a", answers(1, first=9)[0]), ("b", answers(1, first=8)[0])]) == 1
+
+
 def test_each_answer_counts_once_over_all_rounds() -> None:
     counter = NodeCounter(STUDY)
     assert counter.add(unknown(answers(0, 1, 1))) == 3

@@ -106,7 +106,10 @@ def interrupts(here: Path, _: Patch, log: pytest.LogCaptureFixture) -> bool:
         raise KeyboardInterrupt("female 0.75")
 
     try:
-        reply = app(asked(), Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={}))
+        reply = app(
+            asked(),
+            Context(run_id=1, node_id=2, node_config={"fairgauge-app": True}, state=RecordDict(), run_config={}),
+        )
     except KeyboardInterrupt:
         return False  # the node is silent for this round, and whoever logs this logs its words
     return reply.has_content() and "0.75" not in log.text

@@ -2,7 +2,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
@@ -13,7 +13,7 @@ from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
-from fairgauge.flower.client import SITE
+from fairgauge.flower.client import AGENT, APP, LIMIT, PLAIN, SETTINGS, SITE
 from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
@@ -28,7 +28,8 @@ STUDY = sample_study()
 
 
 def context(**node: Any) -> Context:
-    config = {"sex": "female", **node}
+    # A node that leaves group and ledger to the app, unless it says otherwise.
+    config = {"sex": "female", **({} if {AGENT, SETTINGS, APP} & set(node) else {APP: True}), **node}
     return Context(
         run_id=1,
         node_id=2,
@@ -280,6 +281,109 @@ def test_an_agent_that_asks_for_values_gets_them_from_the_evaluation(here: Path)
         assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
         assert app(**{"fairgauge-agent": "agent.sock"}).has_content()
     assert app.runs == 1
+
+
+class TestTheNodeDecides:
+    """The server ships the app, so profile, ledger, limits and what may be asked are the node's to say."""
+
+    def test_a_node_that_leaves_nothing_to_the_app_refuses_its_group_and_ledger(self, here: Path) -> None:
+        app = App(group=lambda _: pytest.fail("not asked"), ledger=lambda _: pytest.fail("not asked"))
+        reply = app.app(asked(), Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={}))
+        assert refused(reply, "settings")
+        assert refused(App(ledger=here / "other")(**{APP: "no"}), "settings")
+        assert not (here / "other").exists()
+        assert app.runs == 0
+
+    def test_an_app_with_fresh_ledgers_gets_one_answer_under_a_limit_of_one(self, here: Path) -> None:
+        settings = str(settle(here, limit="1.1", askers_give=["recall"]))
+        studies = [Study(f"Sample {number}", STUDY.questions) for number in range(20)]
+        replies = [App(study=one, ledger=here / token_hex(8))(**{SETTINGS: settings}) for one in studies]
+        assert [reply.has_content() for reply in replies] == [True, *[False] * 19]
+        assert all(refused(reply, "limit") for reply in replies[1:])
+        assert sorted(path.name for path in here.glob("*.sqlite3")) == ["ledger.sqlite3"]
+
+    def test_the_evaluation_gives_only_what_the_nodes_file_names(
+        self, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen = []
+
+        def answer(study: Any, profile: Any, **_: Any) -> Answer:
+            seen.append(profile)
+            return Answer(study.digest, "0" * 32, (0,))
+
+        monkeypatch.setattr("fairgauge.client.ledger.answer", answer)
+        for name, more, runs in (("own", {}, 0), ("given", {"askers_give": ["recall"]}, 1)):
+            app = App({"recall": 0.25, "loss": 3.5})
+            assert app(**{SETTINGS: str(settle(here / name, **more))}).has_content()
+            assert app.runs == runs
+        assert seen == [
+            {"group": {"sex": "female"}, "values": {"recall": "0.5"}},
+            {"group": {"sex": "female"}, "values": {"recall": "0.25"}},
+        ]
+
+    def test_a_study_that_asks_otherwise_is_refused_before_the_profile_is_opened(self, here: Path) -> None:
+        settled_file = settle(here, attributes={"sex": ["male", "female"]}, metrics={"recall": ["0", "0.5"]})
+        (here / "profile.json").unlink()
+        app = App()
+        assert refused(app(**{SETTINGS: str(settled_file)}), "asked")
+        assert app.runs == 0
+
+    @pytest.mark.parametrize(
+        "node",
+        [
+            {"fairgauge-limits": 1},
+            {"Fairgauge-limit": 1},
+            {"fairgauge": "agent.sock"},
+            {"fairgauge_agent": "agent.sock"},
+            {APP: False},
+            {AGENT: "agent.sock", SETTINGS: "agent.json"},
+            {AGENT: "agent.sock", LIMIT: 1},
+            {SETTINGS: "agent.json", APP: True},
+            {SETTINGS: "nowhere.json"},
+        ],
+    )
+    def test_a_key_that_would_be_ignored_is_refused(self, node: dict[str, Any]) -> None:
+        app = App()
+        assert refused(app(**node), "settings")
+        assert app.runs == 0
+
+    def test_nodes_that_flower_simulates_are_the_apps_own(self) -> None:
+        app = App()
+        bare = Context(run_id=1, node_id=2, node_config={"sex": "female"}, state=RecordDict(), run_config={})
+        engine: dict[str, Any] = {"__name__": "flwr.simulation.ray_transport.ray_actor", "app": app.app}
+        exec("def run(message, context): return app(message, context)", engine)
+        assert engine["run"](asked(), bare).has_content()
+        assert refused(app.app(asked(), bare), "settings")
+
+
+class TestPlainMetrics:
+    """What a node lets out as it is, beside the answer: the owner's choice, and nobody else's."""
+
+    MEASURED: ClassVar = {"recall": 0.75, "eval_loss": 0.5, "num-examples": 40, "age": 77.0}
+
+    def test_nothing_leaves_as_it_is_unless_the_node_says_so(self, here: Path) -> None:
+        settings = str(settle(here, askers_give=["recall"]))
+        app = App(self.MEASURED, plain=["eval_loss", "age"])
+        assert list(app(**{SETTINGS: settings}).content) == ["metrics"]
+        named = app(**{SETTINGS: settings, PLAIN: "eval_loss num-examples"})
+        assert sorted(named.content) == ["metrics", "plain-metrics"]
+        assert dict(named.content["plain-metrics"]) == {"eval_loss": 0.5, "num-examples": 40}
+
+    def test_a_node_that_leaves_it_to_the_app_lets_out_what_the_app_names(self) -> None:
+        app = App(self.MEASURED, plain=["eval_loss"])
+        first, second = app(), app()
+        assert dict(first.content["plain-metrics"]) == {"eval_loss": 0.5, "num-examples": 1}
+        assert from_content(first.content) == from_content(second.content)
+        assert app.runs == 2, "the loss is that of the round"
+
+    def test_what_the_study_asks_for_never_leaves_as_it_is(self) -> None:
+        app = App(self.MEASURED)
+        assert refused(app(**{PLAIN: "recall"}), "settings")
+        assert refused(App(plain=["recall"])(), "settings")
+        assert app.runs == 0
+
+    def test_an_evaluation_that_fails_still_gives_its_answer(self) -> None:
+        assert list(App(raising(ValueError), plain=["eval_loss"])().content) == ["metrics"]
 
 
 class TestSites:

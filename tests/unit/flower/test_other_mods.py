@@ -20,7 +20,7 @@ CLIPPING_NORM = "clipping_norm"
 
 
 def context() -> Context:
-    return Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={})
+    return Context(run_id=1, node_id=2, node_config={"fairgauge-app": True}, state=RecordDict(), run_config={})
 
 
 def app(here: Path, *, whole: list[Any] | None = None, training: list[Any], before: list[Any], after: list[Any]) -> Any:

@@ -30,7 +30,7 @@ def evaluate(message, context):
 def counter():
     return AnswerCounter("study.json", path="answers/all.ndjson")
 """
-CONTEXT = Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={})
+CONTEXT = Context(run_id=1, node_id=2, node_config={"fairgauge-app": True}, state=RecordDict(), run_config={})
 
 
 def install(folder: Path, study: Study) -> Any:

@@ -10,6 +10,7 @@ from flwr.serverapp.strategy import FedAvg, Strategy
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import refusal_text
+from fairgauge.errors import InvalidInput
 from fairgauge.flower import AnswerCounter, PrivateMetrics
 from fairgauge.flower.record import to_content
 from fairgauge.study import Study
@@ -142,3 +143,37 @@ def test_configuration_goes_through() -> None:
     grid: Any = NoGrid([])
     PrivateMetrics(Watching(), AnswerCounter(STUDY)).configure_evaluate(1, arrays, config, grid)
     assert seen == [(arrays, config, grid)]
+
+
+def test_a_gap_and_the_apps_own_metrics_are_both_returned() -> None:
+    """The wrapped strategy aggregates what nodes let out as it is; one that lets out something else ends nothing."""
+    strategy = PrivateMetrics(FedAvg(), AnswerCounter(STUDY))
+    losses: list[dict[str, int | float]] = [{"eval_loss": 0.25}, {"eval_loss": 0.75}, {"other": 1.0}, {}]
+    replies = [
+        replied(to_content(answer, plain), node=node)
+        for node, (answer, plain) in enumerate(zip(answers(0, 1, 0, 1), losses, strict=True))
+    ]
+    found = strategy.aggregate_evaluate(1, [*replies, replied(Error(6, "no"), node=9)])
+    assert found is not None
+    assert dict(found) == {"eval_loss": 0.5, "answers": 4}
+
+
+def test_a_model_that_was_only_measured_is_there_to_be_saved() -> None:
+    """The quickstart saves the result's arrays; Flower leaves them empty where nothing was trained."""
+    plain = FedAvg(fraction_train=0.0, min_train_nodes=0, min_available_nodes=0, min_evaluate_nodes=0)
+    grid: Any = NoGrid([])
+    grid.get_node_ids = list
+    model = ArrayRecord([np.full(2, 7.0)])
+    measured = PrivateMetrics(plain, AnswerCounter(STUDY)).start(grid=grid, initial_arrays=model, num_rounds=1)
+    assert measured.arrays.to_numpy_ndarrays()[0].tolist() == [7.0, 7.0]
+
+
+def test_only_nodes_that_are_known_count(tmp_path: Path) -> None:
+    """A SuperNode that is not authenticated has a new id after each start, and counted again with each."""
+    restarted = [replied(content, node=100 + n) for n, content in enumerate(contents(answers(0, 1, 0)))]
+    assert AnswerCounter(STUDY).count_replies(restarted) == 3
+    counter = AnswerCounter(STUDY, path=tmp_path / "answers", nodes=[101, "7"])
+    assert counter.count_replies(restarted) == 1
+    assert counter.count_replies([replied(to_content(answers(0, first=9)[0]), node=7)]) == 1
+    with pytest.raises(InvalidInput, match="cannot be told apart here"):
+        counter.aggregate(contents(answers(1, first=20)), "")

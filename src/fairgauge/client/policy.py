@@ -1,0 +1,160 @@
+"""What a device or a site may be asked: settled in its own file, before any study is known and any data is opened.
+
+Agent, node of Flower, site of NVFlare and command of a site have the same entries in their files::
+
+    "attributes": {"sex": ["female", "male"]},
+    "metrics": {"recall": [0, 1]},
+    "confusion": true,
+    "studies": ["1f0c..."]
+
+What is left out of a person's file is not restricted.  Whether a study is refused depends on it and on these entries.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any, TypeVar
+
+from fairgauge.channel import Channel
+from fairgauge.client.refusals import Refusal
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Study
+
+FIELDS = ("attributes", "metrics", "confusion", "studies")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What studies may ask.
+
+    Guarantee: exact; a study that is refused is refused whoever is asked, and nothing of theirs was opened.
+
+    Args:
+        attributes: By name, the attributes with their groups; None for any.
+        metrics: By name, the metrics with their ranges; None for any.
+        confusion: Whether a site counts truth by prediction.
+        studies: Digests of the only studies that are answered; None for any.
+    """
+
+    attributes: Mapping[str, Attribute] | None = None
+    metrics: Mapping[str, Metric] | None = None
+    confusion: bool = True
+    studies: frozenset[str] | None = None
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Policy":
+        """Read the entries of a file.
+
+        Raises:
+            InvalidInput: Naming the entry.
+        """
+        # A file that settles one kind of outcome and is silent about the other does not allow it.
+        settled = "metrics" in document or "confusion" in document
+        studies, confusion = document.get("studies"), document.get("confusion", not settled)
+        if studies is not None and not _are_texts(studies):
+            raise InvalidInput("studies", studies, "must be a list of digests")
+        if not isinstance(confusion, bool):
+            raise InvalidInput("confusion", confusion, "must be true or false")
+        return cls(
+            _by_name(document, "attributes", '{"sex": ["female", "male"]}', _attribute),
+            _by_name({"metrics": {}, **document} if settled else document, "metrics", '{"recall": [0, 1]}', _metric),
+            confusion,
+            None if studies is None else frozenset(studies),
+        )
+
+    @property
+    def settles(self) -> bool:
+        """Whether it says what may be asked, so that a study names nothing of its own choice."""
+        return self.studies is not None or (self.attributes is not None and self.metrics is not None)
+
+    def refused(self, study: Study) -> Refusal | None:
+        """Return why a study may not be asked; None if it may."""
+        if self.studies is not None and study.digest not in self.studies:
+            return Refusal("asked", f"study {study.digest} is not on the list of studies")
+        for attribute in study.attributes:
+            for factor in attribute.factors:
+                if not self._has_attribute(factor):
+                    return Refusal("asked", f"the study asks for {factor.name} with groups that the settings have not")
+        return _outcome_refused(study.mechanism, self, study)
+
+    def words(self) -> str:
+        """Say what may be asked, in a line for who runs the device or the site."""
+        if self.studies is not None:
+            return f"{len(self.studies)} studies on its list"
+        if self.attributes is None and self.metrics is None:
+            return "any study, whatever attributes, groups, metrics and ranges it names"
+        groups = [f"{one.name} ({', '.join(one.groups)})" for one in (self.attributes or {}).values()]
+        ranges = [f"{one.name} from {one.low} to {one.high}" for one in (self.metrics or {}).values()]
+        counted = ["truth by prediction"] if self.confusion and self.metrics is not None else []
+        asked = ", ".join([*ranges, *counted]) if self.metrics is not None else "any metric"
+        return f"studies of {asked or 'nothing'} by {', '.join(groups) if self.attributes is not None else 'anything'}"
+
+    def _has_attribute(self, asked: Attribute) -> bool:
+        own = None if self.attributes is None else self.attributes.get(asked.name)
+        return self.attributes is None or (own is not None and set(own.groups) == set(asked.groups))
+
+    def has_metric(self, asked: Metric) -> bool:
+        """Tell whether a metric may be asked for in its range."""
+        own = None if self.metrics is None else self.metrics.get(asked.name)
+        return self.metrics is None or (own is not None and _range(own) == _range(asked))
+
+
+@singledispatch
+def _outcome_refused(mechanism: Mechanism, policy: Policy, study: Study) -> Refusal | None:
+    """Return why what a study measures may not be asked; None if it may."""
+    raise NotImplementedError
+
+
+@_outcome_refused.register
+def _(_: Channel, policy: Policy, study: Study) -> Refusal | None:
+    return _metrics_refused(policy, [question.metric for question in study.questions])
+
+
+@_outcome_refused.register
+def _(mechanism: NoisyCounts, policy: Policy, _: Study) -> Refusal | None:
+    if mechanism.metric is not None:
+        return _metrics_refused(policy, [mechanism.metric])
+    return None if policy.confusion else Refusal("asked", "the study counts truth by prediction")
+
+
+def _metrics_refused(policy: Policy, metrics: Sequence[Metric]) -> Refusal | None:
+    for metric in metrics:
+        if not policy.has_metric(metric):
+            return Refusal("asked", f"the study asks for {metric.name} in a range that the settings have not")
+    return None
+
+
+def _range(metric: Metric) -> tuple[Fraction, Fraction]:
+    return Fraction(metric.low), Fraction(metric.high)
+
+
+def _by_name(
+    document: Mapping[str, Any], field: str, example: str, make: Callable[[str, Any], T]
+) -> Mapping[str, T] | None:
+    if field not in document:
+        return None
+    given = document[field]
+    if not isinstance(given, Mapping):
+        raise InvalidInput(field, given, f"must be an object, such as {example}")
+    try:
+        return {name: make(name, entry) for name, entry in given.items()}
+    except InvalidInput as problem:
+        raise InvalidInput(f"{field}: {problem.field}", problem.value, problem.rule) from None
+
+
+def _attribute(name: str, groups: Any) -> Attribute:
+    if not _are_texts(groups):
+        raise InvalidInput(name, groups, "must be a list of groups")
+    return Attribute(name, groups)
+
+
+def _metric(name: str, limits: Any) -> Metric:
+    if not isinstance(limits, list) or len(limits) != 2:
+        raise InvalidInput(name, limits, 'must be its least and its largest value, such as [0, 1] or ["0", "0.5"]')
+    return Metric(name, *limits)
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(one, str) for one in given)

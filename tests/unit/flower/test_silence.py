@@ -1,0 +1,72 @@
+"""Silence says nothing in Flower: an honest app, a server that changes the study, and everything that it can see.
+
+The harness is that of ``tests/e2e/test_silence.py``.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flwr.app import Context, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+
+from fairgauge.flower import private_metrics
+from fairgauge.flower.client import APP, LIMIT, SETTINGS
+from tests.silence import MUTANTS, NOT_LISTED, Person, Way, documents, quick_folder, told_apart
+from tests.unit.flower.messages import asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with quick_folder(tmp_path) as found:
+        yield found
+
+
+def node(who: Person, folder: Path, config: dict[str, Any]) -> Callable[[bytes], str]:
+    """A node with an app that measures what the person has, and takes the study from the run's configuration."""
+    app, recall = ClientApp(), who["values"].get("recall")
+    measured = {} if recall is None or recall == NOT_LISTED else {"recall": float(recall)}
+    chosen: dict[str, Any] = {"group": {"sex": lambda _: who["group"]["sex"]}, "ledger": folder / "ledger"}
+
+    @app.evaluate(mods=[private_metrics(study=lambda context: bytes.fromhex(context.run_config["study"]), **chosen)])
+    def evaluate(message: Message, _: Context) -> Message:
+        return Message(RecordDict({"metrics": MetricRecord(measured)}), reply_to=message)
+
+    def ask(document: bytes) -> str:
+        context = Context(
+            run_id=1, node_id=2, node_config=config, state=RecordDict(), run_config={"study": document.hex()}
+        )
+        reply = app(asked(), context)
+        said = f"{reply.error.code} {reply.error.reason}" if reply.has_error() else repr(reply.content)
+        return f"{said} {reply.metadata.ttl:.0f} {reply.metadata.message_type}"
+
+    return ask
+
+
+def leaves_it_to_the_app(who: Person, folder: Path) -> Callable[[bytes], str]:
+    return node(who, folder, {APP: True, LIMIT: "1000"})
+
+
+def with_its_own_file(who: Person, folder: Path) -> Callable[[bytes], str]:
+    (folder / "agent.json").write_text(json.dumps({"limit": "1000", "askers_give": ["recall"]}))
+    (folder / "profile.json").touch(mode=0o600)
+    (folder / "profile.json").write_text(json.dumps(who))
+    return node(who, folder, {SETTINGS: str(folder / "agent.json")})
+
+
+@pytest.mark.parametrize("way", [leaves_it_to_the_app, with_its_own_file])
+def test_nothing_but_what_was_drawn_tells_nodes_apart(way: Way, folder: Path) -> None:
+    found = told_apart(way, folder, own=["profile.json"])
+    # Where an app's own code fails is in the log of a node that leaves the group to the app, whatever the study is.
+    failed = [line for line in found if line.startswith("no attribute") and line.endswith(" log")]
+    assert found == (failed if way is leaves_it_to_the_app else [])
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_harness_sees_a_node_that_refuses_for_what_somebody_has(
+    mutant: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    MUTANTS[mutant](monkeypatch)
+    assert told_apart(with_its_own_file, folder, documents()[:4], own=["profile.json"]) != []
