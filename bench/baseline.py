@@ -104,7 +104,7 @@ class Today:
     def tally(study: Study, held: Plain) -> Tally:
         """Return a tally of a study: counts, and of sites also how many there are and the products of their counts."""
         counts = tuple(held["counts"])
-        if study.counts_mechanism is None:
+        if isinstance(study.mechanism, Channel):
             return Tally(study.digest, counts)
         return Tally(study.digest, counts, held["sites"], tuple(held["products"]))
 
@@ -115,7 +115,7 @@ class Today:
             found = estimate(study, tally, **asked).to_dict()
         except FairgaugeError as refusal:
             return {"refused": str(refusal)}
-        if study.digest != digest and study.counts_mechanism is None:
+        if study.digest != digest and isinstance(study.mechanism, Channel):
             # How answers are split for the fit follows from the study's digest.
             for index, (told, question) in enumerate(zip(found["questions"], study.questions, strict=True)):
                 if told["fit_p_value"] is not None:

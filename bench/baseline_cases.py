@@ -245,8 +245,8 @@ def _attribute(groups: Attribute) -> Plain:
 
 def tally(study: Study, chance: np.random.Generator, answers: int, *, honest: bool) -> Plain:
     """Draw a tally: groups as often as their shares say, each with values of its own; or one that no clients give."""
-    if study.counts_mechanism is not None:
-        return _sites_tally(study.counts_mechanism, chance, answers)
+    if isinstance(study.mechanism, NoisyCounts):
+        return _sites_tally(study.mechanism, chance, answers)
     split = chance.multinomial(answers, [1 / len(study.tables)] * len(study.tables))
     counts: list[int] = []
     for table, number in zip(study.tables, split.tolist(), strict=True):
@@ -294,7 +294,7 @@ def make_pairs() -> Plain:
         drawn = tally(study, chance, answers, honest=(place + turn) % 9 != 4)
         estimates = [
             (asked_for, Today.estimate(study, Today.tally(study, drawn), asked_for, study.digest))
-            for asked_for in _readings(entry["kind"], number, sites=study.counts_mechanism is not None)
+            for asked_for in _readings(entry["kind"], number, sites=isinstance(study.mechanism, NoisyCounts))
         ]
         pairs.append({"study": place, "tally": drawn, "estimates": estimates})
         progress("pairs", number + 1, PAIRS)

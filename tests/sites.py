@@ -12,8 +12,8 @@ UNIT = 2**30
 
 
 def site_of(study: Study) -> NoisyCounts:
-    assert study.counts_mechanism is not None
-    return study.counts_mechanism
+    assert isinstance(study.mechanism, NoisyCounts)
+    return study.mechanism
 
 
 def confusion_study(epsilon: str = "1", *, records: int = 1) -> Study:

@@ -78,10 +78,8 @@ def answer_as(hospital: int, study: fg.Study, folder: Path, people: int) -> pd.D
         writer.writerow(["patient", "sex", "back", "said"])
         writer.writerows(patients(hospital, people))
     columns = Columns(truth="back", prediction="said", person="patient")
-    if study.counts_mechanism is None:
-        raise ValueError("the study is for devices")
     ledger = Ledger(folder / f"ledger-{hospital}.sqlite3")
-    ledger.answer(study, records_of(study.counts_mechanism, path, columns)).save(folder / f"answer-{hospital}.json")
+    ledger.answer(study, records_of(study.questions[0].counts, path, columns)).save(folder / f"answer-{hospital}.json")
     return pd.read_csv(path)
 
 

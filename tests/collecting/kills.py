@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairgauge.channel import Channel
 from fairgauge.client import Answer, Ledger
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.payloads import from_text, summed
@@ -188,7 +189,7 @@ def kill_collectors(
         for server in servers:
             server.start().wait_until_ready()
         publish(first, study)
-        draw = None if study.counts_mechanism is None else of_sites(study, folder)
+        draw = None if isinstance(study.mechanism, Channel) else of_sites(study, folder)
         sent = asyncio.run(storm(servers, study, kills, kill, senders=senders, draw=draw))
         statuses = [server.stop() for server in servers]
         assert statuses == [0] * processes

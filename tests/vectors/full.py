@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fairgauge.channel import ROW_SUM
+from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
 from fairgauge.client.answer import _channel_input, groups_by_attribute
 from fairgauge.errors import FairgaugeError
@@ -304,7 +304,7 @@ def _bad() -> Iterator[Vector]:
 
 def _draws(rng: random.Random) -> Iterator[Vector]:
     for index, (_, study) in enumerate(good_studies()):
-        for number, table in enumerate(() if study.counts_mechanism else study.tables):
+        for number, table in enumerate(study.tables if isinstance(study.mechanism, Channel) else ()):
             for _ in range(12):
                 yield {"study": index, "table": number, **_draw(rng, table)}
 
@@ -411,7 +411,9 @@ def make() -> Vector:
                 "canonical": study.to_bytes().decode(),
                 "digest": study.digest,
                 "epsilon": [
-                    f"{table[0].mechanism.epsilon_bound:f}" for table in study.tables if study.counts_mechanism is None
+                    f"{table[0].mechanism.epsilon_bound:f}"
+                    for table in study.tables
+                    if isinstance(study.mechanism, Channel)
                 ],
                 "offsets": study.offsets,
                 "spoken": [[wanted, *study.spoken(wanted)] for wanted in LANGUAGES],

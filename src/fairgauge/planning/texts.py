@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import singledispatch
 
+from fairgauge.channel import Channel
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Metric, Study, counted
+from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Question, Study, counted
 
 
 def explained(study: Study, helps: Mapping[str, str]) -> Study:
@@ -19,15 +21,27 @@ def explained(study: Study, helps: Mapping[str, str]) -> Study:
     for name in helps:
         if name not in names:
             raise InvalidInput("explain", name, f"must be one of {', '.join(dict.fromkeys(names))}")
-    if (counts := study.counts_mechanism) is not None:
-        metric = counts.metric and _metric(counts.metric, helps)
-        counts = replace(counts, metric=metric, attribute=_attribute(counts.attribute, helps))
-        return replace(study, questions=counted(counts))
-    asked = [
+    return replace(study, questions=_explained(study.mechanism, study, helps))
+
+
+@singledispatch
+def _explained(mechanism: Mechanism, study: Study, helps: Mapping[str, str]) -> tuple[Question, ...]:
+    """Return the questions with what helps to answer them."""
+    raise NotImplementedError
+
+
+@_explained.register
+def _(_: Channel, study: Study, helps: Mapping[str, str]) -> tuple[Question, ...]:
+    return tuple(
         replace(question, metric=_metric(question.metric, helps), attribute=_attribute(question.attribute, helps))
         for question in study.questions
-    ]
-    return replace(study, questions=tuple(asked))
+    )
+
+
+@_explained.register
+def _(counts: NoisyCounts, _: Study, helps: Mapping[str, str]) -> tuple[Question, ...]:
+    metric = counts.metric and _metric(counts.metric, helps)
+    return counted(replace(counts, metric=metric, attribute=_attribute(counts.attribute, helps)))
 
 
 def _metric(metric: Metric, helps: Mapping[str, str]) -> Metric:

@@ -19,7 +19,6 @@ from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
 from fairgauge.study.mechanism import Mechanism, check_payload
 from fairgauge.study.metric import Metric
-from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number, decimal_text
 from fairgauge.study.question import Question, answered_together
 from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
@@ -178,12 +177,6 @@ class Study:
     def mechanism(self) -> Mechanism:
         """What answers: the first table's mechanism, which is of the same kind as those of all others."""
         return self.questions[0].mechanism
-
-    @property
-    def counts_mechanism(self) -> NoisyCounts | None:
-        """The noisy counts that sites answer with; None in a study for devices."""
-        mechanism = self.questions[0].mechanism
-        return mechanism if isinstance(mechanism, NoisyCounts) else None
 
     @property
     def channels(self) -> tuple[Channel, ...]:
