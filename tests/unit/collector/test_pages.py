@@ -185,6 +185,16 @@ def test_every_page_has_the_policy_and_nothing_that_it_refuses(ask):
     ask(scene)
 
 
+def test_the_page_for_taking_part_says_that_leaving_can_be_seen(ask):
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        for language, said in (("en", "You can leave at any time."), ("de", "Sie können jederzeit gehen.")):
+            shown = await desk.get(f"{ONE}/take-part?lang={language}", token="")
+            assert said in shown.text
+
+    ask(scene)
+
+
 def test_a_page_says_that_it_varies_by_language_and_which_one_it_is(ask):
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")
