@@ -275,7 +275,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: a value out of range is refused",
-        "self._placed(max(Fraction(self.low), min(Fraction(self.high), number)))",
+        "self._placed(max(_end(self.low), min(_end(self.high), number)))",
         "self.position(number)",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),

@@ -14,6 +14,7 @@
     ├── CannotSend        the answer was not delivered; the same bytes may be sent again
     │   └── AnswerRefused the collector said no for good
     ├── CannotEstimate    these counts, or this study, cannot tell
+    │   └── Contradicted  the answers contradict what the study says of how often groups answer
     ├── Impossible        no design or epsilon reaches what was asked
     ├── MissingExtra      an optional dependency is not installed                  (also an ImportError)
     ├── NotSigned         a signature is not by the holder of the key

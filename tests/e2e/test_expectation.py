@@ -51,7 +51,7 @@ def test_the_plan_tells_total_privacy_and_sampling_and_what_is_assumed(tmp_path:
 
 def test_what_is_expected_reaches_the_estimate(tmp_path: Path):
     designed = ("design", "--title", "Recall", *GROUPS, "-o", "study.json")
-    said = run(tmp_path, *designed)
+    said = run(tmp_path, *designed, "--design", "centred")
     assert (
         "If you expect the recall to be near 0.9, --expect 0.9 would save 69 % of the clients at this epsilon." in said
     )

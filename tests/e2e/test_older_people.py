@@ -127,7 +127,7 @@ def test_a_comparison_is_planned_in_the_units_of_its_metric() -> None:
 
 @pytest.mark.parametrize(("status", "shown"), [(1, "no such app"), (0, "Exit Code: 700\nRay did not start")])
 def test_a_run_that_failed_says_why(status: int, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_superlink", lambda *_: nullcontext())
+    monkeypatch.setattr(runs, "_superlink", lambda *_, **__: nullcontext())
     ended = subprocess.CompletedProcess([], status, stdout=shown)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
     with pytest.raises(SystemExit, match=shown):

@@ -31,7 +31,9 @@ RECALL = fg.Metric("recall", 0, 1)
 @cache
 def study_of(share: str, epsilon: int, answering: str) -> fg.Study:
     sex = fg.Attribute("sex", {"female": share, "male": str(round(1 - float(share), 3))}, answering=answering)
-    return fg.Study("Unequal response", fg.design(RECALL, sex, epsilon=epsilon, clients=CLIENTS))
+    # Where groups are said to answer alike, the best table may estimate the split all the same: not the mutant's.
+    design = "uncentred" if answering == "alike" else "auto"
+    return fg.Study("Unequal response", fg.design(RECALL, sex, epsilon=epsilon, clients=CLIENTS, design=design))
 
 
 def misses(answering: str) -> int:

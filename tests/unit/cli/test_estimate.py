@@ -60,7 +60,7 @@ def test_people_get_a_table_and_sentences(fairgauge: Run, files: Files):
     assert lines[-1] == (
         "Intervals: 0.99 confidence; "
         "holds for the population that clients are drawn from, however many answered, at one look; "
-        "IF all groups answered equally often."
+        "IF all groups answered equally often; as if nobody outside the study answered, which is not known."
     )
 
 

@@ -101,9 +101,9 @@ def test_scores_come_from_the_document_alone():
     assert second is not None
     assert np.array_equal(first, second)
     told = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel, expect=0.9, spread=0.1)
-    assert Goal.of(told) == replace(goal, expect=0.8, spread=0.2, design="centred")
+    assert Goal.of(told) == replace(goal, expect=0.8, spread=0.2, design="centred", ratio=1.0)
     anything = Question(Metric("recall", 0, 1), sex, "gap", "centred", 1, channel, spread="max")
-    assert Goal.of(anything) == replace(goal, spread=None, design="centred")
+    assert Goal.of(anything) == replace(goal, spread=None, design="centred", ratio=1.0)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_scores_come_from_the_document_alone():
 )
 def test_it_says_what_it_does_not_serve(goal: Goal):
     assert "centred" not in designs_for(goal)
-    with pytest.raises(InvalidInput, match=r"design=centred: does not serve this question; .*uncentred do"):
+    with pytest.raises(InvalidInput, match=r"design=centred: does not serve this question; .*uncentred.* do"):
         make_channel(goal, Decimal(1), design="centred")
 
 

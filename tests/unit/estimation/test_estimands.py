@@ -1,5 +1,7 @@
 """What a question identifies, and that scores are unbiased for it."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -111,9 +113,11 @@ def test_minus_a_ratio():
 
 
 def test_the_goal_of_a_question():
-    assert Goal.of(KNOWN) == Goal((0.3, 0.7), target="means", design="sample")
-    assert Goal.of(UNKNOWN) == Goal((0.5, 0.5), shares_known=False, target="means", design="sample")
-    assert Goal.of(sample_question(abstain=True)) == Goal((0.6, 0.4), target="gap", abstain=True, design="sample")
+    assert Goal.of(KNOWN) == Goal((0.3, 0.7), target="means", design="sample", ratio=1.0)
+    assert Goal.of(UNKNOWN) == Goal((0.5, 0.5), shares_known=False, target="means", design="sample", ratio=math.inf)
+    assert Goal.of(sample_question(abstain=True)) == Goal(
+        (0.6, 0.4), target="gap", abstain=True, design="sample", ratio=1.0
+    )
 
 
 def test_a_real_design_for_the_gap_is_unbiased():

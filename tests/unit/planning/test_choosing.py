@@ -18,8 +18,8 @@ TWO = [Decimal(1), Decimal(4)]
     [
         (10**6, 1.0, "We would take epsilon 1: the most private of these that gives the gap to ±0.02 or better"),
         (30_000, None, "Only epsilon 4 gives the gap to ±0.02, and there one answer tells much about a person"),
-        (10_000, None, "None of these gives the gap to ±0.02. Epsilon 1 gives ±0.0"),
-        (200, None, "This is no study: even at epsilon 4 so few clients give the gap to ±0.2 only"),
+        (4_000, None, "None of these gives the gap to ±0.02. Epsilon 1 gives ±0.0"),
+        (200, None, "This is no study: even at epsilon 4 so few clients give the gap to ±0.152 only"),
     ],
 )
 def test_there_is_a_recommendation_in_words(clients: int, recommended: float | None, said: str):

@@ -1,4 +1,4 @@
-"""A plan's widths are those that the estimate gives for the answers that the plan expects."""
+"""A plan's widths are those that the estimate gives for answers as expected, or a little unluckier."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -39,8 +39,6 @@ def as_counts(question: Question, law: np.ndarray, clients: int) -> Tally:
         ((KNOWN, "2", "centred", "0.9"), 10_000),
         ((KNOWN, "2", "centred", None), 100),
         ((ESTIMATED, "2", "randomized-response", "0.9"), 10_000),
-        ((ESTIMATED, "2", "centred", "0.9"), 10_000),
-        ((ESTIMATED, "1", "uncentred", "0.8"), 3_000),
     ],
 )
 def test_the_estimate_has_the_width_that_was_planned(
@@ -51,8 +49,24 @@ def test_the_estimate_has_the_width_that_was_planned(
     planned = RECALL.scale * planned_width(goal, question.channel, clients, KINDS[interval], 0.01)
     law = expected(goal, question.channel, "gap")[0].levels[0].law
     gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
-    # Where shares are estimated answers are dealt to parts at random, and of few answers that shows.
-    assert (gap.high - gap.low) / 2 == pytest.approx(planned, rel=0.15 if clients == 3_000 else 0.05)
+    assert (gap.high - gap.low) / 2 == pytest.approx(planned, rel=0.05)
+
+
+@pytest.mark.parametrize("interval", ["population", "anytime", "normal"])
+@pytest.mark.parametrize(
+    ("terms", "clients"),
+    [((ESTIMATED, "2", "centred", "0.9"), 10_000), ((ESTIMATED, "1", "uncentred", "0.8"), 3_000)],
+)
+def test_where_shares_are_estimated_a_plan_allows_for_answers_that_tell_them_badly(
+    terms: tuple[Attribute, str, str, str | None], clients: int, interval: str
+):
+    """Of ten draws each, what was read was .91 and .85 of the plan in the mean; as expected exactly it is less."""
+    question = asked(*terms)
+    goal, study = Goal.of(question), Study("Plan", [question])
+    planned = RECALL.scale * planned_width(goal, question.channel, clients, KINDS[interval], 0.01)
+    law = expected(goal, question.channel, "gap")[0].levels[0].law
+    gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
+    assert 0.5 * planned < (gap.high - gap.low) / 2 < planned
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_the_error_of_a_design_is_the_width_of_its_interval():
 
 def test_randomising_alone_adds_least_with_uncentred_which_is_near_its_limit():
     found = plan_for(GAP, VALUE, epsilon=ONE, clients=10**6, interval="normal")
-    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred"]
+    assert [row.design for row in found.rows] == ["randomized-response", "laplace", "uncentred", "centred", "estimated"]
     added = {row.design: row.privacy_variance for row in found.rows if row.privacy_variance is not None}
     assert min(added, key=added.__getitem__) == "uncentred"
     assert added["uncentred"] == pytest.approx(16.0, rel=0.02)
@@ -54,7 +54,7 @@ def test_of_designs_that_do_equally_well_the_best_is_what_a_study_would_have():
     assert found.as_good == ["uncentred", "centred"]
     assert found.best == design(VALUE, sex, epsilon=0.5, clients=10**5)[0].design == "centred"
     # The gap is as good with either, and the means are not.
-    assert [row.means[0].error for row in found.rows[2:]] == pytest.approx([0.1708, 0.2015], rel=0.05)
+    assert [row.means[0].error for row in found.rows[2:4]] == pytest.approx([0.1708, 0.2015], rel=0.05)
 
 
 @pytest.mark.parametrize("interval", KINDS)
