@@ -1326,8 +1326,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a copy that is being made is for everyone",
-        "handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)",
-        "handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)",
+        "left, handle = handle, os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)",
+        "left, handle = handle, os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)",
         "test_what_a_killed_copy_left_is_removed_and_a_copy_is_its_owners_from_the_first_byte_on",
     ),
     _mutant(

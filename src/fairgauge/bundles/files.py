@@ -1,6 +1,7 @@
 """Which file is what: told by what it holds, not by its name, since people rename files."""
 
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +33,8 @@ NAMES = {
 LONGEST_REPORT = 2**26
 MOST_FILES = 100
 _EXPORTS = (".ndjson", ".jsonl", ".parquet")
+# An export is called so in a bundle, or by its study: other tables may lie beside it.
+_EXPORT = re.compile("answers|[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -205,8 +208,10 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
 
 def _named(name: str) -> str | None:
     """Return what a file would be by its name; None if by that it is nothing of a study's."""
-    last = PurePosixPath(name).name
-    return "export" if last.endswith(_EXPORTS) else NAMES.get(last)
+    last = PurePosixPath(name)
+    if last.suffix in _EXPORTS and _EXPORT.fullmatch(last.stem):
+        return "export"
+    return NAMES.get(last.name)
 
 
 def _keys(data: bytes) -> set[str]:

@@ -150,7 +150,7 @@ def _show_checks(checked: Verification, others: tuple[str, ...], *, private: boo
     if checked.sealed:
         out.print(f"SEALED {checked.by}.")
     elif checked.sealed is not None:
-        out.print(Text("NOT SEALED: no collector vouches for these numbers, and anyone could have made them.", "bold"))
+        out.print(Text("NOT SEALED: no seal that holds covers these numbers, and anyone could have made them.", "bold"))
 
 
 def _document(found: Study, private: bool) -> dict[str, Any]:

@@ -197,6 +197,12 @@ def test_an_export_that_another_program_rewrote_is_broken(bundle: Served):
     assert "answers.ndjson is named like an export of answers, and cannot be read as one." in said
 
 
+def test_another_table_beside_a_bundle_is_not_called_a_broken_export(bundle: Served):
+    (bundle.folder / "people.jsonl").write_text('{"sex": "female"}\n', encoding="utf-8")
+    assert checked(bundle.folder, bundle.key)["broken"] == []
+    assert "people.jsonl" in gather([bundle.folder]).others
+
+
 def test_what_is_sealed_says_so(bundle: Served):
     assert verified(bundle).sealed is True
     assert verified(bundle).by == "by the holder of that key"

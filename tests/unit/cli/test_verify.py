@@ -267,3 +267,10 @@ def test_the_checks_as_a_table(fairgauge: Run, files: Files):
     assert {row["about"] for row in rows[1:]} == {"tally", "export"}
     assert fairgauge("verify", *files, "--markdown").out.startswith("| about | outcome | sentence |")
     assert refused(fairgauge("verify", *files, "--csv", "--json"), "--json and --csv: must be one of them")
+
+
+def test_the_last_line_says_that_nothing_is_sealed(fairgauge: Run, files: Files):
+    lines = fairgauge("verify", *files).out.splitlines()
+    assert lines[-2] == "Everything that was checked holds."
+    assert lines[-1] == "NOT SEALED: no seal that holds covers these numbers, and anyone could have made them."
+    assert fairgauge("verify", *files, "--strict").status == 1

@@ -28,8 +28,8 @@ def unfinished(target: Path) -> Iterator[Path]:
         _hold(handle, target)
         # Another file, not this one emptied: it may be a finished copy, whose maker was killed before it let go.
         _remove(path, _BESIDE)
-        os.close(handle)
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        left, handle = handle, os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        os.close(left)
         _hold(handle, target)
         try:
             yield path

@@ -171,7 +171,7 @@ class TestEstimate:
     def test_what_is_told_is_not_picked_by_the_noise(self, kind: str) -> None:
         """However many people there are, a rate is told, and missed as often as promised.
 
-        Power: told only where the counts exceed the noise, 7 of 13 were wrong; misses of 12 % fail 98 times of 100.
+        Power: told only where the counts exceed the noise, 7 of 13 were wrong; misses of 15 % fail 97 times of 100.
         """
         site, chance = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", "0.1"), np.random.default_rng(5)
         rate, missed = rate_of(site, CONFUSION["tpr"], [0]), 0
