@@ -16,7 +16,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from fairgauge.collector.tickets import Tickets
+from fairgauge.server.tickets import Tickets
 from fairgauge.study import Study
 from tests.browser.visitor import Visitor
 from tests.collecting.servers import ServerProcess

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fairgauge.collector.tokens import new_token
+from fairgauge.server.tokens import new_token
 from tests.collecting.wire import Wire
 from tests.programs import Program, programs
 

@@ -9,8 +9,8 @@ import pytest
 
 import fairgauge
 from fairgauge import cli, errors
-from fairgauge.collector.refusals import ComeAgain
 from fairgauge.errors import FairgaugeError
+from fairgauge.server.refusals import ComeAgain
 
 DRAWN = set(re.findall(r"\b[A-Z][A-Za-z]+\b", errors.__doc__ or ""))
 

@@ -52,8 +52,8 @@ def test_no_test_file_names_a_module_that_is_not_there():
 
 
 def test_names_are_found_over_several_lines_and_only_there():
-    text = "Parts.\n\nCovers: fairgauge.collector.tokens, fairgauge.lazy,\nfairgauge.channel\n\nNot fairgauge.errors."
-    assert named(text) == ["fairgauge.collector.tokens", "fairgauge.lazy", "fairgauge.channel"]
+    text = "Parts.\n\nCovers: fairgauge.server.tokens, fairgauge.lazy,\nfairgauge.channel\n\nNot fairgauge.errors."
+    assert named(text) == ["fairgauge.server.tokens", "fairgauge.lazy", "fairgauge.channel"]
     assert named("About fairgauge.errors.") == []
 
 

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
-from fairgauge.collector.tickets import Tickets
-from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.tickets import Tickets
+from fairgauge.server.tokens import Gatekeeper
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

@@ -24,7 +24,7 @@ from fairgauge.client import Patience
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.stores import open_store, postgres_schema
 from fairgauge.collector.stores.base import Event
-from fairgauge.collector.tokens import new_token
+from fairgauge.server.tokens import new_token
 from fairgauge.study import Study
 from tests.collecting.kills import publish
 from tests.collecting.servers import PATIENCE, SERVE, ServerProcess, free_port, new_database, new_postgres

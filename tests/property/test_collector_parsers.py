@@ -11,13 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairgauge.client import Answer
-from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes import batches
 from fairgauge.collector.routes.batches import read_lines, slices
 from fairgauge.collector.routes.counting import ONE, read_answer
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.server.refusals import BadAnswer
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

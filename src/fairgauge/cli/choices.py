@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from fairgauge.cli.show import MEAN, out, show_parts, show_table
+from fairgauge.cli.console import out, show_table
+from fairgauge.cli.show import MEAN, show_parts
 from fairgauge.planning.choosing import Choice, Choices
 from fairgauge.planning.choosing_several import ChoicesOfSeveral
 from fairgauge.study import Metric

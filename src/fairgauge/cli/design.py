@@ -9,12 +9,13 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.for_sites import SiteInput, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import MEAN, out, show_parts
+from fairgauge.cli.show import MEAN, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost

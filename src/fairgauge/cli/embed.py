@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.show import show_json
+from fairgauge.cli.console import show_json
 from fairgauge.collector.pages.embedding import bundle, integrity, types
 from fairgauge.errors import InvalidInput
 

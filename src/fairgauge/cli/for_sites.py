@@ -9,10 +9,10 @@ from typing import Any
 import typer
 from rich.text import Text
 
+from fairgauge.cli.console import out, show_table
 from fairgauge.cli.formats import Form, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, write_bytes
-from fairgauge.cli.show import out, show_table
 from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal

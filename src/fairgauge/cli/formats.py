@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Literal
 
 from fairgauge.cli import options
-from fairgauge.cli.show import out, show_json
+from fairgauge.cli.console import out, show_json
 from fairgauge.errors import InvalidInput
 
 Form = Literal["people", "json", "csv", "markdown"]

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.read import read_study
-from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import MissingExtra
 from fairgauge.study.numbers import as_count
 
@@ -27,7 +27,7 @@ def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
         from fairgauge.issuer.signing import key_in, make_key
         from fairgauge.passes import write_key
     except ImportError as error:
-        raise MissingExtra(f"the issuer needs {error.name}", "collector") from None
+        raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
     text = write_key((key_in(secrets) or make_key(secrets)).public)
     if json:
         show_json({"key": text})
@@ -65,13 +65,13 @@ def serve(
 ) -> None:
     """Exchange tickets over HTTP: each of them once."""
     try:
-        from fairgauge.collector.config import read_config
-        from fairgauge.collector.hosting import host as run
         from fairgauge.issuer.app import Issuer
+        from fairgauge.server.hosting import host as run
+        from fairgauge.server.server_config import ServerConfig
     except ImportError as error:
-        raise MissingExtra(f"the issuer needs {error.name}", "collector") from None
+        raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
     found = Issuer(secrets, read_study(study))
-    config = read_config(None, host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
+    config = ServerConfig(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
     err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
     try:
         run(found, config, announce=lambda where: out.print(f"fairgauge issuer on {where}"))

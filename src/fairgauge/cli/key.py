@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.show import out, show_json
-from fairgauge.collector.buckets import bucket_of
+from fairgauge.cli.console import out, show_json
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.keeping.addresses import open_existing
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.notes import leave_note
 from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
 from fairgauge.collector.stores.base import Event
-from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
+from fairgauge.server.coarse_time import bucket_of
+from fairgauge.server.tickets import Tickets
 
 SECRETS = Path("fairgauge-secrets")
 HOUR = 3600

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.show import out
 from fairgauge.client import Ledger
 from fairgauge.client.command import default_ledger
 from fairgauge.client.inclusion import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes

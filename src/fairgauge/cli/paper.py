@@ -78,8 +78,8 @@ def _estimate(study: Path, tally: Path, seed: int) -> None:
     """Show what the paper's estimator makes of a tally, and beside it our own."""
     import numpy as np
 
+    from fairgauge.cli.console import out, show_table
     from fairgauge.cli.read import read_study, read_tally
-    from fairgauge.cli.show import out, show_table
     from fairgauge.estimation import estimate
     from fairgauge.paper.bounds import CONFIDENCE
     from fairgauge.paper.estimator import published_estimate

@@ -10,13 +10,14 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices, show_choices_of_several
+from fairgauge.cli.console import err, out
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.for_sites import SiteInput, plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import err, out, show_plan
+from fairgauge.cli.show import show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput

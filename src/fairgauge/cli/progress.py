@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from fairgauge.cli.show import err
+from fairgauge.cli.console import err
 
 
 class Waiting:

@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fairgauge.canonical import write_file
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.simulation import Population
-from fairgauge.simulation.columns import Columns
 from fairgauge.study import Study
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.tallies import Tally
+
+if TYPE_CHECKING:
+    from fairgauge.simulation import Population
+    from fairgauge.simulation.columns import Columns
 
 
 def read_study(path: Path) -> Study:
@@ -29,8 +32,10 @@ def read_tally(path: Path, study: Study) -> Tally:
         return tally
 
 
-def read_population(path: Path, columns: Columns) -> Population:
+def read_population(path: Path, columns: "Columns") -> "Population":
     """Read a population."""
+    from fairgauge.simulation import Population
+
     with naming(path):
         population = Population.from_csv(path, columns)
         if population.clients > MOST_CLIENTS:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.show import err, out
+from fairgauge.cli.console import err, out
 from fairgauge.errors import MissingExtra
 
 
@@ -17,12 +17,12 @@ def relay(
 ) -> None:
     """Carry envelopes to a collector's gateway, so that it does not see who sends them."""
     try:
-        from fairgauge.collector.config import read_config
-        from fairgauge.collector.hosting import host as run
         from fairgauge.relay.app import Relay
+        from fairgauge.server.hosting import host as run
+        from fairgauge.server.server_config import ServerConfig
     except ImportError as error:
-        raise MissingExtra(f"the relay needs {error.name}", "collector") from None
+        raise MissingExtra(f"the relay needs {error.name}", "relay-server") from None
     found = Relay(to)
-    config = read_config(None, host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
+    config = ServerConfig(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
     err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
     run(found, config, announce=lambda where: out.print(f"fairgauge relay on {where}"))

@@ -8,10 +8,10 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
-from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT

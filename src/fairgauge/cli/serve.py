@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.show import err, out
+from fairgauge.cli.console import err, out
 from fairgauge.errors import InvalidInput, MissingExtra
 
 
@@ -27,8 +27,8 @@ def serve(
     """Take answers over HTTP, and count each of them once."""
     try:
         from fairgauge.collector.config import read_config
-        from fairgauge.collector.tokens import read_tokens
         from fairgauge.collector.workers import serve_many
+        from fairgauge.server.tokens import read_tokens
     except ImportError as error:
         if error.name in ("fcntl", "resource"):
             raise InvalidInput("system", sys.platform, "the collector needs POSIX: Linux, macOS or BSD") from None

@@ -1,14 +1,11 @@
-"""What people see: tables and sentences for them, JSON for programs."""
+"""Plans and estimates as people see them in a terminal."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 
+from fairgauge.cli.console import out, show_table
 from fairgauge.estimation import Estimate, Interval
 from fairgauge.reports.about import counted
 from fairgauge.reports.panels import left_out_sentence, shown_gaps, shown_response
@@ -23,29 +20,9 @@ if TYPE_CHECKING:
     from fairgauge.planning.answering import AnsweringLine
     from fairgauge.planning.parts import PlanPart
 
-_WIDEST = 10_000
 _MOST_PARTS = 30
 # Above the rows of groups' means.
 MEAN = "mean of"
-# Without markup: what people call a group or a study is printed as it is, [brackets] and all.
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
-
-
-def show_json(document: dict[str, Any]) -> None:
-    """Print a document for programs."""
-    out.print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def show_table(*columns: str, rows: Sequence[Sequence[str | Text]]) -> None:
-    """Print a table whose first column is text and whose others are numbers, as wide as it needs to be."""
-    found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
-    for number, column in enumerate(columns):
-        found.add_column(column, justify="right" if number else "left", no_wrap=True)
-    for row in rows:
-        found.add_row(*row)
-    found.width = Measurement.get(out, out.options.update(max_width=_WIDEST), found).maximum
-    out.print(found, crop=False)
 
 
 def show_plan(plan: "Plan", lines: "Sequence[AnsweringLine]" = ()) -> None:

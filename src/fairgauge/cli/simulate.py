@@ -8,11 +8,11 @@ import typer
 
 from fairgauge.channel import Channel
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
-from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation import Population, simulate_exactly
 from fairgauge.simulation import simulate as run

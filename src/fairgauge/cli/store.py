@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fairgauge.cli.console import out, show_table
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
-from fairgauge.cli.show import out, show_table
-from fairgauge.collector.buckets import bucket_of, moment_of
 from fairgauge.collector.keeping import addresses
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput
+from fairgauge.server.coarse_time import bucket_of, moment_of
 
 WHO = "command line"
 HOUR = 3600

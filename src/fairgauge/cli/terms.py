@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.cli.show import err, out, show_json
 from fairgauge.errors import InvalidInput
 from fairgauge.passes import read_key
 from fairgauge.study import Issuer, Study

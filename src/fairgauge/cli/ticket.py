@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
-from fairgauge.cli.show import show_json
+from fairgauge.cli.console import show_json
 from fairgauge.collector.notes import leave_note, site_note
-from fairgauge.collector.tickets import Tickets
 from fairgauge.errors import InvalidInput
+from fairgauge.server.tickets import Tickets
 from fairgauge.study.numbers import as_count
 
 ticket = typer.Typer(

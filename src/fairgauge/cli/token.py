@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from fairgauge.cli import options
+from fairgauge.cli.console import out, show_json, show_table
 from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.show import out, show_json, show_table
 from fairgauge.collector.notes import leave_note
-from fairgauge.collector.tokens import new_token, read_tokens, read_uses, revoke_token
+from fairgauge.server.tokens import new_token, read_tokens, read_uses, revoke_token
 
 SECRETS = Path("fairgauge-secrets")
 

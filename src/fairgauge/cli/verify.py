@@ -13,11 +13,11 @@ from fairgauge.bundles.files import gather
 from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.channel import Channel
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
-from fairgauge.cli.show import out
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.reports.sites import noise_sentence, protection_sentence
 from fairgauge.reports.words import privacy_sentence

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from fairgauge.collector.refusals import NoStudy, NotAllowed, NoToken
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
 from fairgauge.collector.slots import STRANGER
+from fairgauge.server.refusals import NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line
 

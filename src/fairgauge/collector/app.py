@@ -12,16 +12,16 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from fairgauge.collector.logs import log_fault
 from fairgauge.collector.openapi import openapi
 from fairgauge.collector.operations import Operation
 from fairgauge.collector.origins import SHARED, pattern_of, preflight
 from fairgauge.collector.pages.html import problem_page, wants_html
 from fairgauge.collector.pages.shelf import Pages
-from fairgauge.collector.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.service import Collector
 from fairgauge.collector.table import TABLE
+from fairgauge.server.logs import log_fault
+from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),

@@ -6,22 +6,17 @@ from pathlib import Path
 import msgspec
 
 from fairgauge.errors import InvalidInput
+from fairgauge.server.server_config import ConnectionLimits, ServerConfig, check_range
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Sizes, times and numbers that no stranger can exceed."""
+class Limits(ConnectionLimits, frozen=True, forbid_unknown_fields=True):
+    """Sizes and numbers of the collector's own, beside those of every server."""
 
     answer_bytes: int = 4096
     batch_bytes: int = 2**21
     batch_lines: int = 10_000
     study_bytes: int = 2**23
-    header_bytes: int = 16_384
-    read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
-    idle_seconds: float = 30.0  # between two requests
-    connections: int = 4096  # beyond, the connection that waited longest is closed
-    pipelined: int = 16  # requests on one connection that wait for their answers; beyond, it is closed
     faulty_lines: int = 100  # of a batch; beyond, nothing of it is counted
-    held_bytes: int = 2**25  # of bodies that were not read yet; beyond, batches come again or are cut off
     exports: int = 4  # at once, for strangers, for readers and for operators each; beyond, come again
     listeners: int = 200  # browsers that watch a study live, of each of the three; beyond, come again
     waiting: int = 100_000  # single answers that wait for a commit, and as many of batches; beyond, come again
@@ -41,41 +36,30 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faulty: float = 200.0  # requests that break a rule; beyond, they are told so a second later
 
 
-class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Config(ServerConfig, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
     store: str = "sqlite:///gauge.db"
-    host: str = "127.0.0.1"
     port: int = 8642
     reuse_port: bool = False  # let several collectors of one PostgreSQL listen on one port
-    tls_cert: str | None = None  # a PEM file; with tls_key the collector speaks TLS itself
-    tls_key: str | None = None
     secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
-    shutdown_seconds: int = 20
     limits: Limits = msgspec.field(default_factory=Limits)
     rates: Rates = msgspec.field(default_factory=Rates)
 
     def __post_init__(self) -> None:
-        _check("port", self.port, least=0, most=65_535)
+        super().__post_init__()
         if self.reuse_port and (self.port == 0 or self.store.startswith("sqlite:")):
             raise InvalidInput(
                 "reuse_port", self.reuse_port, "needs a port of your choice, and PostgreSQL: SQLite has one collector"
             )
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise InvalidInput("tls_cert", self.tls_cert, "must be given together with tls_key")
-        _check("bucket_seconds", self.bucket_seconds, least=1, most=86_400 * 31)
-        _check("commit_milliseconds", self.commit_milliseconds, least=0, most=1000)
+        check_range("bucket_seconds", self.bucket_seconds, least=1, most=86_400 * 31)
+        check_range("commit_milliseconds", self.commit_milliseconds, least=0, most=1000)
         for group in ("limits", "rates"):
             for field, value in msgspec.structs.asdict(getattr(self, group)).items():
                 if not value > 0:
                     raise InvalidInput(f"{group}.{field}", value, "must be above 0")
-
-    @property
-    def scheme(self) -> str:
-        """What addresses of this collector begin with."""
-        return "http" if self.tls_cert is None else "https"
 
 
 def read_config(path: Path | None, **given: object) -> Config:
@@ -99,8 +83,3 @@ def read_config(path: Path | None, **given: object) -> Config:
         raise
     except msgspec.ValidationError as error:
         raise InvalidInput("config", path or "settings", f"is refused: {error}") from None
-
-
-def _check(field: str, value: float, *, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise InvalidInput(field, value, f"must be from {least} to {most}")

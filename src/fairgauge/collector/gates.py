@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.hashes import SHA384
 from starlette.types import Scope
 
-from fairgauge.collector.refusals import BadTicket
 from fairgauge.errors import NotSigned
 from fairgauge.passes import answer_id, challenge_of, read_key
 from fairgauge.passes.blind_rsa import SALT_BYTES
 from fairgauge.passes.token import SIGNATURE, message_of
+from fairgauge.server.refusals import BadTicket
 from fairgauge.study import Study
 
 _PADDING = PSS(MGF1(SHA384()), SALT_BYTES)

@@ -13,11 +13,11 @@ from typing import Any
 from starlette.types import Message as AsgiMessage
 from starlette.types import Scope
 
-from fairgauge.collector.problems import MEDIA_TYPE, Problem
-from fairgauge.collector.vault import read_or_make_secret
 from fairgauge.envelopes import KeyConfig, Message, Opened, open_request, read_request, write_response
 from fairgauge.envelopes.oblivious import SIZE
 from fairgauge.errors import InvalidInput
+from fairgauge.server.problems import MEDIA_TYPE, Problem
+from fairgauge.server.secrets_folder import read_or_make_secret
 
 FILE = "gateway.key"
 KEY_BYTES = 32

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fairgauge.collector.buckets import bucket_of
-from fairgauge.collector.refusals import TooMany
 from fairgauge.collector.stores.base import Published, Store
+from fairgauge.server.coarse_time import bucket_of
+from fairgauge.server.refusals import TooMany
 
 HOUR = 3600
 READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took

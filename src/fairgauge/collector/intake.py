@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from fairgauge.collector.logs import log
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.queueing import Queue, Submission
-from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
+from fairgauge.server.logs import log
+from fairgauge.server.refusals import Busy, Stopping
 
 LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
 AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairgauge.collector.buckets import bucket_of
 from fairgauge.collector.stores.base import Event
-from fairgauge.collector.vault import locked, read_secret, write_secret
+from fairgauge.server.coarse_time import bucket_of
+from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 
 FILE = "notes.json"
 LOCK = ".notes.lock"

@@ -7,10 +7,10 @@ import msgspec
 
 from fairgauge import __version__
 from fairgauge.collector.operations import Gives, Operation, Shape
-from fairgauge.collector.problems import KINDS, MEDIA_TYPE
 from fairgauge.collector.queries import parameters_of
 from fairgauge.collector.shapes import DOCUMENTS, Digest, Problem
 from fairgauge.collector.table import TABLE
+from fairgauge.server.problems import KINDS, MEDIA_TYPE
 
 Document = dict[str, Any]
 

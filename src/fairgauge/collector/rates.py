@@ -2,44 +2,12 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable
 
 from fairgauge.collector.config import Rates
-from fairgauge.collector.refusals import TooMany
+from fairgauge.server.refusals import TooMany
+from fairgauge.server.token_bucket import Rate
 
-BURST_SECONDS = 10.0
 BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
-
-
-class Rate:
-    """So many a second on average, and a burst of ten seconds' worth at once.
-
-    What is asked for is taken if anything is left, and then it may owe: so a large batch passes, and those after it
-    wait.
-    """
-
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate = rate
-        self._most = max(1.0, rate * BURST_SECONDS)
-        self._level = self._most
-        self._clock = clock
-        self._last = clock()
-        self.line = asyncio.Lock()  # those who wait for their turn, in the order in which they came
-
-    def take(self, count: float = 1) -> float:
-        """Take some; return 0, or how many seconds to wait before asking again."""
-        now = self._clock()
-        self._level = min(self._most, self._level + (now - self._last) * self._rate)
-        self._last = now
-        if self._level < 1:
-            return (1 - self._level) / self._rate
-        self._level -= count
-        return 0.0
-
-    def owe(self, count: float) -> None:
-        """Take some more for what has begun already."""
-        self._level -= count
 
 
 class Turnstile:

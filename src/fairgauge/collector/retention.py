@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from fairgauge.collector.logs import log
 from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.server.logs import log
 from fairgauge.study import Study
 
 DAY, HOUR = 86_400, 3600  # seconds

@@ -14,11 +14,11 @@ from fairgauge import __version__
 from fairgauge.collector.app import Guard, make_app
 from fairgauge.collector.clock import SteadyClock
 from fairgauge.collector.config import Config
-from fairgauge.collector.hosting import Server, address, listen, make_settings
 from fairgauge.collector.keeping.keys import refuse_other_keys
-from fairgauge.collector.logs import log, log_to
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
+from fairgauge.server.hosting import Server, address, listen, make_settings
+from fairgauge.server.logs import log, log_to
 
 OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import msgspec
 
-from fairgauge.collector.buckets import bucket_of, seconds_of
 from fairgauge.collector.config import Config
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Gateway
@@ -19,12 +18,10 @@ from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.lane import Lane
-from fairgauge.collector.logs import log, log_fault
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
-from fairgauge.collector.refusals import NoStudy, OtherTerms
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
@@ -33,10 +30,13 @@ from fairgauge.collector.signing import Signer
 from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.taking import check_takes, kept_terms, terms_of
-from fairgauge.collector.tickets import Tickets
-from fairgauge.collector.tokens import Gatekeeper
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
+from fairgauge.server.coarse_time import bucket_of, seconds_of
+from fairgauge.server.logs import log, log_fault
+from fairgauge.server.refusals import NoStudy, OtherTerms
+from fairgauge.server.tickets import Tickets
+from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from fairgauge.client.answer import MOST_IN_CELL
-from fairgauge.collector.problems import KINDS, URN
 from fairgauge.collector.stores.base import State
+from fairgauge.server.problems import KINDS, URN
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]

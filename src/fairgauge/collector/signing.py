@@ -11,8 +11,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from fairgauge.collector.vault import locked, read_or_make_secret, read_secret, replace_secret, write_secret
 from fairgauge.errors import InvalidInput
+from fairgauge.server.secrets_folder import locked, read_or_make_secret, read_secret, replace_secret, write_secret
 
 FILE = "signing.key"
 FORMER = "signing-former.json"  # public keys that were used before, the oldest first

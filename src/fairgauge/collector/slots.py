@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fairgauge.collector.refusals import Busy
+from fairgauge.server.refusals import Busy
 
 STRANGER = "stranger"
 
@@ -17,7 +17,7 @@ class Slots:
     ...     slots.check("stranger")
     Traceback (most recent call last):
     ...
-    fairgauge.collector.refusals.Busy: Too many exports at once: try again later.
+    fairgauge.server.refusals.Busy: Too many exports at once: try again later.
     """
 
     def __init__(self, what: str, most: int) -> None:

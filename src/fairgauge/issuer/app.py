@@ -11,24 +11,23 @@ Nothing about a request is logged, and no address is read.
 import asyncio
 import hmac
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope
 
-from fairgauge.collector.bodies import media_type, read_body
-from fairgauge.collector.logs import log_fault
-from fairgauge.collector.problems import MEDIA_TYPE, Problem, problem_of
-from fairgauge.collector.rates import Rate
-from fairgauge.collector.refusals import BadMediaType, BadTicket, NoToken, TooMany
-from fairgauge.collector.tickets import Tickets
-from fairgauge.collector.tokens import Gatekeeper
-from fairgauge.collector.vault import read_or_make_secret
-from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.errors import InvalidInput
 from fairgauge.issuer.book import Book
 from fairgauge.issuer.signing import PrivateKey, key_in, sign_blinded
 from fairgauge.passes import read_key, write_key
 from fairgauge.passes.token import SIGNATURE, TYPE
+from fairgauge.server.problems import Problem
+from fairgauge.server.refusals import BadTicket, NoToken
+from fairgauge.server.request_body import read_body
+from fairgauge.server.secrets_folder import read_or_make_secret
+from fairgauge.server.small_app import Reply, SmallApp, check_type, take, told
+from fairgauge.server.tickets import Tickets
+from fairgauge.server.token_bucket import Rate
+from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Study
 
 REQUEST_TYPE = "application/private-token-request"
@@ -36,21 +35,11 @@ RESPONSE_TYPE = "application/private-token-response"
 DIRECTORY_TYPE = "application/private-token-issuer-directory"
 LARGEST = 4096
 SIGNED = 50.0  # requests a second and process that are worked on: each costs some milliseconds
-KNOCKS = 2000.0  # requests a second that are looked at
 ACCOUNT_FILE = "accounts.key"
 LONGEST_ACCOUNT = 200
 
-_SHARED = [(b"access-control-allow-origin", b"*")]
-_PREFLIGHT = [
-    *_SHARED,
-    (b"access-control-allow-methods", b"POST"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type"),
-    (b"access-control-max-age", b"86400"),
-]
-Reply = tuple[int, str, bytes]
 
-
-class Issuer:
+class Issuer(SmallApp):
     """Gives out blind tickets for one study.
 
     Raises:
@@ -58,6 +47,7 @@ class Issuer:
     """
 
     def __init__(self, folder: Path, study: Study) -> None:
+        super().__init__("Authorization, Content-Type")
         key = key_in(folder)
         if key is None:
             raise InvalidInput("secrets", folder, "has no issuer's key: fairgauge issuer key makes one")
@@ -69,7 +59,7 @@ class Issuer:
         self._tickets = Tickets.in_folder(folder)
         self._accounts = read_or_make_secret(folder, ACCOUNT_FILE, 32)
         self._logins = Gatekeeper(folder)
-        self._knocks, self._signed = Rate(KNOCKS), Rate(SIGNED)
+        self._signed = Rate(SIGNED)
         self.book = Book(folder, study.digest)
 
     def new_ticket(self) -> str:
@@ -92,7 +82,7 @@ class Issuer:
             raise BadTicket("This is no ticket for this issuer's study.")
         if len(request) != len(TYPE) + 1 + SIGNATURE or request[:3] != TYPE + self._name[-1:]:
             raise InvalidInput("request", f"{len(request)} bytes", "must be a TokenRequest of type 2 for this key")
-        _take(self._signed)
+        take(self._signed)
         # Signed before it is remembered: a request that cannot be signed costs nobody a ticket.
         signed = await asyncio.to_thread(sign_blinded, self._key, request[3:])
         if not await asyncio.to_thread(self.book.exchange, ticket, request):
@@ -100,68 +90,26 @@ class Issuer:
         return signed
 
     # ------------------------------------------------------------------------------------------------ HTTP
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive) -> Reply:
         """Answer one request."""
-        if scope["type"] != "http":
-            return
-        headers = [*_SHARED]
-        try:
-            _take(self._knocks)
-            if scope["method"] == "OPTIONS":
-                status, kind, body, headers = 204, "", b"", [*_PREFLIGHT]
-            else:
-                status, kind, body = await self._answer(scope, receive)
-        except Exception as error:  # noqa: BLE001 - whatever happens, the sender is told, and nothing is said of it
-            problem = _problem(error)
-            status, kind, body = problem.status, MEDIA_TYPE, problem.to_bytes()
-            headers += [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
-        headers += [(b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
-        headers += [(b"content-type", kind.encode())] if kind else []
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
-
-    async def _answer(self, scope: Scope, receive: Receive) -> Reply:
-        asked: dict[tuple[str, str], Callable[[], Reply]] = {
-            ("GET", "/healthz"): lambda: (200, "application/json", b'{"status":"alive"}'),
-            ("GET", "/.well-known/private-token-issuer-directory"): self._directory,
-        }
         method, path = scope["method"], scope["path"]
         if (method, path) == ("POST", "/token-request"):
-            _check_type(scope, REQUEST_TYPE)
+            check_type(scope, REQUEST_TYPE)
             body = await read_body(scope, receive, LARGEST)
             return 200, RESPONSE_TYPE, await self.exchange(_ticket(_bearer(scope)), body)
         if (method, path) == ("POST", "/tickets"):
             if self._logins.role_of(_bearer(scope)) != "operator":
                 raise NoToken("Send Authorization: Bearer, with the token of an operator of this issuer.")
-            _check_type(scope, "application/json")
+            check_type(scope, "application/json")
             account = _account(await read_body(scope, receive, LARGEST))
             return 200, "application/json", json.dumps({"ticket": self.ticket_for(account)}).encode()
-        return asked.get((method, path), _nothing)()
+        if (method, path) == ("GET", "/.well-known/private-token-issuer-directory"):
+            return self._directory()
+        return told(Problem("not-found", "An issuer has /token-request, /tickets and a directory."))
 
     def _directory(self) -> Reply:
         key = {"token-type": 2, "token-key": write_key(self._key.public)}
         return 200, DIRECTORY_TYPE, json.dumps({"issuer-request-uri": "/token-request", "token-keys": [key]}).encode()
-
-
-def _nothing() -> Reply:
-    problem = Problem("not-found", "An issuer has /token-request, /tickets and a directory.")
-    return problem.status, MEDIA_TYPE, problem.to_bytes()
-
-
-def _problem(error: Exception) -> Problem:
-    if not isinstance(error, FairgaugeError):
-        log_fault(error)
-    return problem_of(error)
-
-
-def _take(rate: Rate) -> None:
-    if seconds := rate.take():
-        raise TooMany("There is a limit on how many requests a second are taken.", seconds)
-
-
-def _check_type(scope: Scope, kind: str) -> None:
-    if media_type(scope) != kind:
-        raise BadMediaType(f"Send {kind}.")
 
 
 def _bearer(scope: Scope) -> str:

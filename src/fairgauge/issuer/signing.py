@@ -23,10 +23,10 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from fairgauge.collector.vault import locked, read_secret, write_secret
 from fairgauge.errors import InvalidInput
 from fairgauge.passes import PublicKey, write_key
 from fairgauge.passes.token import KEY_BITS
+from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 
 FILE = "issuer.pem"
 

@@ -10,32 +10,21 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from threading import Lock
 from urllib.parse import urlsplit
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope
 
 from fairgauge.client.web import check_url
-from fairgauge.collector.bodies import media_type, read_body
-from fairgauge.collector.logs import log_fault
-from fairgauge.collector.problems import MEDIA_TYPE, Problem, problem_of
-from fairgauge.collector.rates import Rate
-from fairgauge.collector.refusals import BadMediaType, Busy, TooMany
 from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
-from fairgauge.errors import FairgaugeError
+from fairgauge.server.problems import MEDIA_TYPE, Problem
+from fairgauge.server.refusals import Busy
+from fairgauge.server.request_body import read_body
+from fairgauge.server.small_app import Reply, SmallApp, check_type, told
 
 LARGEST = 8192
-CARRIED = 2000.0  # envelopes a second
 AT_ONCE = 64
 SECONDS = 20.0
-_SHARED = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"private, no-store")]
-_PREFLIGHT = [
-    *_SHARED,
-    (b"access-control-allow-methods", b"POST"),
-    (b"access-control-allow-headers", b"Content-Type"),
-    (b"access-control-max-age", b"86400"),
-]
-Reply = tuple[int, str, bytes]
 
 
-class Relay:
+class Relay(SmallApp):
     """Carries envelopes to one gateway.
 
     Args:
@@ -46,6 +35,7 @@ class Relay:
     """
 
     def __init__(self, to: str) -> None:
+        super().__init__("Content-Type")
         check_url("to", to)
         parts = urlsplit(to)
         self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
@@ -53,7 +43,6 @@ class Relay:
         self._path = parts.path if parts.path.strip("/") else WELL_KNOWN
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
-        self._rate = Rate(CARRIED)
         self._under_way = 0
 
     def close(self) -> None:
@@ -62,37 +51,11 @@ class Relay:
             while self._idle:
                 self._idle.pop().close()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            return
-        headers = [*_SHARED]
-        try:
-            if scope["method"] == "OPTIONS":
-                status, kind, body, headers = 204, "", b"", [*_PREFLIGHT]
-            else:
-                status, kind, body = await self._answer(scope, receive)
-        except Exception as error:  # noqa: BLE001 - whatever happens, the sender is told, and nothing is said of it
-            if not isinstance(error, FairgaugeError):
-                log_fault(error)
-            problem = problem_of(error)
-            status, kind, body = problem.status, MEDIA_TYPE, problem.to_bytes()
-            headers += [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
-        headers += [(b"content-length", str(len(body)).encode())]
-        headers += [(b"content-type", kind.encode())] if kind else []
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
-
-    async def _answer(self, scope: Scope, receive: Receive) -> Reply:
-        if scope["method"] == "GET" and scope["path"] == "/healthz":
-            return 200, "application/json", b'{"status":"alive"}'
+    async def answer(self, scope: Scope, receive: Receive) -> Reply:
+        """Carry one envelope."""
         if scope["method"] != "POST":
-            problem = Problem("bad-method", "A relay takes envelopes with POST.")
-            return problem.status, MEDIA_TYPE, problem.to_bytes()
-        if seconds := self._rate.take():
-            raise TooMany("There is a limit on how many envelopes a second are carried.", seconds)
-        if media_type(scope) != REQUEST_TYPE:
-            raise BadMediaType(f"Send {REQUEST_TYPE}.")
+            return told(Problem("bad-method", "A relay takes envelopes with POST."))
+        check_type(scope, REQUEST_TYPE)
         envelope = await read_body(scope, receive, LARGEST)
         if self._under_way >= AT_ONCE:
             raise Busy("As many envelopes as fit are on their way.", 1)
@@ -115,8 +78,7 @@ class Relay:
             return self._post(fresh, envelope)
         except (OSError, HTTPException):
             fresh.close()
-        problem = Problem("store-away", "The gateway does not answer.", {"Retry-After": "5"})
-        return problem.status, MEDIA_TYPE, problem.to_bytes()
+        return told(Problem("store-away", "The gateway does not answer."))
 
     def _post(self, connection: HTTPConnection, envelope: bytes) -> Reply:
         connection.request("POST", self._path, envelope, {"Content-Type": REQUEST_TYPE})

@@ -1,6 +1,6 @@
 """``fairgauge estimate``.
 
-Covers: fairgauge.cli.read, fairgauge.cli.show.
+Covers: fairgauge.cli.console, fairgauge.cli.read, fairgauge.cli.show.
 """
 
 import json

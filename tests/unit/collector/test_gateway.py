@@ -1,7 +1,7 @@
 """The collector as a gateway, and blind tickets at its door.
 
 Covers: fairgauge.collector.gateway, fairgauge.collector.gates, fairgauge.collector.routes.envelopes,
-fairgauge.collector.hosting
+fairgauge.server.hosting
 """
 
 import json
@@ -14,12 +14,12 @@ import pytest
 from fairgauge.client import Answer
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Caught, Gateway
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.refusals import BadTicket
 from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
 from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE, SEALED_RESPONSE, SIZE
 from fairgauge.issuer.signing import PrivateKey, sign_blinded
 from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
+from fairgauge.server.problems import Problem
+from fairgauge.server.refusals import BadTicket
 from fairgauge.study import Issuer, Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_study

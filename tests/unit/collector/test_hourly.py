@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from fairgauge.collector.problems import URN
+from fairgauge.server.problems import URN
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

@@ -12,9 +12,9 @@ import pytest
 from fairgauge.collector import intake as module
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.refusals import Busy, Stopping
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import StoreAway, StoreFull
+from fairgauge.server.refusals import Busy, Stopping
 
 
 class MemoryStore:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from fairgauge.collector.pages.html import POLICY
-from fairgauge.collector.problems import URN
+from fairgauge.server.problems import URN
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes

@@ -1,7 +1,7 @@
 """The collector's settings, limits, log, migrations and group commit.
 
-Covers: fairgauge.collector.config, fairgauge.collector.logs, fairgauge.collector.rates,
-fairgauge.collector.stores.base.
+Covers: fairgauge.collector.config, fairgauge.collector.rates, fairgauge.collector.stores.base, fairgauge.server.logs,
+fairgauge.server.server_config, fairgauge.server.token_bucket.
 """
 
 import io
@@ -12,11 +12,12 @@ import pytest
 import structlog
 
 from fairgauge.collector.config import Config, Rates, read_config
-from fairgauge.collector.logs import log, log_fault, log_to
-from fairgauge.collector.rates import Rate, Turnstile
-from fairgauge.collector.refusals import TooMany
+from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.stores.base import check_version, migrations
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.logs import log, log_fault, log_to
+from fairgauge.server.refusals import TooMany
+from fairgauge.server.token_bucket import Rate
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from fairgauge.collector.config import Rates
-from fairgauge.collector.rates import Rate, Turnstile
-from fairgauge.collector.refusals import TooMany
+from fairgauge.collector.rates import Turnstile
+from fairgauge.server.refusals import TooMany
+from fairgauge.server.token_bucket import Rate
 
 
 def test_each_waits_for_those_who_came_before():

@@ -1,8 +1,8 @@
 """The collector's routes: who may do what, what is refused, and how it is said.
 
-Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.collector.bodies, fairgauge.collector.metrics,
+Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
 fairgauge.collector.openapi, fairgauge.collector.operations, fairgauge.collector.origins,
-fairgauge.collector.problems, fairgauge.collector.refusals, fairgauge.collector.routes.answers,
+fairgauge.server.problems, fairgauge.server.refusals, fairgauge.collector.routes.answers,
 fairgauge.collector.routes.health, fairgauge.collector.routes.results, fairgauge.collector.routes.studies,
 fairgauge.collector.service, fairgauge.collector.shapes, fairgauge.collector.table.
 """
@@ -19,10 +19,10 @@ from starlette.routing import Route
 from fairgauge.canonical import encode
 from fairgauge.collector.app import make_app
 from fairgauge.collector.openapi import openapi
-from fairgauge.collector.problems import KINDS, URN
 from fairgauge.collector.routes import studies
 from fairgauge.collector.signing import signature_is_good
-from fairgauge.collector.tokens import revoke_token
+from fairgauge.server.problems import KINDS, URN
+from fairgauge.server.tokens import revoke_token
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.collecting.desk import Desk
@@ -387,7 +387,7 @@ def test_a_stopping_collector_says_so(ask):
 
 def test_a_fault_is_a_problem_without_its_text(ask, capsys):
     async def scene(desk: Desk) -> None:
-        from fairgauge.collector.logs import log_to
+        from fairgauge.server.logs import log_to
 
         log_to()
 

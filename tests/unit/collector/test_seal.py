@@ -11,13 +11,13 @@ import pytest
 
 from fairgauge.client import Answer
 from fairgauge.collector import seal
-from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes.counting import read_answer
 from fairgauge.collector.seal import Export, Sealed, check_answers, check_sealed, read_sealed
 from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
+from fairgauge.server.refusals import BadAnswer
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

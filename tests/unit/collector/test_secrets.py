@@ -1,7 +1,7 @@
 """Tokens, tickets, keys and the folder that they are in.
 
-Covers: fairgauge.collector.signing, fairgauge.collector.tickets, fairgauge.collector.tokens,
-fairgauge.collector.vault.
+Covers: fairgauge.collector.signing, fairgauge.server.tickets, fairgauge.server.tokens,
+fairgauge.server.secrets_folder.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ import pytest
 from fairgauge.collector.keeping.keys import keys_in, refuse_other_keys, remember_keys
 from fairgauge.collector.signing import Signer, former_keys, rotate_key, signature_is_good
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.tickets import Tickets
-from fairgauge.collector.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
-from fairgauge.collector.vault import locked, read_or_make_secret, read_secret, write_secret
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.secrets_folder import locked, read_or_make_secret, read_secret, write_secret
+from fairgauge.server.tickets import Tickets
+from fairgauge.server.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
 
 STUDY, OTHER = "a" * 64, "b" * 64
 
@@ -122,7 +122,7 @@ def test_a_key_is_made_once(tmp_path: Path):
 RACE = """
 import sys
 from pathlib import Path
-from fairgauge.collector.tokens import new_token, revoke_token
+from fairgauge.server.tokens import new_token, revoke_token
 folder, me = Path(sys.argv[1]), sys.argv[2]
 for n in range(10):
     new_token(folder, name=f"{me}-{n}", role="reader")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairgauge.collector.refusals import Busy
 from fairgauge.collector.slots import Room, Slots
+from fairgauge.server.refusals import Busy
 
 
 def test_no_kind_takes_the_places_of_another():

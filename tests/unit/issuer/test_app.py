@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairgauge.collector.tokens import new_token
 from fairgauge.errors import InvalidInput
 from fairgauge.issuer import app
 from fairgauge.issuer.app import REQUEST_TYPE, RESPONSE_TYPE, Issuer
 from fairgauge.issuer.signing import key_in, make_key
 from fairgauge.passes import begin_pass, challenge_of, check_token, read_key, write_key
+from fairgauge.server.tokens import new_token
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
 from tests.samples import sample_study

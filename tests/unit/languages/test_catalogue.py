@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from fairgauge.collector.pages import speaking
-from fairgauge.collector.problems import KINDS
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
 from fairgauge.languages.catalogue import region_of
 from fairgauge.languages.plurals import OTHER
+from fairgauge.server.problems import KINDS
 
 SOURCES = FOLDER.parent
 PAGES = SOURCES / "collector" / "pages"

@@ -1,4 +1,7 @@
-"""The relay: what it passes on, what it hands back, and what it says when the gateway is away."""
+"""The relay: what it passes on, what it hands back, and what it says when the gateway is away.
+
+Covers: fairgauge.relay.app, fairgauge.server.small_app.
+"""
 
 import asyncio
 from functools import partial
@@ -78,7 +81,7 @@ def test_what_is_no_envelope_is_refused(gateway: Recorder, monkeypatch: pytest.M
         {"method": "OPTIONS"},
     )
     assert [one.status_code for one in found] == [413, 415, 405, 200, 204]
-    monkeypatch.setattr(relay._rate, "take", lambda: 2.0)
+    monkeypatch.setattr(relay._knocks, "take", lambda: 2.0)
     (told,) = ask(relay, {"content": b"x", "headers": KIND})
     assert (told.status_code, told.headers["retry-after"]) == (429, "2")
     assert gateway.heard == []

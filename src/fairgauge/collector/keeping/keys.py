@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from fairgauge.collector import signing, tickets
+from fairgauge.collector import signing
 from fairgauge.collector.stores.base import Store
-from fairgauge.collector.vault import read_secret
 from fairgauge.errors import StoreError
+from fairgauge.server import tickets
+from fairgauge.server.secrets_folder import read_secret
 
 SIGNING, TICKETS = "signing", "tickets"
 

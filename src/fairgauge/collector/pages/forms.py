@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import Request
 
 from fairgauge.collector.access import collector_of, session_of
-from fairgauge.collector.bodies import media_type, read_body
-from fairgauge.collector.refusals import BadMediaType, NotAllowed, NoToken
 from fairgauge.collector.service import Collector
 from fairgauge.errors import InvalidInput
+from fairgauge.server.refusals import BadMediaType, NotAllowed, NoToken
+from fairgauge.server.request_body import media_type, read_body
 
 MOST_FIELDS = 40
 

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from fairgauge.collector.access import session_of
 from fairgauge.collector.pages.speaking import ENGLISH, carried, markup, voice_of
-from fairgauge.collector.problems import Problem
 from fairgauge.languages import Voice, names
 from fairgauge.reports.templating import environment, style
+from fairgauge.server.problems import Problem
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -8,14 +8,14 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
-from fairgauge.collector.logs import log_fault
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
 from fairgauge.collector.pages.speaking import ENGLISH
-from fairgauge.collector.refusals import Stopping
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.slots import STRANGER, Slots
 from fairgauge.languages import Voice
+from fairgauge.server.logs import log_fault
+from fairgauge.server.refusals import Stopping
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there

@@ -15,19 +15,19 @@ from starlette.responses import Response
 # Both load what they name when it is used: a collector that restarts does not wait for solvers.
 from fairgauge import planning, reports
 from fairgauge.collector.access import PATIENCE, collector_of, session_of, who
-from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.notes import site_note
 from fairgauge.collector.pages.forms import require_operator
 from fairgauge.collector.pages.html import english_page, on_loopback, page, see_other
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import ENGLISH, carried
-from fairgauge.collector.problems import problem_of
 from fairgauge.collector.queries import Terms, read_values
-from fairgauge.collector.refusals import NotAllowed
 from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
-from fairgauge.collector.tokens import new_token, read_uses, revoke_token
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.server.coarse_time import moment_of
+from fairgauge.server.problems import problem_of
+from fairgauge.server.refusals import NotAllowed
+from fairgauge.server.tokens import new_token, read_uses, revoke_token
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon

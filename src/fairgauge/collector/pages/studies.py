@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
-from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import voice_of
@@ -20,6 +19,7 @@ from fairgauge.reports.display import described, display_of
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars, check_asked
 from fairgauge.reports.views import privacy_views
+from fairgauge.server.coarse_time import moment_of
 
 
 async def index(request: Request) -> Response:

@@ -2,15 +2,15 @@
 
 from starlette.types import Receive, Scope, Send
 
-from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.gates import OTHER_ID, token_in
-from fairgauge.collector.refusals import BadMediaType
 from fairgauge.collector.routes.batches import BYTES, take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Receipt
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import InvalidInput, Refused
+from fairgauge.server.refusals import BadMediaType
+from fairgauge.server.request_body import media_type, read_body
 
 _JSON = "application/json"
 _NDJSON = "application/x-ndjson"

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 
 from starlette.types import Receive, Scope
 
-from fairgauge.collector.bodies import read_body
 from fairgauge.collector.gates import ONE_AT_A_TIME
-from fairgauge.collector.problems import URN, problem_of
-from fairgauge.collector.refusals import BadAnswer
 from fairgauge.collector.routes.counting import ANSWER, NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import BatchReceipt, RefusedLine
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import FairgaugeError, InvalidInput, Refused
+from fairgauge.server.problems import URN, problem_of
+from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.request_body import read_body
 
 PATIENCE = 2.0  # seconds that a batch waits for its turn
 SLICE = 2**15  # bytes that are read at a time, some 250 answers: a millisecond or so

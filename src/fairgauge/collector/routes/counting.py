@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fairgauge.client import Answer
-from fairgauge.collector.refusals import BadAnswer, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
 from fairgauge.collector.stores.payloads import to_text
 from fairgauge.errors import InvalidInput, Refused
+from fairgauge.server.refusals import BadAnswer, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.study.mechanism import check_payload
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,

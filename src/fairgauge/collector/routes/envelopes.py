@@ -4,11 +4,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
-from fairgauge.collector.bodies import media_type, read_body
 from fairgauge.collector.gateway import Caught, inner_scope
-from fairgauge.collector.problems import Problem
-from fairgauge.collector.refusals import BadMediaType
 from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
+from fairgauge.server.problems import Problem
+from fairgauge.server.refusals import BadMediaType
+from fairgauge.server.request_body import media_type, read_body
 
 _HEADERS = {"Cache-Control": "private, no-store"}
 

@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fairgauge.collector.access import collector_of
-from fairgauge.collector.refusals import Stopping
 from fairgauge.collector.shapes import Status
+from fairgauge.server.refusals import Stopping
 
 
 async def alive(_request: Request) -> Response:

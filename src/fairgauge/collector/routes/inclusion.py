@@ -8,12 +8,12 @@ from starlette.responses import Response
 from fairgauge.client.inclusion import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.queries import InclusionQuery
-from fairgauge.collector.refusals import AnswersGone, NotSealed
 from fairgauge.collector.seal import AnswerDigest, lines_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Inclusion
 from fairgauge.collector.tree import Growing, Tree
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.refusals import AnswersGone, NotSealed
 
 _KEPT = 16  # studies whose trees are kept in memory: 32 bytes for some 256 answers
 

@@ -7,16 +7,16 @@ from starlette.responses import JSONResponse, Response
 
 from fairgauge.canonical import encode
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of, who
-from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.bundle import MEDIA_TYPE, readme, zipped
 from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
 from fairgauge.collector.pages.studies import report_text
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, ReportQuery
-from fairgauge.collector.refusals import AnswersGone, NotSealed
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.coarse_time import moment_of
+from fairgauge.server.refusals import AnswersGone, NotSealed
 
 
 async def tally(request: Request) -> Response:

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, who
-from fairgauge.collector.bodies import media_type, read_body
-from fairgauge.collector.buckets import moment_of
 from fairgauge.collector.queries import Terms
-from fairgauge.collector.refusals import BadMediaType, NotSealed
 from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
 from fairgauge.collector.taking import kept_terms
+from fairgauge.server.coarse_time import moment_of
+from fairgauge.server.refusals import BadMediaType, NotSealed
+from fairgauge.server.request_body import media_type, read_body
 
 PIECE = 2**16  # bytes that wait for a reader
 

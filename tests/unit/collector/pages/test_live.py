@@ -9,7 +9,7 @@ import pytest
 from fairgauge.collector.pages import live
 from fairgauge.collector.pages.shelf import Pages
 from fairgauge.collector.queries import Terms
-from fairgauge.collector.refusals import Busy, Stopping
+from fairgauge.server.refusals import Busy, Stopping
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

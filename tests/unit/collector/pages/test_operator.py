@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from fairgauge.collector.tokens import read_tokens, revoke_token
 from fairgauge.planning import design
+from fairgauge.server.tokens import read_tokens, revoke_token
 from fairgauge.study import Attribute, Metric, Study
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes

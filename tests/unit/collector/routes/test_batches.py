@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.problems import URN
 from fairgauge.collector.routes import batches, counting
 from fairgauge.collector.routes.batches import SLICE, slices
+from fairgauge.server.problems import URN
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes

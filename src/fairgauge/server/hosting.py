@@ -10,12 +10,13 @@ from typing import Literal
 
 import uvicorn
 
-from fairgauge.collector.config import Config
-from fairgauge.collector.logs import log_to
-from fairgauge.collector.protocol import make_protocol
 from fairgauge.errors import InvalidInput
+from fairgauge.server.logs import log_to
+from fairgauge.server.server_config import ServerConfig
+from fairgauge.server.slow_clients import make_protocol
 
 BACKLOG = 4096
+Lifespan = Literal["on", "off"]
 
 
 class Server(uvicorn.Server):
@@ -30,7 +31,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def host(app: Callable[..., object], config: Config, *, announce: Callable[[str], None]) -> None:
+def host(app: Callable[..., object], config: ServerConfig, *, announce: Callable[[str], None]) -> None:
     """Serve an application until SIGTERM or SIGINT.
 
     Requests have the collector's deadlines and sizes; nothing about a request is logged.
@@ -45,7 +46,7 @@ def host(app: Callable[..., object], config: Config, *, announce: Callable[[str]
         asyncio.run(Server(settings).serve(sockets=[listener]))
 
 
-def listen(config: Config) -> socket.socket:
+def listen(config: ServerConfig) -> socket.socket:
     """Return the socket to listen on.
 
     Raises:
@@ -61,13 +62,15 @@ def listen(config: Config) -> socket.socket:
         raise InvalidInput("port", f"{config.host}:{config.port}", rule) from None
 
 
-def address(config: Config, listener: socket.socket) -> str:
+def address(config: ServerConfig, listener: socket.socket) -> str:
     """Return the address that people type."""
     where, port = listener.getsockname()[:2]
     return f"{config.scheme}://{f'[{where}]' if ':' in where else where}:{port}"
 
 
-def make_settings(app: Callable[..., object], config: Config, *, lifespan: Literal["on", "off"]) -> uvicorn.Config:
+def make_settings(
+    app: Callable[..., object], config: ServerConfig, *, lifespan: Literal["on", "off"]
+) -> uvicorn.Config:
     """Return how uvicorn serves an application, with the certificate read before anyone is told that we serve.
 
     Raises:

@@ -9,8 +9,8 @@ import hmac
 import secrets
 from pathlib import Path
 
-from fairgauge.collector.vault import read_or_make_secret
 from fairgauge.errors import InvalidInput
+from fairgauge.server.secrets_folder import read_or_make_secret
 
 FILE = "tickets.key"
 KEY_BYTES = 32

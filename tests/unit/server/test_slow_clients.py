@@ -1,6 +1,6 @@
 """What a connection may have under way: requests without an answer, and responses that nobody reads.
 
-Covers: fairgauge.collector.protocol.
+Covers: fairgauge.server.slow_clients.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from uvicorn.protocols.http import httptools_impl
 from uvicorn.server import ServerState
 
 from fairgauge.collector.config import Limits
-from fairgauge.collector.protocol import MOST_PIECES, HurriedProtocol, make_protocol
+from fairgauge.server.slow_clients import MOST_PIECES, HurriedProtocol, make_protocol
 
 ASK = b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n"
 MOST = Limits().pipelined

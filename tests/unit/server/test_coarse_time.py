@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
+from fairgauge.server.coarse_time import bucket_of, moment_of, seconds_of
 
 
 @pytest.mark.parametrize("second", [7200, 7200.001, 10799.999])

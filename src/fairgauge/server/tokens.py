@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from fairgauge.collector.buckets import bucket_of, moment_of, seconds_of
-from fairgauge.collector.vault import locked, read_secret, write_secret
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.server.coarse_time import bucket_of, moment_of, seconds_of
+from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 
 FILE = "tokens.json"
 USES = "token-uses.json"

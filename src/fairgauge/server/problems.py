@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairgauge.collector import refusals
-from fairgauge.collector.refusals import ComeAgain
 from fairgauge.errors import (
     BadStudy,
     BadTable,
@@ -16,6 +14,8 @@ from fairgauge.errors import (
     StoreError,
     StoreFull,
 )
+from fairgauge.server import refusals
+from fairgauge.server.refusals import ComeAgain
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:fairgauge:problem:"

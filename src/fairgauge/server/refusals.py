@@ -1,6 +1,6 @@
 """Why a collector does not do what it is asked to: each reason is an error of its own.
 
-None of them knows HTTP.  :mod:`fairgauge.collector.problems` says how each is told over the wire.
+None of them knows HTTP.  :mod:`fairgauge.server.problems` says how each is told over the wire.
 """
 
 from fairgauge.errors import InvalidInput, Refused

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from fairgauge.collector.buckets import bucket_of, moment_of
+from fairgauge.server.coarse_time import bucket_of, moment_of
 
 FIELDS = frozenset({"event", "level", "hour", "store", "study", "version", "port", "host", "fault", "place", "reason"})
 

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from fairgauge.collector.config import Limits
-from fairgauge.collector.problems import MEDIA_TYPE, Problem
+from fairgauge.server.problems import MEDIA_TYPE, Problem
+from fairgauge.server.server_config import ConnectionLimits
 
 SWEEP_SECONDS = 0.5
 # A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
@@ -28,7 +28,7 @@ MOST_PIECES = 1000
 class Crowd:
     """The connections of one server; those that wait for the other side, the longest waiting first."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
         self.waiting: dict[HurriedProtocol, float] = {}  # insertion order is the order of deadlines, roughly
         self.evicted = 0
@@ -249,7 +249,7 @@ class HurriedProtocol(HttpToolsProtocol):
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)  # to read this
 
 
-def make_protocol(limits: Limits) -> tuple[type[HurriedProtocol], Crowd]:
+def make_protocol(limits: ConnectionLimits) -> tuple[type[HurriedProtocol], Crowd]:
     """Return the protocol for one server, and the crowd that it keeps."""
     crowd = Crowd(limits)
     members: dict[str, Any] = {"crowd": crowd}
