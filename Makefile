@@ -13,7 +13,7 @@ FLOWER := .venv-flower
 NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower frameworks attacks lint vectors dist bench mutants baseline coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks attacks lint house vectors dist bench mutants baseline coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ lint: $(STAMP)  ## Check style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+house: $(STAMP)  ## Print how large the house is: modules, lines, names that repeat, cycles
+	$(BIN)/python -m bench.house
 
 vectors: $(STAMP)  ## Write test vectors, golden files, kept documents and the sessions on pages again
 	$(BIN)/python -m tests.vectors.make

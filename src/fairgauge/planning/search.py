@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
+from scipy.special import ndtri
+
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
@@ -21,8 +23,8 @@ from fairgauge.study import Attribute, Metric
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
 _MOST_CLIENTS = 10**15
-# The search for a number of clients starts here, and goes on by smaller steps than this, as logarithms.
-_START, _STRIDE = math.log(10_000), 0.5
+# So many guesses of a number of clients, and how steeply widths fall with it, as logarithms: else it is enclosed.
+_GUESSES, _FLATTEST, _STEEPEST = 8, 0.1, 2.0
 # The row of a table that answers several questions at once.
 TOGETHER = "together"
 
@@ -165,23 +167,48 @@ def _row(
 
 def _clients_for(question: _Asked, epsilon: Decimal, error: float) -> int | None:
     """Return the least number of clients whose interval is narrow enough; to three digits where intervals take long."""
-    if question.error(epsilon, _MOST_CLIENTS) > error:
-        return None
-    if question.error(epsilon, 1) <= error:
-        return 1
+    close = reader_of(question.kind).planned_to
 
-    def lacking(logarithm: float) -> float:
+    def spare(logarithm: float) -> float:
+        """Return by how much an interval is narrower than it need be, as a logarithm."""
         return -math.log(max(question.error(epsilon, math.exp(logarithm)), 1e-300) / error)
 
-    # Widths fall with the square root of clients, nearly: a guess is soon between two that are not far apart.
-    low, high, about = 0.0, math.log(_MOST_CLIENTS), _START
-    while high - low > _STRIDE:
-        found = lacking(about)
-        low, high = (low, about) if found >= 0 else (about, high)
-        about = min(max(about - 2 * found + math.copysign(_STRIDE / 3, -found), low + _STRIDE / 8), high - _STRIDE / 8)
-    enough = crossing(lacking, low, high, close=reader_of(question.kind).planned_to)[1]
+    enough = _near(spare, _normal_clients(question, epsilon, error), close)
+    if enough is None:
+        if question.error(epsilon, _MOST_CLIENTS) > error:
+            return None
+        if question.error(epsilon, 1) <= error:
+            return 1
+        enough = crossing(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
     clients = math.ceil(math.exp(enough) - 1e-6)
     return clients if question.error(epsilon, clients) <= error else clients + 1
+
+
+def _normal_clients(question: _Asked, epsilon: Decimal, error: float) -> float:
+    """Return about how many clients it takes, as a logarithm: what a normal interval with the same variance would."""
+    goal, channel = question.served(epsilon)
+    deviations = float(ndtri(1 - question.alpha / 2)) * question.metric.scale / error
+    return math.log(max(question.tables * goal.variance(channel) * deviations**2, 1.0))
+
+
+def _near(spare: Callable[[float], float], about: float, close: float) -> float | None:
+    """Return where the spare is just above zero, found from nearby; None if it is not found soon.
+
+    Widths fall with the square root of clients, nearly, so a guess is soon good; from then on a line through the last
+    two leads on.
+    """
+    slope, last = 0.5, None
+    for _ in range(_GUESSES):
+        found = spare(about)
+        if 0 <= found <= slope * close:
+            return about
+        if last is not None and about != last[0]:
+            slope = min(max((found - last[1]) / (about - last[0]), _FLATTEST), _STEEPEST)
+        last = about, found
+        about += (slope * close / 2 - found) / slope
+        if not 0 <= about <= math.log(_MOST_CLIENTS):
+            return None
+    return None
 
 
 def _epsilon_for(question: _Asked, clients: int, error: float) -> Decimal | None:
