@@ -161,11 +161,13 @@ class Tails:
         answers: How many clients there are, drawn from one population.
         heard: What is known of the score's characteristic function.
         moments: What is known of its moments.
+        ways: The ways to smooth, by their numbers; every one is valid, and the best are found unless they are given.
     """
 
     answers: float
     heard: Heard
     moments: Moments
+    ways: IndexArray | None = None
 
     def above(self, average: float | Vector) -> Vector:
         """Return for each case how likely the average is to be this large, at most.
@@ -210,8 +212,12 @@ class Tails:
     @cached_property
     def _left(self) -> tuple[Vector, Matrix]:
         """What the integral is at most: for a few ways to smooth (how far each reaches), in each case."""
+        chosen = self.best_ways() if self.ways is None else self.ways
+        return self.heard.grid.reaches[chosen] * self.heard.scale, self._summed(chosen, slice(None))
+
+    def best_ways(self) -> IndexArray:
+        """Return the numbers of the ways to smooth that are best for a few of the cases: good enough for all."""
         grid, scale = self.heard.grid, self.heard.scale
-        # Every way to smooth is valid: the best ones for a few cases are good enough for all.
         few = slice(None, None, max(1, len(self.moments.least) // 3))
         deviation = math.sqrt(float(self.moments.most.max()) * self.answers)
 
@@ -225,8 +231,7 @@ class Tails:
         reach = np.unique(coarse[cost(coarse).argmin(axis=0)] // kinds)
         beside = np.unique(np.clip(np.add.outer(reach, [-1, 0, 1]), 0, len(_REACHES) - 1))
         some = np.add.outer(kinds * beside, np.arange(kinds)).ravel()
-        best = np.unique(some[cost(some).argmin(axis=0)])
-        return grid.reaches[best] * scale, self._summed(best, slice(None))
+        return np.unique(some[cost(some).argmin(axis=0)])
 
     def _summed(self, choices: IndexArray, cases: slice) -> Matrix:
         """Return the upper sums of the integral, for each way to smooth and each case."""

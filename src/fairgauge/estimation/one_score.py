@@ -8,7 +8,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.gap_tests import SHARE
-from fairgauge.estimation.inversion import Test, inverted
+from fairgauge.estimation.inversion import Test, inverted, nearly_inverted
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
 from fairgauge.goals.sides import Pair
@@ -69,7 +69,7 @@ class OneScoreReader(Reader):
     def difference(self, pair: Pair, alpha: float) -> Interval:
         """Return the gaps that the test accepts."""
         test = self.gap_test(pair, alpha)
-        return Interval(test.estimate, *inverted(test, close=_CLOSE))
+        return Interval(test.estimate, *(nearly_inverted(test) if self.split.stray else inverted(test, close=_CLOSE)))
 
     def believes_gap(self, pair: Pair, value: float, alpha: float) -> bool:
         """Tell whether a gap is accepted, where all gaps are to hold together."""

@@ -89,15 +89,32 @@ class PopulationGapTest(PartsTest):
         if beyond < 0:
             return beyond
         # What tails take beyond the normal law, at both ends and in the middle.
-        some = np.unique([0, len(self.shares) // 2, len(self.shares) - 1])
+        some = self._some
         found = [np.full(len(some), 0.0) for _ in normal]
-        for place, part in enumerate(psi):
-            tails = self._tails(part[some], (low[place, some], high[place, some]), float(self.sizes[place]))
+        for place, (part, ways) in enumerate(zip(psi, self._ways, strict=True)):
+            tails = self._tails(part[some], (low[place, some], high[place, some]), float(self.sizes[place]), ways)
             for side, sign in enumerate((1, -1)):
                 told = np.full(len(some), -_WORST) if tails is None else tails(sign * averages[place, some], sign)
                 found[side] += _WEIGHTS[place] * np.maximum(told, -_WORST)
         exact = [one + _through(of - one[some], len(one)) for one, of in zip(normal, found, strict=True)]
         return least_margin(np.maximum(np.maximum(*exact) - z, won))
+
+    @cached_property
+    def _some(self) -> NDArray[np.int_]:
+        """The first, the middle and the last of the shares."""
+        return np.unique([0, len(self.shares) // 2, len(self.shares) - 1])
+
+    @cached_property
+    def _ways(self) -> list[NDArray[np.int_] | None]:
+        """The ways to smooth tails in each part that are best where the counts point to.
+
+        Every way is valid for every gap, and to find the best anew for each takes longer than all the rest.
+        """
+        lines, some = self.score.lines(self.estimate, self.shares), self._some
+        low, high = (bound[:, some] for bound in self.variances(lines))
+        told = zip(self.psi(lines)[:, some], low, high, self.sizes, strict=True)
+        found = [self._tails(psi, (least, most), float(answers)) for psi, least, most, answers in told]
+        return [None if tails is None else tails.best_ways() for tails in found]
 
     def _summed(self, deviations: Matrix) -> Vector:
         return np.asarray(_WEIGHTS @ np.maximum(deviations, -_WORST))
@@ -118,7 +135,9 @@ class PopulationGapTest(PartsTest):
         least, largest = (np.maximum(np.array(each), 1e-300) for each in zip(*found, strict=True))
         return least, largest
 
-    def _tails(self, psi: Matrix, bounds: tuple[Vector, Vector], answers: float) -> "PartTails | None":
+    def _tails(
+        self, psi: Matrix, bounds: tuple[Vector, Vector], answers: float, ways: NDArray[np.int_] | None = None
+    ) -> "PartTails | None":
         """Return how likely averages of a part are, for each share; None if the part is empty."""
         if answers < 1:
             return None
@@ -137,7 +156,7 @@ class PopulationGapTest(PartsTest):
         # What |phi| is at most for any of the shares.
         bound = np.max([modulus(self.laws, score, grid.points / scale) for score in psi], axis=0)
         moments = Moments(low, high, (below, above), fourth, float(np.abs(psi).max()))
-        return PartTails(Tails(answers, Heard(grid, scale, bound), moments), starts)
+        return PartTails(Tails(answers, Heard(grid, scale, bound), moments, ways), starts)
 
     def _given(self, score: Vector, power: int, variances: Vector) -> Vector:
         r"""Return the largest moment of a score at these variances, at most.
@@ -173,6 +192,10 @@ class PartTails:
 
     def __init__(self, tails: Tails, starts: NDArray[np.int_]) -> None:
         self._tails, self._starts = tails, starts
+
+    def best_ways(self) -> NDArray[np.int_]:
+        """Return the numbers of the ways to smooth that are best."""
+        return self._tails.best_ways()
 
     def __call__(self, averages: Vector, sign: int) -> Vector:
         """Return the normal number that is as unlikely as an average of at least so much, for each share."""

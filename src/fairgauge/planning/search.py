@@ -192,20 +192,19 @@ def _normal_clients(question: _Asked, epsilon: Decimal, error: float) -> float:
 
 
 def _near(spare: Callable[[float], float], about: float, close: float) -> float | None:
-    """Return where the spare is just above zero, found from nearby; None if it is not found soon.
+    """Return where the spare is zero, found from nearby; None if it is not found soon.
 
     Widths fall with the square root of clients, nearly, so a guess is soon good; from then on a line through the last
-    two leads on.
+    two leads on.  From a distance d, as a logarithm, it is off by a part of d^2.
     """
     slope, last = 0.5, None
     for _ in range(_GUESSES):
         found = spare(about)
-        if 0 <= found <= slope * close:
-            return about
         if last is not None and about != last[0]:
             slope = min(max((found - last[1]) / (about - last[0]), _FLATTEST), _STEEPEST)
-        last = about, found
-        about += (slope * close / 2 - found) / slope
+        last, about = (about, found), about - found / slope
+        if abs(found) <= slope * math.sqrt(close) / 4:
+            return about
         if not 0 <= about <= math.log(_MOST_CLIENTS):
             return None
     return None
