@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fairgauge.cli import options
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.show import out, show_table
@@ -18,6 +19,7 @@ from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput
 
 WHO = "command line"
+SECRETS = Path("fairgauge-secrets")
 HOUR = 3600
 
 store = typer.Typer(
@@ -34,12 +36,15 @@ GAUGE = "sqlite:///gauge.db"
 @in_forms
 def check(
     address: Address = GAUGE,
+    secrets: options.Secrets = SECRETS,
     *,
     form: Form,
 ) -> None:
-    """Compare every tally with its answers and every seal with both, also while a collector runs."""
+    """Compare every tally with its answers and every seal with both and with the record, also while a collector runs."""
     with waiting("Checking") as bar:
-        found = asyncio.run(addresses.check(address, progress=lambda title: bar.say(f"Checking {title}")))
+        found = asyncio.run(
+            addresses.check(address, secrets=secrets, progress=lambda title: bar.say(f"Checking {title}"))
+        )
     _show(found, "What is stored agrees", form)
     if found.faults:
         raise typer.Exit(1)
@@ -64,16 +69,26 @@ def backup(
 def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
     address: Address = GAUGE,
+    secrets: options.Secrets = SECRETS,
+    without_record: Annotated[
+        bool, typer.Option("--without-record", help="The record of seals is lost, too: every later seal says so.")
+    ] = False,
     *,
     form: Form,
 ) -> None:
-    """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten."""
+    """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten.
+
+    What the record of seals says was sealed or released after the copy was made is closed.
+    """
     event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
-        found = asyncio.run(addresses.restore(backup, address, event, progress=told))
+        terms = {"secrets": secrets, "without_record": without_record}
+        found, over = asyncio.run(addresses.restore(backup, address, event, progress=told, **terms))
     _show(found, "The copy is in place, checked", form)
     if form == "people":
+        for digest in over:
+            out.print(f"Study {digest[:12]}… was sealed, or released batches, after the copy was made: it is closed.")
         out.print("Answers that came after the copy was made are gone: their devices can send them again with")
         out.print("  fairgauge answer ... --again")
 

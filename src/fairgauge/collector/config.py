@@ -50,7 +50,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reuse_port: bool = False  # let several collectors of one PostgreSQL listen on one port
     tls_cert: str | None = None  # a PEM file; with tls_key the collector speaks TLS itself
     tls_key: str | None = None
-    secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
+    secrets: str = "fairgauge-secrets"  # the folder with tokens, keys and the record of seals
+    new_store: bool = False  # whether to make a store although the secrets belong to another one
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
     shutdown_seconds: int = 20

@@ -17,8 +17,10 @@ from fairgauge.collector.config import Config
 from fairgauge.collector.hosting import Server, address, listen, make_settings
 from fairgauge.collector.keeping.keys import refuse_other_keys
 from fairgauge.collector.logs import log, log_to
+from fairgauge.collector.record import other_store, read_record, refuse_other_record
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
+from fairgauge.errors import StoreError
 
 OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 
@@ -37,7 +39,7 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys.
+        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys or another record.
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
@@ -55,9 +57,20 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 
 
 async def _serve(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
+    folder, path = Path(config.secrets), Path(config.store.removeprefix("sqlite:///"))
+    if (
+        config.store.startswith("sqlite:///")
+        and not path.exists()
+        and read_record(folder).taken
+        and not config.new_store
+    ):
+        raise StoreError(other_store(f"{path} is not there", folder))
     store = await open_store(config.store)
     try:
-        await refuse_other_keys(store, Path(config.secrets))
+        await refuse_other_keys(store, folder)
+        await refuse_other_record(store, folder, new=config.new_store)
+        if not await store.keys():
+            log("new store", store=store.kind)
         collector = Collector(config, store, clock=SteadyClock())
     except BaseException:
         await store.close()

@@ -24,7 +24,8 @@ from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
-from fairgauge.collector.refusals import NoStudy, OtherTerms
+from fairgauge.collector.record import Record, join
+from fairgauge.collector.refusals import Contradicted, NoStudy, OtherTerms
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
@@ -86,6 +87,7 @@ class Collector:
         self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
+        self.recorded = Record(folder, self.signer)
         self.gateway = Gateway.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
@@ -106,10 +108,17 @@ class Collector:
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
         self._committed = float("-inf")
+        self._contradicted: set[str] = set()  # studies that cannot be sealed, which was said
 
     async def start(self) -> None:
-        """Begin to take answers, and to seal studies whose time is over."""
+        """Begin to take answers, and to seal studies whose time is over.
+
+        Raises:
+            Contradicted: If the store and the record have different seals of one study.
+        """
         await remember_keys(self.store, self.secrets, self.bucket())
+        for digest in await join(self.store, self.recorded, self.bucket):
+            log("contradicts the record", study=digest)
         self.intake.start()
         self._watching = asyncio.get_running_loop().create_task(self._watch())
         self.ready = True
@@ -166,6 +175,9 @@ class Collector:
             batch=batch_of(study),
             at_end=study.mechanism.fewest is not None,
         )
+        known = self.recorded.seals.get(study.digest), self.recorded.released(study.digest)
+        if any(known) and await self.store.study(study.digest) is None:
+            raise Contradicted("This study was here before, and results of it were let go: it is not published again.")
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
@@ -285,7 +297,8 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            seal = await seal_of(self.store, study, kept)
+            seal = await seal_of(self.store, study, kept, recorded=self.recorded.since)
+            await asyncio.to_thread(self.recorded.seal, digest, seal.digest, seal.closed)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature
@@ -313,7 +326,8 @@ class Collector:
             log("waiting", reason="the clock is behind what is stored")
             return
         for digest in due:
-            await self._close_when_due(digest)
+            if digest not in self._contradicted:
+                await self._close_when_due(digest)
 
     async def write_notes(self) -> None:
         """Put into the audit log what commands did in the secrets folder, whether a collector ran or not."""
@@ -333,6 +347,9 @@ class Collector:
                 await self.record("clock", "closed", digest)
         except StoreAway:
             raise
+        except Contradicted:
+            self._contradicted.add(digest)
+            log("contradicts the record", study=digest)
         except Exception as error:  # noqa: BLE001 - a study that cannot be sealed must not keep others from it
             log_fault(error)
 

@@ -16,6 +16,7 @@ import asyncpg
 
 from fairgauge.collector.stores import postgres_batches as batches
 from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, Ticket
+from fairgauge.collector.stores.batches import Note, let_go_soon, unnoted
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.collector.stores.payloads import summed
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS, SECONDS, check_durable, check_read, migrate
@@ -79,6 +80,7 @@ class PostgresStore:
         self._pool = pool
         self._pace = Pace()
         self._batched: dict[int, bool] = {}
+        self.note: Note = unnoted
 
     @classmethod
     async def open(cls, address: str) -> "PostgresStore":
@@ -175,7 +177,9 @@ class PostgresStore:
         at_once = rows if not in_batches else [row for row in rows if not self._batched.get(row[0])]
         fresh: set[tuple[int, bytes]] = set()
         if in_batches:
-            fresh |= await self._ask(lambda: self._alone(batches.add, in_batches, bucket))
+            own, due = await self._ask(lambda: self._alone(batches.add, in_batches, bucket))
+            fresh |= own
+            await let_go_soon(self.let_go, due)
         if at_once:
             fresh |= await self._add_at_once(at_once, bucket)
         if len(fresh) == len(rows):
@@ -281,7 +285,15 @@ class PostgresStore:
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
-        await self._ask(lambda: self._alone(batches.close_study, number, bucket))
+        sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
+        await self._ask(lambda: self._pool.execute(sql, bucket, number))
+        await self.let_go(number)
+
+    async def let_go(self, number: int) -> int:
+        """Let closed batches be seen, each in a transaction of its own."""
+        while (first := await self._ask(lambda: self._alone(batches.let_go, number, self.note))) is None:
+            pass
+        return first
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""

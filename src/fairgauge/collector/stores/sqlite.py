@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores import sqlite_changes as changes
 from fairgauge.collector.stores.base import PAGE, Event, Published, Row, Ticket, need_version
+from fairgauge.collector.stores.batches import Note, let_go_soon, unnoted
 from fairgauge.collector.stores.file import (
     Lock,
     check_pages,
@@ -55,6 +56,7 @@ class SqliteStore:
         self._opened: list[sqlite3.Connection] = []
         self._connection: sqlite3.Connection | None = None
         self._pace = Pace()
+        self.note: Note = unnoted
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
@@ -138,8 +140,10 @@ class SqliteStore:
         return [digest for (digest,) in await self._read(lambda c: c.execute(sql, (now,)).fetchall())]
 
     async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
-        """Store answers, and count those that are new, in one transaction."""
-        return await self._write(changes.add, rows, bucket, self._pace)
+        """Store answers, and count those that are new, in one transaction; batches that are closed by it leave then."""
+        stored, due = await self._write(changes.add, rows, bucket, self._pace)
+        await let_go_soon(self.let_go, due)
+        return stored
 
     async def find(self, rows: Sequence[Row]) -> list[str]:
         """Return for each row what this id holds, or ``CLOSED``."""
@@ -196,6 +200,11 @@ class SqliteStore:
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go."""
         await self._write(changes.close_study, number, bucket)
+        await self.let_go(number)
+
+    async def let_go(self, number: int) -> int:
+        """Let closed batches be seen."""
+        return await self._write(changes.let_go, number, self.note)
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already.  In the crowd, nothing tells who came first."""
