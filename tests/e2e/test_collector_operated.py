@@ -229,7 +229,8 @@ def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: 
         assert sent.endswith("answered, delivered")
         assert server.stop() == 0
     event = Event(0, "tester", "restored")
-    asyncio.run(addresses.restore(tmp_path / "copy.db", f"sqlite:///{tmp_path / 'new.db'}", event))
+    place = f"sqlite:///{tmp_path / 'new.db'}"
+    asyncio.run(addresses.restore(tmp_path / "copy.db", place, event, secrets=tmp_path / "secrets"))
     with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'new.db'}", token=server.token) as server:
         there = f"http://127.0.0.1:{server.port}"
 

@@ -233,13 +233,15 @@ class _Run:
             self._say("record", "broken", f"{piece.name} is no whole record of seals: {error}.")
             return
         line = found.seals.get(self._study.digest)
-        for one in (found.last, line):
-            keys = self._signatures.keys or (() if one is None else (one.key,))
-            if one is None or not self._good(keys, record.PURPOSE, one.signed(), one.signature):
-                if one is not None or found.last is None:
-                    whose = "the holder of this key" if self._signatures.keys else "the holder of the key that it names"
-                    self._say("record", "broken", f"{piece.name} is not signed by {whose}.")
-                    return
+        given = self._signatures.keys
+        if not all(
+            self._good(given or (one.key,), record.PURPOSE, one.signed(), one.signature)
+            for one in (found.last, line)
+            if one is not None
+        ):
+            whose = "the holder of this key" if given else "the holder of the key that it names"
+            self._say("record", "broken", f"{piece.name} is not signed by {whose}.")
+            return
         if seal is None:
             has = "has no seal of this study" if line is None else "has a seal of this study, which is not here"
             self._say("record", "open", f"{piece.name} {has}.")

@@ -13,8 +13,8 @@ class Check:
     """One thing that was looked at.
 
     Args:
-        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export``, ``report``, ``record``, or ``words`` for
-            the words of a report.
+        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``record``, ``export``, ``report``, or
+            ``words`` for the words of a report.
         outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
         sentence: What was found, for people.
     """

@@ -73,8 +73,8 @@ def adopt(
 ) -> None:
     """Let a store belong to the keys of this folder from now on; keys that are missing are made.
 
-    Tickets made with another key are void.  Where the record of seals is lost, it begins anew, and every later seal says
-    so.
+    Tickets made with another key are void.  Where the record of seals is lost, another begins, and every later seal
+    says so.
     """
     since = asyncio.run(_adopt(store, secrets))
     out.print("The store belongs to these keys now.")

@@ -40,7 +40,7 @@ def check(
     *,
     form: Form,
 ) -> None:
-    """Compare every tally with its answers and every seal with both and with the record, also while a collector runs."""
+    """Compare every tally with its answers and every seal with both and the record, also while a collector runs."""
     with waiting("Checking") as bar:
         found = asyncio.run(
             addresses.check(address, secrets=secrets, progress=lambda title: bar.say(f"Checking {title}"))
@@ -83,11 +83,12 @@ def restore(
     event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
-        terms = {"secrets": secrets, "without_record": without_record}
-        found, over = asyncio.run(addresses.restore(backup, address, event, progress=told, **terms))
+        found = asyncio.run(
+            addresses.restore(backup, address, event, secrets=secrets, without_record=without_record, progress=told)
+        )
     _show(found, "The copy is in place, checked", form)
     if form == "people":
-        for digest in over:
+        for digest in found.over:
             out.print(f"Study {digest[:12]}… was sealed, or released batches, after the copy was made: it is closed.")
         out.print("Answers that came after the copy was made are gone: their devices can send them again with")
         out.print("  fairgauge answer ... --again")

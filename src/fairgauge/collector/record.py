@@ -199,7 +199,9 @@ class Record(History):
             known = self.seals.get(study)
             if known is None:
                 self._write("sealed", digest, closed, study)
-            elif known.digest != digest:
+            elif known.digest == digest:
+                self._sync()
+            else:
                 raise Contradicted(f"This study was sealed with other answers: it closed {known.at}. It has one seal.")
 
     def release(self, study: str, batch: int, digest: str, at: str) -> None:
@@ -216,7 +218,9 @@ class Record(History):
             known = self.batches.get(study, {}).get(batch)
             if known is None:
                 self._write("released", digest, at, study, batch)
-            elif known.digest != digest:
+            elif known.digest == digest:
+                self._sync()
+            else:
                 raise Contradicted("A batch of this study was released with other counts: it is not released again.")
 
     def _write(self, did: Did, digest: str, at: str, study: str = "", batch: int = 0) -> None:
@@ -237,6 +241,9 @@ class Record(History):
                 while written < len(raw):
                     written += os.write(handle, raw[written:])
                 os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, self.bytes)  # or another would take it for written
+                raise
             finally:
                 os.close(handle)
             if new:
@@ -244,6 +251,14 @@ class Record(History):
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
         self.read(raw, path)
+
+    def _sync(self) -> None:
+        """Put a line on the disk that another may have written and not lived to put there."""
+        path = self._folder / FILE
+        try:
+            _sync(path)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def other_store(what: str, folder: Path) -> str:
@@ -273,7 +288,7 @@ async def refuse_other_record(store: Store, folder: Path, *, new: bool = False) 
     if known and not record.of(known):
         raise StoreError(
             f"{folder / FILE} is not the record of seals that this store belongs to: point --secrets to the folder "
-            "of before. If it is lost: fairgauge key adopt --store ADDRESS --secrets FOLDER, and every later seal says so"
+            "of before. If it is lost: fairgauge key adopt --store ADDRESS --secrets FOLDER, and later seals say so"
         )
     for fault in await disagreements(store, record):
         if fault.endswith(_OTHER):
@@ -363,8 +378,8 @@ def _line(raw: bytes, where: str) -> Line:
     return line
 
 
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
     finally:

@@ -12,7 +12,7 @@ that a device can check that its own is in; where it is no secret who contribute
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -61,8 +61,8 @@ class Seal:
         shown = shown_answers(study, found.answers)
         names = found.names if shown or found.names is None else ()
         sums = released_tally(study, found.counts, found.answers)
-        parts = {"root": found.root, "sites": names, "recorded": recorded}
-        return cls(study.digest, found.answers, found.hexdigest(), sums, closed, **parts)
+        seal = cls(study.digest, found.answers, found.hexdigest(), sums, closed, root=found.root, sites=names)
+        return replace(seal, recorded=recorded)
 
     def fits(self, study: Study) -> bool:
         """Tell whether it has what seals of such a study have: a root in the crowd, the list of who contributed."""

@@ -58,7 +58,7 @@ async def back_up(address: str, target: Path, *, progress: Callable[[str], objec
     return await sqlite.back_up(path, target, progress=progress)
 
 
-async def restore(
+async def restore(  # noqa: PLR0913 - what, where, and by which record
     source: Path,
     address: str,
     event: Event,
@@ -66,11 +66,8 @@ async def restore(
     secrets: Path,
     without_record: bool = False,
     progress: Callable[[str], object] = str,
-) -> tuple[Checked, list[str]]:
+) -> Checked:
     """Put a copy where a collector will use it, check it there, and say so in its audit log.
-
-    Returns:
-        What was checked, and the studies that are over by the record of seals though they are open in the copy.
 
     Raises:
         StoreError: If the record that the copy belongs to is not among the secrets, unless it is said to be lost.
@@ -96,7 +93,7 @@ async def restore(
         await store.record(event)
     finally:
         await store.close()
-    return checked or await check(address, progress=progress), over
+    return replace(checked or await check(address, progress=progress), over=tuple(over))
 
 
 async def upgrade_steps(address: str) -> list[str]:

@@ -129,8 +129,8 @@ async def _counted(tool: str, dump: Path, *more: str) -> _Rows:
         elif line == rb"\.":
             table = ""
         elif table == "keys":
-            purpose, name = (line.split(b"\t")[columns[column]].decode() for column in ("purpose", "fingerprint"))
-            rows.records |= {name} if purpose == KEY else set()
+            purpose, known = (line.split(b"\t")[columns[column]].decode() for column in ("purpose", "fingerprint"))
+            rows.records |= {known} if purpose == KEY else set()
         elif table == "studies":
             rows.studies += 1
         elif table in ("tallies", "waiting"):

@@ -103,7 +103,7 @@ async def let_go(connection: Any, number: int, note: Note) -> int | None:
     if until is None:
         return -(-taken // size) if first is None else int(first)
     found = await connection.fetch(_COUNTS, number, until)
-    await asyncio.to_thread(note, digest, first, {place: count for place, count in found})
+    await asyncio.to_thread(note, digest, first, dict(map(tuple, found)))
     await connection.execute(_RELEASE, number, until)
     if not at_end:
         await _look(connection, number)

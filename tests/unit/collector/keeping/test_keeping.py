@@ -122,7 +122,7 @@ def test_a_copy_made_while_answers_come_is_whole_and_can_be_restored(kind: str, 
                 await asyncio.sleep(0.05)  # a reader in a hurry is refused
             copied = await addresses.back_up(address, copy)
             await sending
-        restored = await addresses.restore(copy, again, EVENT)
+        restored = await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path) as desk:
             counts = await desk.tally(STUDY)
             return copied, restored, counts, await desk.collector.store.events(9)
@@ -144,14 +144,15 @@ def test_nothing_is_overwritten(kind: str, tmp_path: Path):
     with pytest.raises(StoreError, match="exists"):
         asyncio.run(addresses.back_up(address, copy))
     with pytest.raises(StoreError, match=r"exists|holds tables"):
-        asyncio.run(addresses.restore(copy, address, EVENT))
+        asyncio.run(addresses.restore(copy, address, EVENT, secrets=tmp_path / "secrets"))
     assert copy.read_bytes() == before
 
 
 def test_an_empty_file_is_not_restored(tmp_path: Path):
     (tmp_path / "copy").touch()
+    place = f"sqlite:///{tmp_path / 'gauge.db'}"
     with pytest.raises(StoreError, match="is no store: it is empty, or of another program"):
-        asyncio.run(addresses.restore(tmp_path / "copy", f"sqlite:///{tmp_path / 'gauge.db'}", EVENT))
+        asyncio.run(addresses.restore(tmp_path / "copy", place, EVENT, secrets=tmp_path))
     assert not (tmp_path / "gauge.db").exists()
 
 
@@ -419,7 +420,7 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         assert [sum(counts.values()) for counts in before] == [20, 37]
         await store.close()
         assert (await addresses.back_up(address, tmp_path / "copy")).faults == ()
-        assert (await addresses.restore(tmp_path / "copy", other, EVENT)).answers == 37
+        assert (await addresses.restore(tmp_path / "copy", other, EVENT, secrets=tmp_path)).answers == 37
         copy = await open_store(other)
         assert await seen(copy, rows[:37]) == before
         after = await seen(copy, rows)
