@@ -122,8 +122,10 @@ def forget(
     """Remove the answers of a sealed study, or a closed study as a whole, and note it in the audit log."""
     if what not in ("answers", "study"):
         raise InvalidInput("what", what, "must be answers or study")
-    asyncio.run(_forget(address, study, what))
-    out.print(f"The {'answers are' if what == 'answers' else 'study is'} gone.")
+    with waiting("Removing"):
+        left = asyncio.run(_forget(address, study, what))
+    out.print(f"The {'answers are' if what == 'answers' else 'study and its answers are'} removed. {left}")
+    out.print("Copies that were made before hold them for as long as you keep the copies.")
 
 
 @store.command()
@@ -145,7 +147,8 @@ def log(
     show_table("hour", "who", "did", "about", rows=[list(event.values()) for event in events])
 
 
-async def _forget(address: str, digest: str, what: str) -> None:
+async def _forget(address: str, digest: str, what: str) -> str:
+    """Remove it, and return where its bytes may still be."""
     held = await addresses.open_existing(address)
     try:
         kept = await held.study(digest)
@@ -156,6 +159,7 @@ async def _forget(address: str, digest: str, what: str) -> None:
             raise InvalidInput("study", digest, "must be sealed, and have answers that are not removed yet")
         if what == "study" and not await held.delete(kept.number, event):
             raise InvalidInput("study", digest, "must be closed: close it first")
+        return await held.scrub()
     finally:
         await held.close()
 

@@ -69,8 +69,7 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
     try:
         await refuse_other_keys(store, folder)
         await refuse_other_record(store, folder, new=config.new_store)
-        if not await store.keys():
-            log("new store", store=store.kind)
+        new = not await store.keys()
         collector = Collector(config, store, clock=SteadyClock())
     except BaseException:
         await store.close()
@@ -81,6 +80,8 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
     gc.freeze()
     announce(address(config, listener))
     host, port = listener.getsockname()[:2]
+    if new:
+        log("new store", store=store.kind)
     log("serving", store=store.kind, version=__version__, host=host, port=port)
     await _Server(settings).serve(sockets=[listener])
     log("stopped")

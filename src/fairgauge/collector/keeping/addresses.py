@@ -43,7 +43,7 @@ async def check(address: str, *, secrets: Path | None = None, progress: Callable
     store = await open_to_read(address)
     try:
         found = await check_store(store, progress=progress)
-        if secrets is None:
+        if secrets is None or not found.studies:  # or it cannot be read
             return found
         return replace(found, faults=(*found.faults, *await disagreements(store, read_record(secrets))))
     finally:

@@ -193,6 +193,9 @@ class Store(Protocol):
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it, and say so in the audit log; False unless it is closed."""
 
+    async def scrub(self) -> str:
+        """Overwrite what was removed, as far as this store can; return in words where it may still be."""
+
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
 

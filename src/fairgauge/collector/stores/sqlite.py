@@ -31,6 +31,7 @@ from fairgauge.collector.stores.looks import Pace, from_text
 from fairgauge.errors import StoreAway, StoreError, StoreFull
 
 READERS = 2
+SCRUBS = 10  # times to try for a second each
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
@@ -248,6 +249,13 @@ class SqliteStore:
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it."""
         return await self._write(changes.delete, number, event)
+
+    async def scrub(self) -> str:
+        """Empty the log: in the file itself, what is removed is overwritten at once (``secure_delete``)."""
+        for _ in range(SCRUBS):
+            if await self._write(changes.empty_log):
+                return "They are neither in the file nor in its log any more."
+        return "They are in the log beside the file until whoever reads from it lets go and the collector stops."
 
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""

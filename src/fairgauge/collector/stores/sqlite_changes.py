@@ -93,12 +93,16 @@ def mix_waiting(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("COMMIT")
 
 
-def empty_log(connection: sqlite3.Connection) -> None:
-    """Move the log into the file and empty it, unless somebody reads from it for long: it has the order of groups."""
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Move the log into the file and empty it: it has the order of groups, and what was removed.
+
+    False if somebody reads from it for long.
+    """
     (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     connection.execute(f"PRAGMA busy_timeout={usual}")
+    return not busy
 
 
 def record(connection: sqlite3.Connection, event: Event) -> None:

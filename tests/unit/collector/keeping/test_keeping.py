@@ -330,6 +330,50 @@ def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp
     ]
 
 
+async def bytes_of(address: str, folder: Path) -> bytes:
+    """Return all bytes that a store has on the disk, but for PostgreSQL's write-ahead log."""
+    if address.startswith("sqlite"):
+        return b"".join(path.read_bytes() for path in folder.glob("gauge.db*"))
+    database = await asyncpg.connect(address)
+    try:
+        await database.execute("CHECKPOINT")
+        row = await database.fetchrow(
+            "SELECT oid, current_setting('data_directory') FROM pg_database WHERE datname = current_database()"
+        )
+    finally:
+        await database.close()
+    assert row is not None
+    return b"".join(path.read_bytes() for path in Path(row[1], "base", str(row[0])).iterdir() if path.is_file())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_removed_is_in_no_file_any_more(kind: str, tmp_path: Path):
+    """A collector runs on; answers to another study, which lie between these, stay."""
+    address, other = new_store(kind, tmp_path), replace(STUDY, title="Another")
+    names = {study.digest: [os.urandom(16) for _ in range(300)] for study in (STUDY, other)}
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as desk:
+            for study in (STUDY, other):
+                await desk.publish(study)
+            for part in range(0, 300, 20):
+                for study in (STUDY, other):
+                    lines = [answer_bytes(study.digest, id_, 0) for id_ in names[study.digest][part : part + 20]]
+                    assert (await desk.batch(study, lines)).status_code == 200
+            await desk.post(f"/studies/{STUDY.digest}/close")
+            found = await bytes_of(address, tmp_path)
+            assert all(id_ in found for several in names.values() for id_ in several)
+            kept = await desk.collector.document(STUDY.digest)
+            assert await desk.collector.store.drop_answers(kept.number, EVENT)
+            said = await desk.collector.store.scrub()
+            assert ("write-ahead log" in said) is (kind == "postgresql")
+            found = await bytes_of(address, tmp_path)
+            assert [id_ for id_ in names[STUDY.digest] if id_ in found] == []
+            assert all(id_ in found for id_ in names[other.digest])
+
+    asyncio.run(play())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sql", ["UPDATE events SET who = 'nobody'", "DELETE FROM events"])
 def test_the_audit_log_cannot_be_rewritten(kind: str, sql: str, tmp_path: Path):
