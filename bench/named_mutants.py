@@ -1421,6 +1421,42 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_is_removed_is_in_no_file_any_more",
     ),
     _mutant(
+        "storm: the collector is ready while answers do not fit",
+        "if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:",
+        "if self.intake.failure is not None and now < 0:",
+        "test_a_store_that_cannot_commit_makes_the_collector_not_ready",
+    ),
+    _mutant(
+        "storm: a full disk is damage",
+        "if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB): return damaged(path, name) return",
+        "return damaged(path, name) return",
+        "test_a_full_disk_is_no_damage",
+    ),
+    _mutant(
+        "storm: workers that are killed end all",
+        "elif (worker.process.exitcode or 0) < 0: # by a signal",
+        "elif False: # by a signal",
+        "test_workers_share_a_port_and_one_that_dies_is_replaced",
+    ),
+    _mutant(
+        "storm: names may hold what cannot be seen",
+        "or _HIDDEN.search(value)):",
+        "):",
+        "test_a_name_has_nothing_that_cannot_be_seen",
+    ),
+    _mutant(
+        "storm: groups may look alike",
+        "if (looks := looks_of(group)) in seen:",
+        "if (looks := group) in seen:",
+        "test_groups_that_look_alike_are_refused",
+    ),
+    _mutant(
+        "storm: tickets are made for a study that is open",
+        'if asyncio.run(_admission(store, study)) == "open":',
+        'if asyncio.run(_admission(store, study)) == "never":',
+        "test_an_open_study_gets_no_tickets",
+    ),
+    _mutant(
         "storm: a change of mode of the tokens is not noticed",
         "now = (found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns)",
         "now = (found.st_ino, found.st_mtime_ns, found.st_size, 0)",

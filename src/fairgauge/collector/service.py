@@ -44,6 +44,7 @@ from fairgauge.tallies import Tally
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
 COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
+FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
 LEAST_BYTES = 512  # of an answer, for everything but its numbers
 NUMBER_BYTES = 16  # for one number, with its comma and some white space
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
@@ -142,8 +143,13 @@ class Collector:
         await self.store.record(Event(self.bucket(), who, did, about))
 
     async def check_commits(self) -> None:
-        """Raise ``StoreError`` unless the store can commit: as the last commit showed, or by trying."""
+        """Raise ``StoreError`` unless the store can commit: as the last commit showed, or by trying.
+
+        A row that means nothing may fit where answers do not: while they fail, that is what counts.
+        """
         now = time.monotonic()
+        if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:
+            raise self.intake.failure
         if self.intake.failing or now - self._committed > COMMIT_SECONDS:
             await self.store.commit_something()
             self._committed = now
@@ -185,7 +191,8 @@ class Collector:
         on = kept_terms(kept)
         if on != terms:
             told = ", ".join(f"{name}={value}" for name, value in msgspec.structs.asdict(on).items())
-            raise OtherTerms(f"This study is published already, with {told}.")
+            why = "People were told so before they answered: to show more at the end, pass on the sealed bundle."
+            raise OtherTerms(f"This study is published already, with {told}. {why}")
         if created:
             log("published", study=study.digest)
         return kept, created

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairgauge.collector.keeping.check import Checked, check_store
 from fairgauge.collector.keeping.temporary import unfinished
 from fairgauge.collector.record import KEY
-from fairgauge.collector.stores.file import APPLICATION_ID, Lock, read_only, tidy
+from fairgauge.collector.stores.file import APPLICATION_ID, Lock, failed, read_only, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -99,6 +99,9 @@ def _copy_file(source: Path, target: Path) -> None:
             original.backup(copy)  # one step: one moment of the original, and no writer waits
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
     except sqlite3.Error as error:
+        found = failed(target, error)
+        if not isinstance(found, StoreDamaged):
+            raise StoreError(f"{source} cannot be copied: {found}") from None
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         raise StoreDamaged(f"{source} cannot be copied: it is damaged, or no store ({name})") from None
     tidy(source)

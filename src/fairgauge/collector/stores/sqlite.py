@@ -21,14 +21,14 @@ from fairgauge.collector.stores.file import (
     Lock,
     check_pages,
     connect,
-    damaged,
+    failed,
     migrate,
     read_only,
     schema_version,
     tidy,
 )
 from fairgauge.collector.stores.looks import Pace, from_text
-from fairgauge.errors import StoreAway, StoreError, StoreFull
+from fairgauge.errors import StoreError
 
 READERS = 2
 SCRUBS = 10  # times to try for a second each
@@ -310,14 +310,10 @@ class SqliteStore:
         with suppress(sqlite3.Error):
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        code = getattr(error, "sqlite_errorcode", 0) or 0
-        if code & 0xFF == sqlite3.SQLITE_FULL:
-            return StoreFull("the disk is full")
-        # After a failed fsync nothing is known about the pages in memory: read them again from the file.
-        self._close_writer()
-        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return damaged(self.path, getattr(error, "sqlite_errorname", type(error).__name__))
-        return StoreAway(f"{self.path.name}: {getattr(error, 'sqlite_errorname', type(error).__name__)}")
+        if (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF != sqlite3.SQLITE_FULL:
+            # After a failed fsync nothing is known about the pages in memory: read them again from the file.
+            self._close_writer()
+        return failed(self.path, error)
 
     def _finish(self) -> None:
         """Move the log into the file, and close it."""
@@ -342,8 +338,7 @@ class SqliteStore:
                     self._opened.append(connection)
                 return query(connection)
             except sqlite3.Error as error:
-                name = getattr(error, "sqlite_errorname", type(error).__name__)
-                raise StoreAway(f"{self.path.name}: {name}") from None
+                raise failed(self.path, error) from None
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 

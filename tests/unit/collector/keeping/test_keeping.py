@@ -25,10 +25,11 @@ from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
+from fairgauge.collector.keeping import sqlite as copies
 from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores import file, open_store
 from fairgauge.collector.stores.base import Event, Published, Store, migration_names
-from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
+from fairgauge.errors import InvalidInput, StoreAway, StoreDamaged, StoreError, StoreFull
 from fairgauge.study import Release
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
@@ -473,3 +474,30 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         await copy.close()
 
     asyncio.run(play())
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuses(code: int, name: str) -> Callable[..., sqlite3.Connection]:
+        def connect(*_: object, **__: object) -> sqlite3.Connection:
+            error = sqlite3.OperationalError("refused")
+            error.sqlite_errorcode, error.sqlite_errorname = code, name
+            raise error
+
+        return connect
+
+    address, path = new_store("sqlite", tmp_path), tmp_path / "gauge.db"
+    asyncio.run(fill(address, tmp_path, close=False))
+    for code, name, found in (
+        (sqlite3.SQLITE_FULL, "SQLITE_FULL", StoreFull),
+        (sqlite3.SQLITE_CANTOPEN, "SQLITE_CANTOPEN", StoreAway),
+        (sqlite3.SQLITE_CORRUPT, "SQLITE_CORRUPT", StoreDamaged),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(file, "read_only", refuses(code, name))
+            with pytest.raises(found):
+                file.check_pages(path, 1.0)
+            patch.setattr(copies, "read_only", refuses(code, name))
+            with pytest.raises(StoreError) as told:
+                asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        assert isinstance(told.value, StoreDamaged) is (found is StoreDamaged)
+        assert ("the disk is full" in str(told.value)) is (found is StoreFull)
