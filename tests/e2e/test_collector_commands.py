@@ -14,6 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import Published
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
@@ -52,6 +54,22 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path):
     assert (bob["name"], bob["role"], bob["expires"]) == ("bob", "reader", None)
     with pytest.raises(InvalidInput, match="expires=tomorrow"):
         run("token", "new", "--name", "y", "--expires", "tomorrow", "--secrets", folder)
+
+
+def test_an_open_study_gets_no_tickets(tmp_path: Path):
+    address = f"sqlite:///{tmp_path / 'gauge.db'}"
+
+    async def publish() -> None:
+        store = await open_store(address)
+        for digest, admission in (("a" * 64, "open"), ("b" * 64, "tickets")):
+            await store.publish(Published(digest, b"document", admission, "signature", 0))
+        await store.close()
+
+    asyncio.run(publish())
+    words = ["ticket", "new", "--store", address, "--secrets", str(tmp_path / "secrets"), "--study"]
+    with pytest.raises(InvalidInput, match="it is published as open"):
+        run(*words, "a" * 64)
+    assert len(run(*words, "b" * 64).split()) == len(run(*words, "c" * 64).split()) == 1
 
 
 def test_tickets_are_made(tmp_path: Path):
