@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgauge.collector.stores.base import Row
-from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.batches import closed_batches, drawn, left_at_closing, may_leave, placed
 from fairgauge.collector.stores.looks import step_of, to_text
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS
 
@@ -39,6 +39,11 @@ INSERT INTO tallies AS t (study, place, slot, count)
 SELECT $1, place, 0, sum(count) FROM gone GROUP BY place
 ON CONFLICT (study, place, slot) DO UPDATE SET count = t.count + excluded.count
 """
+_DRAW = """
+INSERT INTO tallies AS t (study, place, slot, count)
+SELECT $1, place, 0, count FROM unnest($2::int[], $3::bigint[]) AS drawn (place, count)
+ON CONFLICT (study, place, slot) DO UPDATE SET count = t.count + excluded.count
+"""
 # Rows lie in a table in the order in which they came.  These are written once more in the order of their random ids, in
 # one transaction, so that neither their place nor the number of their transaction says who came first.
 _MIX = """
@@ -66,8 +71,8 @@ async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[in
         await connection.execute(_ARRIVE, study, bucket, len(own))
         await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, len(own))
         closed = closed_batches(taken + len(own), size, at_end=at_end)
-        if closed > closed_batches(taken, size):
-            await connection.execute(_RELEASE, study, closed)
+        if (fresh_batches := closed - closed_batches(taken, size)) > 0:
+            await _release(connection, study, closed, fresh_batches)
             await _look(connection, study)
     return fresh
 
@@ -75,6 +80,14 @@ async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[in
 async def _wait(connection: Any, study: int, counts: Mapping[tuple[int, int], int]) -> None:
     batches, places = zip(*counts, strict=True)
     await connection.execute(_WAIT, study, batches, places, list(counts.values()))
+
+
+async def _release(connection: Any, study: int, batches: int, fresh: int) -> None:
+    """Let the first so many batches of a study be seen, as one sum: with draws for those that close now."""
+    document = await connection.fetchval("SELECT document FROM studies WHERE number = $1", study)
+    added = sorted(drawn(bytes(document), fresh).items())
+    await connection.execute(_DRAW, study, [place for place, _ in added], [count for _, count in added])
+    await connection.execute(_RELEASE, study, batches)
 
 
 async def _look(connection: Any, study: int) -> None:
@@ -93,8 +106,9 @@ async def close_study(connection: Any, number: int, bucket: int) -> None:
             "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = $1 FOR UPDATE OF fills"
         )
         fill = await connection.fetchrow(sql, number)
-        if fill is not None and may_leave(fill[0], fill[1]):
-            await connection.execute(_RELEASE, number, fill[0] // fill[1] + 1)
+        if fill is not None and may_leave(fill[0], fill[1], at_end=fill[2]):
+            left = left_at_closing(fill[0], fill[1], at_end=fill[2])
+            await _release(connection, number, fill[0] // fill[1] + 1, left)
             if not fill[2]:
                 await _look(connection, number)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row, Ticket
-from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.batches import closed_batches, drawn, left_at_closing, may_leave, placed
 from fairgauge.collector.stores.looks import Pace, step_of, to_text
 from fairgauge.collector.stores.payloads import summed
 
@@ -46,8 +46,8 @@ def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> Non
     if connection.execute(sql, (bucket, number)).rowcount == 1:
         sql = "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = ?"
         fill = connection.execute(sql, (number,)).fetchone()
-        if fill is not None and may_leave(*fill[:2]):
-            _release(connection, number, fill[0] // fill[1] + 1)
+        if fill is not None and may_leave(*fill[:2], at_end=bool(fill[2])):
+            _release(connection, number, fill[0] // fill[1] + 1, left_at_closing(*fill[:2], at_end=bool(fill[2])))
             if not fill[2]:
                 _look(connection, number)
     connection.execute("COMMIT")
@@ -209,13 +209,19 @@ def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int,
         )
         connection.execute("UPDATE fills SET taken = taken + ? WHERE study = ?", (len(own), study))
         closed = closed_batches(taken + len(own), size, at_end=bool(at_end))
-        if closed > closed_batches(taken, size):
-            _release(connection, study, closed)
+        if (fresh_batches := closed - closed_batches(taken, size)) > 0:
+            _release(connection, study, closed, fresh_batches)
             _look(connection, study)
 
 
-def _release(connection: sqlite3.Connection, study: int, batches: int) -> None:
-    """Let the first so many batches of a study be seen, as one sum."""
+def _release(connection: sqlite3.Connection, study: int, batches: int, fresh: int) -> None:
+    """Let the first so many batches of a study be seen, as one sum: with draws for those that close now."""
+    (document,) = connection.execute("SELECT document FROM studies WHERE number = ?", (study,)).fetchone()
+    # Here is where what a batch had is written down for good: once, with the commit that lets it go.
+    connection.executemany(
+        "INSERT INTO tallies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        [(study, place, count) for place, count in sorted(drawn(document, fresh).items())],
+    )
     connection.execute(
         "INSERT INTO tallies SELECT study, place, sum(count) FROM waiting WHERE study = ? AND batch < ? "
         "GROUP BY place ON CONFLICT DO UPDATE SET count = count + excluded.count",
