@@ -94,7 +94,7 @@ def test_a_study_whose_answers_come_in_waves(fairgauge: Run, study: Path, tmp_pa
     ],
 )
 def test_how_many_share_an_epoch_is_said(fairgauge: Run, tmp_path: Path, epoch: str, said: str, few: bool):
-    fortnight = {"opens": "2026-11-01T00:00:00Z", "closes": "2026-11-15T00:00:00Z"}
-    replace(sample_study(), planned=3000, **fortnight).save(tmp_path / "study.json")
+    opens, closes = "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z"
+    replace(sample_study(), planned=3000, opens=opens, closes=closes).save(tmp_path / "study.json")
     done = fairgauge("terms", tmp_path / "study.json", "--epoch", epoch, "-o", tmp_path / "out.json")
     assert said in " ".join((done.err if few else done.out).split())
