@@ -19,7 +19,7 @@ from tests.samples import sample_study
 
 STUDY = sample_study()
 SIZE = 40
-IN_BATCHES = replace(STUDY, release=Release(SIZE, "0.0001", "0"))
+IN_BATCHES = replace(STUDY, release=Release(SIZE, "0.0001", 5))
 KILLS = 20
 
 

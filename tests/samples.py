@@ -136,7 +136,7 @@ def unlinked_study() -> Study:
         issuer=Issuer("issuer.example", "MFkwEwYHKoZIzj0CAQ_-"),
         gateway="AQAgMTIz",
         epoch=86400,
-        release=Release(10_000, "0.00000001", "0.5"),
+        release=Release(10_000, "0.00000001", 2_500),
     )
 
 

@@ -30,7 +30,7 @@ SUMS = """async () => {
 
 
 def in_the_crowd(title: str) -> Study:
-    return replace(new_study(title), release=Release(300, "0.00000001", "0.5"))
+    return replace(new_study(title), release=Release(300, "0.00000001", 150))
 
 
 def send(collector: Collecting, study: Study, answers: list[bytes]) -> None:
@@ -164,7 +164,7 @@ def test_a_local_epsilon_above_the_limit_is_refused_crowd_or_no_crowd(
     collector: Collecting, visitor: OpenVisitor
 ) -> None:
     question = sample_question(epsilon="4.2", loss=60)
-    study = Study("Crowd: strong", (question,), release=Release(10**9, "0.01", "0"))
+    study = Study("Crowd: strong", (question,), release=Release(10**9, "0.01", 10**6))
     collector.publish(study)
     page = visitor().open("/studies")
     found = page.evaluate(

@@ -124,7 +124,7 @@ def full_studies(draw: st.DrawFn) -> Study:
                 "epoch": st.integers(60, 86400),
                 "hourly": st.integers(1, 10**6),
                 "model": st.builds(Model, names, st.none() | names),
-                "release": st.builds(Release, st.integers(1, 10**6), parts, parts),
+                "release": st.builds(Release, st.integers(1, 10**6), parts, st.integers(1, 10**6)),
             },
         )
     )

@@ -1,8 +1,8 @@
 """Vectors of crowds: the certified number of the crowd, as Python, which is the reference, computes it.
 
 studies     documents
-crowds      a study's index, the number of answers, what a reader knows, delta, and the certified epsilon
-bounds      a study's index, people, epsilon, t, and two deltas: just above the certified bound, and just below it
+crowds      a study's index, the number of secret draws, delta, and the certified epsilon
+bounds      a study's index, draws, epsilon, t, and two deltas: just above the certified bound, and just below it
 """
 
 import json
@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from fairgauge.crowd import crowd_of, default_delta
+from fairgauge.crowd import crowd_of
 from fairgauge.crowd.certificate import certify
 from fairgauge.crowd.laws import Blanket
 from fairgauge.study import Study
@@ -33,29 +33,19 @@ def studies() -> list[Study]:
 
 def make() -> dict[str, Any]:
     """Return all vectors."""
-    terms = [
-        (1, "0", "1e-8"),
-        (300, "0.5", "1e-8"),
-        (10_000, "0", "1e-6"),
-        (10_000, "0.5", None),
-        (10**9, "0.25", None),
-    ]
+    terms = [(1, "1e-8"), (6, "1e-2"), (300, "1e-8"), (1_000, None), (10_000, "1e-6"), (10**9, "1e-10")]
     found = studies()
     return {
         "studies": [study.to_bytes().decode() for study in found],
         "crowds": [
             {
                 "study": index,
-                "batch": batch,
-                "observed": observed,
+                "draws": draws,
                 "delta": delta,
-                "usual": float(default_delta(batch)),
-                "epsilon": crowd_of(
-                    study, batch, observed=Decimal(observed), delta=None if delta is None else Decimal(delta)
-                ).number,
+                "epsilon": crowd_of(study, draws, **({} if delta is None else {"delta": Decimal(delta)})).number,
             }
             for index, study in enumerate(found)
-            for batch, observed, delta in terms
+            for draws, delta in terms
         ],
         "bounds": [vector for index, study in enumerate(found) for vector in _bounds(study, index)],
     }
@@ -63,11 +53,11 @@ def make() -> dict[str, Any]:
 
 def _bounds(study: Study, index: int) -> Iterator[dict[str, Any]]:
     blankets = [Blanket.of(question.channel.table) for question in study.questions]
-    for people, epsilon, t in ((1, 0.25, 0.5), (1000, 0.25, 0.0625), (10**9, 0.001, 2.0**-16)):
-        bound, _ = certify(blankets, people, Decimal(epsilon), Decimal(t))
+    for draws, epsilon, t in ((1, 0.25, 0.5), (1000, 0.25, 0.0625), (10**9, 0.001, 2.0**-16)):
+        bound, _ = certify(blankets, draws, Decimal(epsilon), Decimal(t))
         above, below = (f"{bound * (1 + Decimal(sign)):.25e}" for sign in ("1e-12", "-1e-12"))
         yield {
-            "study": index, "people": people, "epsilon": epsilon, "t": t, "enough": above, "tooLittle": below
+            "study": index, "draws": draws, "epsilon": epsilon, "t": t, "enough": above, "tooLittle": below
         }  # fmt: skip
 
 

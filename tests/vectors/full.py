@@ -267,10 +267,11 @@ def _other_documents() -> Iterator[tuple[str, str]]:
         ('"delta":"0.00000001"', '"delta":"0"'),
         ('"delta":"0.00000001"', '"delta":"1"'),
         ('"delta":"0.00000001"', '"delta":"1e-8"'),
-        ('"observed":"0.5"', '"observed":"1"'),
-        ('"observed":"0.5"', '"observed":"-0.1"'),
-        ('"observed":"0.5"', '"observed":0'),
-        ('"observed":"0.5"', '"observed":"0.5","epsilon":"1"'),
+        ('"draws":2500', '"draws":0'),
+        ('"draws":2500', '"draws":"2500"'),
+        ('"draws":2500', '"draws":2500.5'),
+        (',"draws":2500', ""),
+        ('"draws":2500', '"draws":2500,"observed":"0.5"'),
     ]
     level_changes = [
         ('"outcome":"levels"', '"outcome":"confusion"'),

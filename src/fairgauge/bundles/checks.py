@@ -15,6 +15,7 @@ from fairgauge.collector.seal import (
     Sealed,
     agreement,
     check_answers,
+    check_draws,
     digest_of,
     read_sealed,
     shown_answers,
@@ -95,6 +96,10 @@ class _Run:
             self._say("tally", "broken", f"{piece.name} {what}: {error}.")
             return None
         self._say("tally", "holds", f"{piece.name} counts {tally.contributors:,} {self._display.answered}.")
+        if self._study.release is not None and tally.contributors:
+            drawn = tally.draws(self._study)
+            said = f"{drawn:,} secret draws are among its counts" if drawn else "it has none of the secret draws"
+            self._say("tally", "holds" if drawn else "broken", f"{piece.name}: {said} that the study promises.")
         return tally
 
     # ------------------------------------------------------------------ the study
@@ -300,6 +305,9 @@ class _Run:
         sums = tuple(found.counts.get(place, 0) for place in range(self._study.symbols))
         products = self._study.products(from_text(payload) for _, payload in export) if self._tally.products else ()
         added = Tally(self._study.digest, sums, found.answers, products)
+        if self._study.release is not None and found.answers == self._tally.contributors:
+            check_draws(self._study, found.counts, found.answers, self._tally.counts)
+            added = self._tally
         if added != self._tally:
             said = f"{piece.name} does not give the tally: {difference(added, self._tally, 'the tally')}."
             self._say("export", "broken", said)

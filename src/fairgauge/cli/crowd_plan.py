@@ -2,8 +2,6 @@
 
 from decimal import Decimal
 
-from fairgauge.cli.crowd import known_part
-from fairgauge.crowd import Crowd
 from fairgauge.crowd.words import shown_delta
 from fairgauge.planning import Plan
 
@@ -14,7 +12,6 @@ def promises(plan: Plan) -> list[str]:
         return []
     best, terms = plan.row(plan.best), plan.crowd
     batch, delta = int(terms["batch"]), Decimal(repr(terms["delta"]))
-    crowd = Crowd(batch, Decimal(repr(terms["observed"])), delta, Decimal(repr(best.crowd_epsilon)))
     return [
         "Two promises to each person:",
         (
@@ -22,8 +19,12 @@ def promises(plan: Plan) -> list[str]:
             f"device computes it and keeps to its own limit. It rests on nothing else."
         ),
         (
-            f"  Towards everyone who reads the published counts: epsilon {best.crowd_epsilon:.4g} at delta "
-            f"{shown_delta(delta)}, the crowd's. It rests on one release of all {batch:,} answers, "
-            f"{known_part(crowd)}, and on nobody publishing symbols."
+            f"  Towards everyone who reads the published counts, even someone who knows every other answer: epsilon "
+            f"{best.crowd_epsilon:.4g} at delta {shown_delta(delta)}, the crowd's. It rests on the collector adding "
+            f"{best.draws:,} secret draws to each batch before it shows counts, and on nobody publishing symbols."
+        ),
+        (
+            f"Counts leave when {2 * batch:,} answers wait, or when the study closes, however many have come by then: "
+            "fewer than planned have wider intervals, since the draws stay as many."
         ),
     ]

@@ -25,14 +25,14 @@ _DESIGN_FOR_SITES: Reasons = {"noise is the same whatever is expected": ("expect
 _PLAN_FOR_SITES: Reasons = {
     "a plan for sites is for so many --sites and --people": ("clients", "error", "detect", "plot"),
     "a plan for sites is about the people that sites see": ("interval",),
-    "a site's counts are sent as they are": ("crowd_epsilon", "delta", "observed", "local_limit"),
+    "a site's counts are sent as they are": ("crowd_epsilon", "delta", "local_limit"),
     "fairgauge design writes studies for sites": ("output", "title"),
 }
 _PLAN_FOR: Mapping[str, Reasons] = {
     "confusion": {"a plan for confusion takes --expect, how often the model is right": ("spread",)},
     "levels": {"a plan for levels takes --expect and --spread of the metric": ("positives",)},
 }
-_ONE_METRIC = ("plot", "crowd_epsilon", "delta", "observed", "local_limit", "output", "title")
+_ONE_METRIC = ("plot", "crowd_epsilon", "delta", "local_limit", "output", "title")
 
 
 def check_design(context: typer.Context, outcome: str | None, *, crosses: bool) -> None:

@@ -106,17 +106,11 @@ Spread = Annotated[
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(
-        help="The crowd's delta: the smaller of 1e-8 and a tenth of one in the number of answers, unless given."
-    ),
+    typer.Option(help="The crowd's delta; 1e-8 unless given, and less where answers are more than 10 million."),
 ]
-Observed = Annotated[
+Draws = Annotated[
     str | None,
-    typer.Option(
-        metavar="PART",
-        help="The part of the answers that a reader may know or have made up: 0.5 unless given, as where anyone may "
-        "answer; 0 with tickets.",
-    ),
+    typer.Option(metavar="COUNT", help="How many secret draws the collector adds to a batch before it shows counts."),
 ]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[

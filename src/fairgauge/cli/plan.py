@@ -73,10 +73,10 @@ def plan(
     detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
     crowd_epsilon: Annotated[
-        str | None, typer.Option(help="What one release of all answers may cost a person; finds the local epsilon.")
+        str | None,
+        typer.Option(help="What counts may cost a person; finds the local epsilon and the secret draws."),
     ] = None,
     delta: options.Delta = None,
-    observed: options.Observed = None,
     local_limit: Annotated[
         str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
     ] = None,
@@ -122,7 +122,7 @@ def plan(
         _plan_several(form, questions, **asked, **two)
         return
     _check_plot(plot, count)
-    crowd = {"delta": delta, "observed": observed, "local_limit": local_limit}
+    crowd = {"delta": delta, "local_limit": local_limit}
     aim = read_aim(clients, crowd_epsilon, crowd, dash="-")
     _check_output(output, title, aim)
     if aim is not None and (epsilon is not None or error is not None):
@@ -154,8 +154,9 @@ def plan(
     else:
         _show(found, goal, read, lines)
         if made is not None and made.release is not None:
-            least = f"{made.release.batch:,} answers"
-            out.print(f"{output}: the study. Its counts leave in batches of at least {least}, and never if fewer come.")
+            batch, draws = made.release.batch, made.release.draws
+            said = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"
+            out.print(f"{output}: the study. {said}; what is left at closing is a batch of its own.")
     if found.best is None:
         raise typer.Exit(1)
 

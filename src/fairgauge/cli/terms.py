@@ -9,6 +9,7 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.read import read_study, write_bytes
+from fairgauge.client.moments import ENOUGH_TOGETHER, sharing
 from fairgauge.errors import InvalidInput
 from fairgauge.passes import read_key
 from fairgauge.study import Issuer, Study
@@ -57,6 +58,14 @@ def terms(
     people = [asked for asked in found.questions if asked.whoever_answers or asked.known_shares is not None]
     if found.admission == "open" and not all(asked.mechanism.abstain for asked in people):
         err.print(_OUTSIDERS)
+    if (together := sharing(found)) is not None:
+        others, alone = together
+        said = f"About {others:.3g} others share an epoch with an answer"
+        if others >= ENOUGH_TOGETHER:
+            out.print(f"{said}.")
+        else:
+            often = f", and {alone:.0%} of answers are alone in theirs" if alone >= 0.005 else ""
+            err.print(f"{said}{often}: below {ENOUGH_TOGETHER} the moment tells much. Take a longer --epoch.")
     missing = [text for name, text in _MISSING.items() if getattr(found, name) is None]
     if 0 < len(missing) < len(_MISSING):
         err.print(f"It takes all three to keep answers from being linked to people. Here {'; '.join(missing)}.")

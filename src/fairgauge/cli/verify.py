@@ -14,10 +14,11 @@ from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
-from fairgauge.cli.crowd import CrowdTerms, HiddenInCrowd
+from fairgauge.cli.crowd import crowd_asked, crowd_document, crowd_lines
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
+from fairgauge.crowd import Crowd
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.reports.sites import noise_sentence, protection_sentence
 from fairgauge.reports.words import privacy_sentence
@@ -45,17 +46,14 @@ def verify(
         list[str] | None,
         typer.Option(help="The collector's public key, to check signatures with; again for one that it had before."),
     ] = None,
-    crowd: Annotated[
-        str | None, typer.Option(metavar="ANSWERS", help="Also tell what a release of so many answers promises.")
-    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Numbers that no seal covers are broken; with --key they always are.")
     ] = False,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The collector's record of seals: is this seal in it?")
     ] = None,
+    draws: options.Draws = None,
     delta: options.Delta = None,
-    observed: options.Observed = None,
     *,
     form: Form,
 ) -> None:
@@ -73,8 +71,8 @@ def verify(
         raise InvalidInput(
             "key", ", ".join(key), "must be given with --signature, or with a file that is signed: it checks that"
         )
-    if crowd is None and (delta is not None or observed is not None):
-        raise InvalidInput("crowd", "nothing", "must be given with --delta and --observed: how many are released")
+    if draws is None and delta is not None:
+        raise InvalidInput("delta", delta, "must be given with --draws: how many secret draws there are")
     private = all(question.private for question in found.questions)
     with waiting("Checking") as bar:
         checked = run(
@@ -83,9 +81,9 @@ def verify(
             Signatures(tuple(key or ()), signature, strict, None if record is None else _record(record)),
             progress=bar.reach,
         )
-    hidden = _crowd(found, crowd, delta, observed)
+    hidden = _crowd(found, draws, delta)
     if form != "people":
-        among = {} if hidden is None else {"crowd": hidden.to_dict()}
+        among = {} if hidden is None else {"crowd": crowd_document(hidden)}
         verdict = _verdict(checked, private=private)
         said = {"verified": verdict == "holds", "verdict": verdict, "checks": [one.to_dict() for one in checked.checks]}
         by = (
@@ -98,7 +96,7 @@ def verify(
     else:
         _show(found)
         if hidden is not None:
-            for line in hidden.lines():
+            for line in crowd_lines(hidden):
                 out.print(line)
         _show_checks(checked, bundle.others, private=private)
     status = _STATUS[_verdict(checked, private=private)]
@@ -224,13 +222,10 @@ def _(mechanism: NoisyCounts, _: Table) -> None:
     out.print(f"  In plain words: {protection_sentence(mechanism).removeprefix('Privacy: ')}")
 
 
-def _crowd(found: Study, batch: str | None, delta: str | None, observed: str | None) -> HiddenInCrowd | None:
-    """Return what a release of so many answers promises, or one as the study says itself; None if neither is said."""
-    terms = CrowdTerms.said(found) if batch is None else CrowdTerms.read(found, batch, delta, observed)
-    if terms is None:
-        return None
+def _crowd(found: Study, draws: str | None, delta: str | None) -> Crowd | None:
+    """Return what counts with so many draws promise, or with as many as the study says; None if neither is said."""
     if any(math.isinf(question.mechanism.epsilon) for question in found.questions):
-        if batch is None:
+        if draws is None:
             return None  # which is said already: it is not private
         raise NotPrivate("a table has no finite epsilon, and no crowd hides what it tells")
-    return HiddenInCrowd.of(found, terms)
+    return crowd_asked(found, draws, delta)

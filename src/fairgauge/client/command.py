@@ -13,7 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, singledispatch
 from io import TextIOWrapper
 from pathlib import Path
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
+)
+FETCHED = (
+    "the study was fetched just now, and whoever gave it saw from where. The same command sends it later, and fetches "
+    "nothing; --now sends at once"
 )
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
@@ -94,6 +98,7 @@ class Request:
     now: bool = False
     wait: bool = False
     json: bool = False
+    fetched: bool = False  # whether its address was asked for the study just now
 
 
 class _Parser(argparse.ArgumentParser):
@@ -174,15 +179,37 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
     from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-    from fairgauge.client.load import load_study
 
     _check(request)
     limits = Limits(
         LIFETIME_LIMIT if request.limit is None else read_limit("limit", request.limit),
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
+    study, fetched = _load(request)
+    _runner()(study.mechanism, replace(request, fetched=fetched), study, limits=limits, patience=patience)
+
+
+def _load(request: Request) -> "tuple[Study, bool]":
+    """Return the study, and whether its address was asked for it just now.
+
+    A study that hides who answers, or when, is asked for once and kept: whoever asks its collector again when the
+    answer leaves shows it the address beside the answer.
+    """
+    from fairgauge.client.load import load_study, named_in
+
+    if not request.study.startswith(("http://", "https://")):
+        return load_study(request.study, digest=request.digest), False
+    from fairgauge.client.ledger import Ledger
+
+    path = Path(request.ledger) if request.ledger is not None else default_ledger()
+    address = request.study.rstrip("/")
+    kept = Ledger(path).document(address) if path.exists() else None
+    if kept is not None:
+        return load_study(kept, digest=request.digest or named_in(address)), False
     study = load_study(request.study, digest=request.digest)
-    _runner()(study.mechanism, request, study, limits=limits, patience=patience)
+    if study.gateway is not None or study.epoch is not None or study.admission == "blind":
+        Ledger(path).keep_document(address, study.to_bytes())
+    return study, True
 
 
 @cache
@@ -229,6 +256,9 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     waits = moment is not None and time.time() < moment and request.send is not None
     if request.wait and moment is not None:
         waits = _wait(moment)
+    # Who was just asked for the study by this address would see an answer come through the relay right after.
+    told_where = request.fetched and study.gateway is not None and not request.now and request.send is not None
+    waits = waits or (told_where and moment is None)
     if not known and not waits:
         if request.now and study.epoch is not None:
             sys.stderr.write(AT_ONCE)
@@ -238,18 +268,15 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     until = _shown(moment) if waits else ""
     if until and not request.json:
         text = f"{study.title}: answered, waits until {until}: the same command sends it from then on"
+    elif waits and not request.json:
+        text = f"{study.title}: answered, not sent yet: {FETCHED}"
     elif request.json:
         told: dict[str, Any] = answer.to_dict() | {"state": state}
         told |= {"waits_until": until} if until else {}
         if crowd is not None:
             told |= {
                 "epsilon": study.epsilon,
-                "crowd": {
-                    "batch": crowd.batch,
-                    "observed": float(crowd.observed),
-                    "delta": float(crowd.delta),
-                    "epsilon": crowd.number,
-                },
+                "crowd": {"draws": crowd.draws, "delta": float(crowd.delta), "epsilon": crowd.number},
             }
         text = json.dumps(told)
     else:

@@ -4,6 +4,8 @@ Everything is in the ledger before it is sent, and the request is the same bytes
 hear the reply, asks again and gets the same.  So one ordinary ticket gives one token, and none is lost.
 """
 
+import json
+
 from fairgauge.client.answer import check_ticket
 from fairgauge.client.delivery import Patience
 from fairgauge.client.ledger import Ledger
@@ -13,6 +15,8 @@ from fairgauge.passes import Pass, begin_pass, challenge_of, read_key
 from fairgauge.passes.token import SIGNATURE
 from fairgauge.study import Study
 
+_DIRECTORY = "/.well-known/private-token-issuer-directory"
+_LONGEST = 2**16
 _TYPES = {"Content-Type": "application/private-token-request", "Accept": "application/private-token-response"}
 
 
@@ -32,7 +36,8 @@ def fetch_token(
         CannotAnswer: If there is no token, and no ticket to get one for.
         AnswerRefused: If the issuer does not take the ticket.
         CannotSend: If the issuer cannot be reached, or is not ready.
-        NotSigned: If the issuer signed with another key than the study names: it might tell people apart by keys.
+        NotSigned: If the issuer signed with another key than the study names, or gives tickets for another study: each
+            might tell people apart.
     """
     if study.issuer is None:
         raise InvalidInput("study", study.digest, "takes no blind tickets")
@@ -46,6 +51,7 @@ def fetch_token(
     challenge = challenge_of(study.issuer.name, study.digest)
     url = f"https://{study.issuer.name}" if issuer is None else issuer
     check_url("issuer", url)
+    _check_signs_for(study, url, patience or Patience())
     begun = Pass.from_bytes(ledger.begin_pass(study.digest, ticket, lambda: begin_pass(key).to_bytes()))
     response = request(
         f"{url.rstrip('/')}/token-request",
@@ -64,3 +70,18 @@ def fetch_token(
         raise NotSigned(f"{place(url)} did not sign with the key that the study names; nothing was drawn") from None
     ledger.keep_token(study.digest, token)
     return token
+
+
+def _check_signs_for(study: Study, url: str, patience: Patience) -> None:
+    """Refuse a study that its issuer does not name: somebody may have made one for this device alone."""
+    response = request(f"{url.rstrip('/')}{_DIRECTORY}", timeout=patience.timeout, most=_LONGEST)
+    if response.status != 200:
+        raise CannotSend(f"{place(url)} is not ready to say which study it signs for (HTTP status {response.status})")
+    try:
+        told = json.loads(response.body)
+    except (ValueError, RecursionError):
+        told = None
+    studies = told.get("studies") if isinstance(told, dict) else None
+    if not isinstance(studies, list) or study.digest not in studies:
+        rule = "somebody may have made this one for you alone; nothing was drawn"
+        raise NotSigned(f"{place(url)} does not sign for the study {study.digest}: {rule}")

@@ -20,6 +20,10 @@ _SCHEMA = (
         study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
         second INTEGER NOT NULL
     ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS documents (
+        address TEXT NOT NULL PRIMARY KEY,
+        document BLOB NOT NULL
+    ) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS relayed (
         study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64)
     ) WITHOUT ROWID""",
@@ -87,3 +91,16 @@ def forget_moment(connection: Connection, study: str) -> None:
     """Forget when an answer was to be sent: it was."""
     _prepare(connection)
     connection.execute("DELETE FROM moments WHERE study = ?", (study,))
+
+
+def keep_document(connection: Connection, address: str, document: bytes) -> None:
+    """Remember the study that an address gave: whoever asks there again shows when its answer is sent."""
+    _prepare(connection)
+    connection.execute("INSERT OR IGNORE INTO documents VALUES (?, ?)", (address, document))
+
+
+def document(connection: Connection, address: str) -> bytes | None:
+    """Return the study that an address gave, or None if it was not asked."""
+    _prepare(connection)
+    row = connection.execute("SELECT document FROM documents WHERE address = ?", (address,)).fetchone()
+    return None if row is None else bytes(row[0])

@@ -170,6 +170,17 @@ class Ledger:
         with self._transaction() as connection:
             return held.wants_relay(connection, study)
 
+    def keep_document(self, address: str, document: bytes) -> None:
+        """Keep the study that an address gave, so that nobody asks there again."""
+        with self._transaction() as connection:
+            held.keep_document(connection, address, document)
+        self._sync_folder()
+
+    def document(self, address: str) -> bytes | None:
+        """Return the study that an address gave, or None if it was not kept."""
+        with self._transaction() as connection:
+            return held.document(connection, address)
+
     def begin_pass(self, study: str, ticket: str, make: Callable[[], bytes]) -> bytes:
         """Return what was begun for a blind ticket with this ordinary one, or begin: it is on the disk first."""
         with self._transaction() as connection:

@@ -40,6 +40,15 @@ def load_study(source: str | Path | bytes, *, digest: str | None = None) -> Stud
     return study
 
 
+def named_in(address: str) -> str | None:
+    """Return the digest that an address of a study ends in, if it does.
+
+    >>> named_in("https://collector.example/studies/" + "a" * 64) == "a" * 64, named_in("https://x.example/s.json")
+    (True, None)
+    """
+    return next(iter(_PINNED.findall(address)), None)
+
+
 def _fetch(url: str) -> bytes:
     from fairgauge.client.web import check_url, place, request
 

@@ -5,10 +5,18 @@ are the same for everyone, counted from the first second of 1970.  All answers t
 next, in an order that is uniform among all orders, since each device draws its moment on its own.
 """
 
+import math
 import secrets
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import CannotAnswer
+
+if TYPE_CHECKING:
+    from fairgauge.study import Study
+
+# With fewer others in an epoch than this, its order hides little, and whoever designs a study is told so.
+ENOUGH_TOGETHER = 20
 
 
 def next_moment(now: float, epoch: int, closes: str | None = None) -> int:
@@ -32,6 +40,18 @@ def next_moment(now: float, epoch: int, closes: str | None = None) -> int:
             f"{closes}, before {shown(begins)}, when that begins; nothing was drawn"
         )
     return begins + secrets.randbelow(ends - begins)
+
+
+def sharing(study: "Study") -> tuple[float, float] | None:
+    """Return how many others share an epoch with an answer on average, and how often none does, if answers come evenly.
+
+    None if the study does not say how many are planned, or from when to when.
+    """
+    if study.epoch is None or study.planned is None or study.opens is None or study.closes is None:
+        return None
+    begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (study.opens, study.closes))
+    others = (study.planned - 1) * min(1.0, study.epoch / (ends - begins))
+    return others, math.exp(-others)
 
 
 def shown(second: int) -> str:

@@ -24,6 +24,7 @@ from fairgauge.client import Answer
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.stores.payloads import summed, to_text
 from fairgauge.collector.tree import Growing
+from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.reports.particulars import SealNote
 from fairgauge.study import Study
@@ -56,11 +57,19 @@ class Seal:
     recorded: str | None = None  # since when the collector knows of its seals, if it lost the record of before
 
     @classmethod
-    def of(cls, study: Study, found: "AnswerDigest", closed: str, *, recorded: str | None = None) -> "Seal":
-        """Return the seal of a closed study with these answers."""
-        shown = shown_answers(study, found.answers)
-        names = found.names if shown or found.names is None else ()
+    def of(
+        cls, study: Study, found: "AnswerDigest", closed: str, shown: Sequence[int] = (), *, recorded: str | None = None
+    ) -> "Seal":
+        """Return the seal of a closed study with these answers, and the counts that it shows where draws are in them.
+
+        Raises:
+            SealBroken: If these counts are not the answers and draws of the study.
+        """
+        names = found.names if shown_answers(study, found.answers) or found.names is None else ()
         sums = released_tally(study, found.counts, found.answers)
+        if study.release is not None:
+            check_draws(study, found.counts, found.answers, shown)
+            sums = tuple(shown)
         seal = cls(study.digest, found.answers, found.hexdigest(), sums, closed, root=found.root, sites=names)
         return replace(seal, recorded=recorded)
 
@@ -76,9 +85,9 @@ class Seal:
         Raises:
             BadTally: If it is none.
         """
-        if self.sites is None:
-            return Tally(self.study, self.tally)
-        return Tally(self.study, self.tally, len(self.sites))
+        if self.sites is not None:
+            return Tally(self.study, self.tally, len(self.sites))
+        return Tally(self.study, self.tally) if self.root is None else Tally(self.study, self.tally, self.answers)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -233,14 +242,31 @@ def batch_of(study: Study) -> int | None:
 
 def shown_answers(study: Study, answers: int) -> int:
     """Return how many of so many answers a closed study shows: all of them, or none if they are too few."""
-    batch = batch_of(study)
-    return answers if batch is None or may_leave(answers, batch) else 0
+    batch, at_end = batch_of(study), study.release is None
+    return answers if batch is None or may_leave(answers, batch, at_end=at_end) else 0
 
 
 def released_tally(study: Study, counts: Mapping[int, int], answers: int) -> tuple[int, ...]:
     """Return what a closed study shows of the sum of so many answers: all of it, or nothing if they are too few."""
     shown = counts if shown_answers(study, answers) else {}
     return tuple(shown.get(place, 0) for place in range(study.symbols))
+
+
+def check_draws(study: Study, counts: Mapping[int, int], answers: int, shown: Sequence[int]) -> None:
+    """Refuse counts that are not those of so many answers with the draws that their batches have.
+
+    Raises:
+        SealBroken: Naming why.
+    """
+    if study.release is None:
+        return
+    more = [count - counts.get(place, 0) for place, count in enumerate(shown)]
+    wanted = study.release.draws * study.release.batches(answers)
+    wrong = misfit(blanket_weights(study.channels), study.release.draws, more) if len(more) == study.symbols else "few"
+    if wrong is None and sum(more) != wanted:
+        wrong = f"they are {sum(more):,}, and {answers:,} answers leave with {wanted:,}"
+    if wrong is not None:
+        raise SealBroken(f"the counts less the answers are no secret draws of this study: {wrong}")
 
 
 def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, str]] | None) -> None:
@@ -300,11 +326,12 @@ def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, str]]
     Raises:
         SealBroken: Naming the first thing that differs.
     """
-    again = Seal.of(study, digest_of(study, answers, sealed=None if seal.root is None else seal.answers), seal.closed)
+    found = digest_of(study, answers, sealed=None if seal.root is None else seal.answers)
+    again = Seal.of(study, found, seal.closed, seal.tally)
     for name in ("answers", "answers_sha256", "tally", "root", "sites"):
-        found, expected = getattr(again, name), getattr(seal, name)
-        if found != expected:
-            raise SealBroken(f"{name} is {_short(found)} by the export, and {_short(expected)} by the seal")
+        recounted, expected = getattr(again, name), getattr(seal, name)
+        if recounted != expected:
+            raise SealBroken(f"{name} is {_short(recounted)} by the export, and {_short(expected)} by the seal")
 
 
 def digest_of(study: Study, answers: Iterable[tuple[bytes, str]], *, sealed: int | None = None) -> AnswerDigest:

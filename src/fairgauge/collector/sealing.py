@@ -6,7 +6,7 @@ from collections import Counter
 from fairgauge.collector.seal import AnswerDigest, Seal
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.tree import Growing
-from fairgauge.errors import StoreError
+from fairgauge.errors import SealBroken, StoreError
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study
 
@@ -22,9 +22,14 @@ async def seal_of(store: Store, study: Study, kept: Published, *, recorded: str 
     found = AnswerDigest(kept.digest, growing=growing, listed=study.mechanism.contributors_known)
     async for page in store.answers(kept.number):
         await asyncio.to_thread(found.add, page)
-    seal = Seal.of(study, found, moment_of(kept.closed or 0), recorded=recorded)
-    shown = await store.tally(kept.number)
-    agrees = Counter(await store.counts(kept.number)) == Counter(found.counts) and came == found.answers
-    if not agrees or seal.tally != tuple(shown.get(place, 0) for place in range(study.symbols)):
-        raise StoreError(f"the tally of study {kept.digest} does not equal its answers: it is not sealed")
+    counts = await store.tally(kept.number)
+    shown = tuple(counts.get(place, 0) for place in range(study.symbols))
+    broken = StoreError(f"the tally of study {kept.digest} does not equal its answers: it is not sealed")
+    try:
+        seal = Seal.of(study, found, moment_of(kept.closed or 0), shown, recorded=recorded)
+    except SealBroken:
+        raise broken from None
+    agrees = study.release is not None or Counter(await store.counts(kept.number)) == Counter(found.counts)
+    if not agrees or came != found.answers or seal.tally != shown:
+        raise broken
     return seal

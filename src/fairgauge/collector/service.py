@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,7 @@ from fairgauge.server.logs import log, log_fault
 from fairgauge.server.refusals import Contradicted, NoStudy, OtherTerms
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
-from fairgauge.study import Study
+from fairgauge.study import Release, Study
 from fairgauge.tallies import Tally
 
 T = TypeVar("T")
@@ -59,6 +59,7 @@ class Entry:
     gate: Gate | None = None
     numbers: int = 1  # that one answer holds
     contributors_known: bool = False
+    release: Release | None = None
 
     @property
     def number(self) -> int:
@@ -69,6 +70,13 @@ class Entry:
     def digest(self) -> str:
         """The study's name."""
         return self.kept.digest
+
+    def shown(self, counts: Mapping[int, int]) -> Tally:
+        """Return the tally of counts that readers see, where all who answered are counted, and draws are known."""
+        sums = tuple(counts.get(place, 0) for place in range(self.symbols))
+        if self.release is None:
+            return Tally(self.digest, sums)
+        return Tally(self.digest, sums, self.release.answers(sum(sums)))
 
     def most_bytes(self, usual: int) -> int:
         """Return how many bytes an answer has at most, if one of few numbers has so many."""
@@ -223,7 +231,10 @@ class Collector:
         kept = await self.document(digest)
         study = await asyncio.to_thread(_parsed, kept.document)
         own = study.mechanism
-        entry = Entry(replace(kept, document=b""), study.symbols, Gate.of(study), own.numbers, own.contributors_known)
+        entry = Entry(
+            replace(kept, document=b""), study.symbols, Gate.of(study), own.numbers, own.contributors_known,
+            study.release,
+        )  # fmt: skip
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
@@ -258,9 +269,9 @@ class Collector:
     async def tally(self, entry: Entry) -> Tally:
         """Return the sum of what answers hold, as far as readers may see it: of a study with batches, closed ones."""
         counts = await self.store.tally(entry.number)
-        sums = tuple(counts.get(place, 0) for place in range(entry.symbols))
         if not entry.kept.at_end:
-            return Tally(entry.digest, sums)
+            return entry.shown(counts)
+        sums = tuple(counts.get(place, 0) for place in range(entry.symbols))
         return Tally(entry.digest, sums, await self.answers(entry) if counts else 0)  # all leave at once, or none
 
     async def answers(self, entry: Entry) -> int:

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from fairgauge.collector.gates import Gate
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
-from fairgauge.crowd.promise import MOST_PEOPLE
+from fairgauge.crowd.draws import MOST_FOR_ONE_BATCH
+from fairgauge.crowd.promise import MOST_DRAWS
 from fairgauge.errors import BadStudy
 from fairgauge.study import Study
 
@@ -30,10 +31,13 @@ def check_takes(study: Study, *, gateway: str) -> None:
     if study.gateway not in (None, gateway):
         rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
-    if study.release is not None and study.release.batch > MOST_PEOPLE:
+    if study.release is not None and study.release.batch > MOST_DRAWS:
         raise BadStudy(
-            "release.batch", study.release.batch, f"must be at most {MOST_PEOPLE}: nobody lives to see it full"
+            "release.batch", study.release.batch, f"must be at most {MOST_DRAWS}: nobody lives to see it full"
         )
+    if study.release is not None and study.release.draws > MOST_FOR_ONE_BATCH:
+        rule = f"must be at most {MOST_FOR_ONE_BATCH}: answers would wait while more are drawn"
+        raise BadStudy("release.draws", study.release.draws, rule)
     Gate.of(study)  # refuses an issuer's key that is none
 
 
@@ -49,11 +53,19 @@ def _check_known(study: Study) -> None:
 
 
 def terms_of(study: Study, given: Terms) -> Terms:
-    """Return the terms on which a study is published: what it says itself, which its digest covers, comes first."""
+    """Return the terms on which a study is published: what it says itself, which its digest covers, comes first.
+
+    Raises:
+        BadStudy: If it is in the crowd, and whoever sends tickets out would know the ids of its answers.
+    """
     # What the store keeps is whether a ticket is needed; that it is a blind one stands in the document.
     admission = "tickets" if study.admission == "blind" or study.mechanism.contributors_known else study.admission
     said = {"admission": admission, "aim": study.aim, "hourly": study.hourly}
-    return replace(given, **{name: value for name, value in said.items() if value is not None})
+    found = replace(given, **{name: value for name, value in said.items() if value is not None})
+    if study.release is not None and found.admission == "tickets" and study.admission != "blind":
+        rule = "must be open or blind in the crowd: who sends plain tickets knows every id, and could try all symbols"
+        raise BadStudy("admission", found.admission, rule)
+    return found
 
 
 def kept_terms(kept: Published) -> Terms:

@@ -1,28 +1,22 @@
-"""The crowd: what a published tally tells about one person, who is hidden among all who answered.
+"""The crowd: what published counts with secret draws in them tell about one person.
 
 Standard library only, so that a device can compute it before it answers.
 """
 
-from fairgauge.crowd.promise import (
-    OBSERVED_IF_OPEN,
-    OBSERVED_WITH_TICKETS,
-    Crowd,
-    crowd_of,
-    default_delta,
-    promised,
-    usual_observed,
-)
+from fairgauge.crowd.draws import blanket_weights, draw_symbols, misfit, usual_draws
+from fairgauge.crowd.promise import Crowd, crowd_of, default_delta, promised
 from fairgauge.crowd.words import factor_sentence, guess_sentence, readers_sentence
 
 __all__ = [
-    "OBSERVED_IF_OPEN",
-    "OBSERVED_WITH_TICKETS",
     "Crowd",
+    "blanket_weights",
     "crowd_of",
     "default_delta",
+    "draw_symbols",
     "factor_sentence",
     "guess_sentence",
+    "misfit",
     "promised",
     "readers_sentence",
-    "usual_observed",
+    "usual_draws",
 ]

@@ -1,13 +1,22 @@
-r"""The certified bound: what a tally reveals at most, from the integers, every operation rounded upward.
+r"""The certified bound: what counts with secret draws reveal at most, from the integers, every step rounded upward.
 
-For every pair of rows x, y and any t > 0, with :math:`x_+ \le e^{tx} / (e t)`,
+The collector adds M draws of the blanket, with the weights :math:`w_j = \min_x p_{xj}` and :math:`W = \sum_j w_j`.
+Whoever knows every other answer sees the person's symbol among them.  With n = M + 1 and :math:`Q_j = w_j / W`
 
-.. math:: \delta \le \frac{M^n}{e\,t\,n}, \qquad
-          M = 1 - \sum_j w_j + \sum_j w_j \exp\Bigl(t\,\frac{P_{xj} - e^\epsilon P_{yj}}{w_j}\Bigr)
+.. math:: \delta(\epsilon) = \max_{x, y} \frac1n E\bigl[(L_1 + \dots + L_n)_+\bigr], \qquad
+          \Pr\bigl[L = (P_{xj} - e^\epsilon P_{yj}) / Q_j\bigr] = Q_j
 
-A study of several questions asks one of them by a fair coin: M is then the average over the questions, each with its
-own worst pair.  The exponential is a product of a part for x and a part for y, so all pairs cost one table of
-exponentials and sums of products.
+is an equality: counts h have the probability :math:`\mathrm{Mult}(n, Q)(h) \sum_j h_j P_{xj} / (n Q_j)`.  Answers of
+others are something that anybody could add afterwards.  With :math:`x_+ \le e^{sx} / (e s)` and s = 2^53 t / W, for any
+t > 0
+
+.. math:: \delta \le \frac{W}{2^{53}} \cdot \frac{m^n}{e\,t\,n}, \qquad
+          m = \max_{x, y} \sum_j \frac{w_j}{W} \exp\Bigl(t\,\frac{p_{xj} - e^\epsilon p_{yj}}{w_j}\Bigr)
+
+A study of several questions asks one of them by a fair coin, and draws are from the blankets of all tables side by
+side: sums and W are those of all tables, each with its own worst pair, and 2^53 is taken as often as there are tables.
+The exponential is a product of a part for x and a part for y, so all pairs cost one table of exponentials and sums of
+products.
 """
 
 from collections.abc import Sequence
@@ -25,21 +34,24 @@ DOWN = Context(prec=DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
 Pair = tuple[int, int]
 
 
-def certify(blankets: Sequence[Blanket], people: int, epsilon: Decimal, t: Decimal) -> tuple[Decimal, list[Pair]]:
+def certify(blankets: Sequence[Blanket], draws: int, epsilon: Decimal, t: Decimal) -> tuple[Decimal, list[Pair]]:
     """Return an upper bound of delta, and each question's worst pair of rows.
 
-    Guarantee: exact; for every t above 0 the tally of so many people, or more, is (epsilon, delta)-differentially
-    private for the person, whatever the others hold.  A bad t gives a larger delta, never a wrong one.
+    Guarantee: exact; for every t above 0, counts to which so many secret draws were added, or more, are
+    (epsilon, delta)-differentially private for the person, even towards someone who knows every other answer.  A bad t
+    gives a larger delta, never a wrong one.
     """
     worst = [_worst(blanket, epsilon, t) for blanket in blankets]
+    weight = Decimal(sum(sum(blanket.least) for blanket in blankets))
     with localcontext(UP):
-        mean = sum(value for value, _ in worst) / (len(blankets) * ROW_SUM)
-    below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(1))), t), Decimal(people))
-    return UP.divide(_power(mean, people), below), [pair for _, pair in worst]
+        mean = sum(value for value, _ in worst) / weight
+        above = weight / (len(blankets) * ROW_SUM) * _power(mean, draws + 1)
+    below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(1))), t), Decimal(draws + 1))
+    return UP.divide(above, below), [pair for _, pair in worst]
 
 
 def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, Pair]:
-    """Return the largest M of any pair, times ``ROW_SUM``, and the pair; two equal rows are a pair as well."""
+    """Return the largest sum of any pair, and the pair; two equal rows are a pair as well."""
     # exp rounds to the nearest whatever the context says, so one step from it is on the safe side of it.
     factor = DOWN.multiply(t, DOWN.next_minus(DOWN.exp(epsilon)))
     own, other = [], []
@@ -50,8 +62,8 @@ def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, Pai
         falls = [DOWN.multiply(factor, DOWN.divide(weight, least)) for weight, least in ratios]
         other.append([UP.next_plus(UP.exp(fall.copy_negate())) for fall in falls])
     with localcontext(UP):
-        rest = Decimal(ROW_SUM - sum(blanket.least))
-        return max((sum(map(mul, own[x], other[y]), start=rest), (x, y)) for x, y in product(range(len(own)), repeat=2))
+        pairs = product(range(len(own)), repeat=2)
+        return max((sum(map(mul, own[x], other[y]), start=Decimal(0)), (x, y)) for x, y in pairs)
 
 
 def _power(base: Decimal, exponent: int) -> Decimal:

@@ -1,8 +1,9 @@
 r"""The blanket of a table: what everybody sends alike, and how far one person's row rises above it.
 
-With :math:`w_j = \min_x P_{xj}`, every row is :math:`w` and a rest.  Whoever sees only how often each symbol was sent
-must tell one person's symbol from the others' draws of :math:`w`.  All that counts for that is, for each symbol,
-:math:`w_j` and the ratios :math:`P_{xj} / w_j`; symbols with the same ratios say the same and are merged.
+With :math:`w_j = \min_x P_{xj}`, every row is :math:`w` and a rest.  The collector's secret draws are from
+:math:`w`, too, so that whoever sees only how often each symbol came must tell one person's symbol from them.  All that
+counts for that is, for each symbol, :math:`w_j` and the ratios :math:`P_{xj} / w_j`; symbols with the same ratios say
+the same and are merged.
 """
 
 from collections.abc import Iterable

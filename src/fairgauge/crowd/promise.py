@@ -1,10 +1,9 @@
-"""The second promise: towards everyone who reads a published tally, and never sees a symbol."""
+"""The second promise: towards everyone who reads counts with secret draws in them, and never sees a symbol."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
 
 from fairgauge.channel import Channel
 from fairgauge.crowd.laws import Blanket
@@ -13,26 +12,20 @@ from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 
 LARGEST_DELTA = Decimal("1e-8")
-MOST_PEOPLE = 10**12
-
-# How many answers of a batch the observer knows or made up, where nobody says: half, if anyone may answer.
-OBSERVED_IF_OPEN = Decimal("0.5")
-OBSERVED_WITH_TICKETS = Decimal(0)
+MOST_DRAWS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What a released tally promises each person in it, towards those who see the tally and no symbol.
+    """What released counts promise each person in them, towards those who see the counts and no symbol.
 
     Args:
-        batch: How many answers a release sums up, at least.
-        observed: The part of them whose symbols the observer knows or made up.
+        draws: How many secret draws are added to each batch.
         delta: The small probability beside the factor.
         epsilon: The certified bound, rounded up.
     """
 
-    batch: int
-    observed: Decimal
+    draws: int
     delta: Decimal
     epsilon: Decimal
 
@@ -45,61 +38,46 @@ class Crowd:
             return nearest
         return math.nextafter(nearest, math.inf)
 
-    @property
-    def people(self) -> int:
-        """Among how many the person is hidden, themselves included."""
-        return hidden_among(self.batch, self.observed)
 
-
-def crowd_of(study: Study, batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, delta: Decimal | None = None) -> Crowd:
-    r"""Return what a study's tally promises a person, certified from the integers of its tables.
+def crowd_of(study: Study, draws: int, *, delta: Decimal = LARGEST_DELTA) -> Crowd:
+    r"""Return what counts of a study with so many secret draws promise a person, certified from its integers.
 
     .. math:: \Pr[\text{conclusion} \mid x] \le e^\epsilon \Pr[\text{conclusion} \mid y] + \delta
 
-    Guarantee: exact; for every two inputs x and y, whatever the others hold, for every release that sums up at least
-    ``batch`` answers of which at most the part ``observed`` is known to the observer.  Never above the local epsilon.
+    Guarantee: exact; for every two inputs x and y, towards whoever sees the counts, even if they know every answer but
+    the person's.  It is about one answer.  Never above the local epsilon.
 
     Args:
         study: The study; its device answers one table, picked by its own fair coin.
-        batch: The least number of answers in a release.
-        observed: The part of them whose symbols the observer knows or made up.
-        delta: At most 1e-8, and at most a tenth of one in ``batch``, unless given.
+        draws: How many symbols of the tables' blanket the collector adds to the batch that the answer is in.
+        delta: 1e-8 unless given.
 
     Raises:
         InvalidInput: If a number is out of range, or sites answer, who have no crowd.
         NotPrivate: If a symbol excludes an input.
     """
-    return crowd_of_channels(study.channels, batch, observed=observed, delta=delta)
+    return crowd_of_channels(study.channels, draws, delta=delta)
 
 
 def promised(study: Study) -> Crowd | None:
     """Return what a study that is released in batches promises towards its readers; None for others.
 
-    Guarantee: as for :func:`crowd_of`, for every release of a collector that keeps to the study's ``release``.
+    Guarantee: as for :func:`crowd_of`, for every release of a collector that draws as the study's ``release`` says.
     """
     release = study.release
-    if release is None:
-        return None
-    return crowd_of(study, release.batch, observed=Decimal(release.observed), delta=Decimal(release.delta))
+    return None if release is None else crowd_of(study, release.draws, delta=Decimal(release.delta))
 
 
-def usual_observed(study: Study) -> Decimal:
-    """Return the part of the answers that a reader may know or have made up, where nobody says: none with tickets."""
-    return OBSERVED_IF_OPEN if study.admission in (None, "open") else OBSERVED_WITH_TICKETS
-
-
-def crowd_of_channels(
-    channels: Sequence[Channel], batch: int, *, observed: Decimal = OBSERVED_IF_OPEN, delta: Decimal | None = None
-) -> Crowd:
+def crowd_of_channels(channels: Sequence[Channel], draws: int, *, delta: Decimal = LARGEST_DELTA) -> Crowd:
     """Return the same for channels of which a fair coin picks one; see :func:`crowd_of`."""
-    people = hidden_among(batch, observed)
-    wanted = default_delta(batch) if delta is None else delta
-    if not (wanted.is_finite() and 0 < wanted < 1):
-        raise InvalidInput("delta", wanted, "must be above 0 and below 1")
+    if type(draws) is not int or not 1 <= draws <= MOST_DRAWS:
+        raise InvalidInput("draws", draws, f"must be an integer from 1 to {MOST_DRAWS}")
+    if not (delta.is_finite() and 0 < delta < 1):
+        raise InvalidInput("delta", delta, "must be above 0 and below 1")
     blankets = [Blanket.of(channel.table) for channel in channels]
     local = max(channel.epsilon_bound for channel in channels)
-    epsilon = smallest_epsilon(blankets, people, wanted, local) if local else local
-    return Crowd(batch, observed, wanted, epsilon)
+    epsilon = smallest_epsilon(blankets, draws, delta, local) if local else local
+    return Crowd(draws, delta, epsilon)
 
 
 def default_delta(batch: int) -> Decimal:
@@ -109,12 +87,3 @@ def default_delta(batch: int) -> Decimal:
     (Decimal('1E-8'), Decimal('1E-10'))
     """
     return min(LARGEST_DELTA, Context(prec=5, rounding=ROUND_FLOOR).divide(Decimal(1), Decimal(10 * batch)))
-
-
-def hidden_among(batch: int, observed: Decimal) -> int:
-    """Return how many of a batch's answers the observer does not know: rounded down, and at least the person's own."""
-    if type(batch) is not int or not 1 <= batch <= MOST_PEOPLE:
-        raise InvalidInput("crowd", batch, f"must be an integer from 1 to {MOST_PEOPLE}")
-    if not (observed.is_finite() and 0 <= observed < 1):
-        raise InvalidInput("observed", observed, "must be from 0 to below 1")
-    return max(1, int(batch * (1 - Fraction(observed))))

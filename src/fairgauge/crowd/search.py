@@ -14,31 +14,34 @@ from fairgauge.crowd.laws import Blanket
 # Epsilon is a multiple of this digit's unit, rounded up: at most 0.01 % more.
 _GRID = Context(prec=5, rounding=ROUND_CEILING)
 _LARGEST_EXPONENT = 600.0
+_NOTHING = 1e-15
 _LARGEST_T = 1e12  # at the local epsilon the bound falls for ever
 
-# For each symbol: the blanket's weight, and both rows' ratios to it.
+# For each symbol: its part of the blanket, and both rows' ratios to the blanket's weight.
 Law = list[tuple[float, float, float]]
 
 
-def smallest_epsilon(blankets: Sequence[Blanket], people: int, delta: Decimal, most: Decimal) -> Decimal:
+def smallest_epsilon(blankets: Sequence[Blanket], draws: int, delta: Decimal, most: Decimal) -> Decimal:
     """Return the smallest epsilon, to five digits, that the bound certifies for delta; at most ``most``.
 
     Pairs of rows are taken in as they prove to be the worst, so that few are searched over; the certificate covers
     all of them.
     """
+    weight = sum(sum(blanket.least) for blanket in blankets)
+    aim = float(delta) * len(blankets) * ROW_SUM / weight
     pairs = [{_widest(blanket)} for blanket in blankets]
     before = Decimal(0)
     while True:
-        laws = [[_law(blanket, pair) for pair in own] for blanket, own in zip(blankets, pairs, strict=True)]
-        found = _least(laws, people, float(delta), float(most))
+        laws = [[_law(blanket, pair, weight) for pair in own] for blanket, own in zip(blankets, pairs, strict=True)]
+        found = _least(laws, draws, aim, float(most))
         if found is None:
             return most
         epsilon = max(_GRID.plus(Decimal(found)), before)
         if epsilon >= most:
             return most
-        t = best_t(laws, people, float(epsilon))
+        t = best_t(laws, draws, float(epsilon))
         # People print the nearest float, so that is what is certified if it is the smaller one.
-        bound, worst = certify(blankets, people, min(epsilon, Decimal(float(epsilon))), Decimal(t))
+        bound, worst = certify(blankets, draws, min(epsilon, Decimal(float(epsilon))), Decimal(t))
         if bound <= delta:
             return epsilon
         if all(pair in own for pair, own in zip(worst, pairs, strict=True)):
@@ -47,34 +50,35 @@ def smallest_epsilon(blankets: Sequence[Blanket], people: int, delta: Decimal, m
             own.add(pair)
 
 
-def best_t(laws: Sequence[Sequence[Law]], people: int, epsilon: float) -> float:
+def best_t(laws: Sequence[Sequence[Law]], draws: int, epsilon: float) -> float:
     """Return the t that makes the bound least: there its logarithm, which is unimodal in t, is flat."""
-    low = high = 1 / math.sqrt(people)
-    while _slope(laws, people, epsilon, low) > 0:
+    low = high = 1 / math.sqrt(draws + 1)
+    while _slope(laws, draws, epsilon, low) > 0:
         low /= 4
-    while high < _LARGEST_T and _slope(laws, people, epsilon, high) < 0:
+    while high < _LARGEST_T and _slope(laws, draws, epsilon, high) < 0:
         high *= 4
     for _ in range(40):
         middle = math.sqrt(low * high)
-        if _slope(laws, people, epsilon, middle) > 0:
+        if _slope(laws, draws, epsilon, middle) > 0:
             high = middle
         else:
             low = middle
     return math.sqrt(low * high)
 
 
-def log_bound(laws: Sequence[Sequence[Law]], people: int, epsilon: float, t: float) -> float:
-    """Return the logarithm of the bound at t."""
+def log_bound(laws: Sequence[Sequence[Law]], draws: int, epsilon: float, t: float) -> float:
+    """Return the logarithm of the bound at t, as a part of the blanket's weight."""
     above, _ = _moment(laws, epsilon, t)
-    return people * math.log1p(above) - math.log(t) - 1 - math.log(people)
+    # At the local epsilon all exponents are negative, and m is nothing for a large t.
+    return (draws + 1) * math.log1p(max(above, -1 + _NOTHING)) - math.log(t) - 1 - math.log(draws + 1)
 
 
-def _least(laws: Sequence[Sequence[Law]], people: int, delta: float, most: float) -> float | None:
-    """Return the least epsilon whose bound is at most delta, or None if even the largest one is not enough."""
+def _least(laws: Sequence[Sequence[Law]], draws: int, delta: float, most: float) -> float | None:
+    """Return the least epsilon whose bound is at most delta, both as parts of the blanket's weight; None if none is."""
     aim = math.log(delta)
 
     def enough(epsilon: float) -> bool:
-        return log_bound(laws, people, epsilon, best_t(laws, people, epsilon)) <= aim
+        return log_bound(laws, draws, epsilon, best_t(laws, draws, epsilon)) <= aim
 
     if not enough(most):
         return None
@@ -88,17 +92,17 @@ def _least(laws: Sequence[Sequence[Law]], people: int, delta: float, most: float
     return high
 
 
-def _slope(laws: Sequence[Sequence[Law]], people: int, epsilon: float, t: float) -> float:
+def _slope(laws: Sequence[Sequence[Law]], draws: int, epsilon: float, t: float) -> float:
     """Return the sign of the bound's slope in t."""
     above, slope = _moment(laws, epsilon, t)
-    return math.inf if math.isinf(above) else people * t * slope - (1 + above)
+    return math.inf if math.isinf(above) else (draws + 1) * t * slope - (1 + above)
 
 
 def _moment(laws: Sequence[Sequence[Law]], epsilon: float, t: float) -> tuple[float, float]:
-    """Return M - 1 and its slope in t: averages over the questions of the worst pair's."""
+    """Return m - 1 and its slope in t: sums over the questions of the worst pair's."""
     factor = math.exp(epsilon)
     worst = [max(_pair_moment(law, factor, t) for law in own) for own in laws]
-    return sum(above for above, _ in worst) / len(worst), sum(slope for _, slope in worst) / len(worst)
+    return sum(above for above, _ in worst), sum(slope for _, slope in worst)
 
 
 def _pair_moment(law: Law, factor: float, t: float) -> tuple[float, float]:
@@ -113,11 +117,9 @@ def _pair_moment(law: Law, factor: float, t: float) -> tuple[float, float]:
     return above, slope
 
 
-def _law(blanket: Blanket, pair: Pair) -> Law:
+def _law(blanket: Blanket, pair: Pair, weight: int) -> Law:
     x, y = (blanket.rows[index] for index in pair)
-    return [
-        (least / ROW_SUM, own / least, other / least) for own, other, least in zip(x, y, blanket.least, strict=True)
-    ]
+    return [(least / weight, own / least, other / least) for own, other, least in zip(x, y, blanket.least, strict=True)]
 
 
 def _widest(blanket: Blanket) -> Pair:

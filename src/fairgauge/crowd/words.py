@@ -3,11 +3,13 @@
 "A factor e^epsilon except with probability delta" would not be: that takes a larger epsilon.
 """
 
+import math
 from decimal import ROUND_CEILING, Context, Decimal
 
 from fairgauge.crowd.promise import Crowd
 from fairgauge.study import Study
 
+LOOSE = Decimal("1e-5")
 _UPWARD = Context(prec=28, rounding=ROUND_CEILING)
 
 
@@ -36,29 +38,38 @@ def runners_sentence(study: Study) -> str:
 
 def readers_sentence(crowd: Crowd) -> str:
     """Say what those who read the released counts may learn at most, and on what that rests."""
-    known = crowd.batch - crowd.people
-    others = f"of which a reader knows at most {known:,}" if known else "none of them known to a reader"
     return (
-        f"Towards everyone who reads the counts: epsilon {shown(crowd.epsilon, 4)} at delta "
-        f"{shown_delta(crowd.delta)}, if counts are shown of at least {crowd.batch:,} answers together, {others}."
+        "Towards everyone who reads the counts, even someone who knows every answer but yours: epsilon "
+        f"{shown(crowd.epsilon, 4)} at delta {shown_delta(crowd.delta)}, if you answer once. {rests_on(crowd)}"
     ) + (f" {loose_sentence(crowd)}" if is_loose(crowd) else "")
+
+
+def rests_on(crowd: Crowd) -> str:
+    """Say what a promise to readers rests on, which no device can check."""
+    answers = "1 secret random answer" if crowd.draws == 1 else f"{crowd.draws:,} secret random answers"
+    return f"It rests on the collector adding {answers} before it shows counts, and on nobody publishing symbols."
 
 
 def is_loose(crowd: Crowd) -> bool:
     """Tell whether delta is so large that a promise with it would hardly be one.
 
-    >>> is_loose(Crowd(1000, Decimal(0), Decimal("0.001"), Decimal(1)))
+    >>> is_loose(Crowd(1000, Decimal("0.001"), Decimal(1)))
     True
     """
-    return crowd.delta * crowd.batch >= 1
+    return crowd.delta > LOOSE
 
 
 def loose_sentence(crowd: Crowd) -> str:
     """Say what a promise with so large a delta would allow."""
     return (
-        f"This delta is large: publishing one of {crowd.batch:,} answers as it is, picked at random, would keep a "
+        f"This delta is large: publishing one of {one_in(crowd):,} answers as it is, picked at random, would keep a "
         "promise with it, too."
     )
+
+
+def one_in(crowd: Crowd) -> int:
+    """Return one in how many answers a promise with this delta would let somebody publish."""
+    return math.ceil(1 / crowd.delta)
 
 
 def shown_delta(delta: Decimal) -> str:

@@ -9,7 +9,9 @@ ever reaches 2 / alpha with probability at most alpha / 2.  Nothing but the coun
 the variance that is really there.
 
 Stakes and weights are fixed before any answer: by the table, by the value that is tested, and by how many clients were
-planned.  Taking the number that has answered so far for the planned one would break the promise.
+planned.  Taking the number that has answered so far for the planned one would break the promise.  Secret draws among
+the answers win what is known (:mod:`fairgauge.estimation.draws`), and their number grows with each batch: money that is
+divided by it is a martingale from batch to batch.
 """
 
 import math
@@ -77,8 +79,8 @@ class AnytimeTest(RatioTest):
         for gains in (asked.score, -asked.score):
             worst = float(-gains.min())
             boldest = BOLDEST / worst if worst > 0 else math.inf
-            factors = np.log1p(np.multiply.outer(np.minimum(stakes, boldest), gains))
-            found.append(Bets(factors, np.log(weights)))
+            staked = np.multiply.outer(np.minimum(stakes, boldest), gains)
+            found.append(Bets(np.log1p(staked), np.log(weights) - self.draws.won(staked)))
         return found
 
     def margin(self, value: float) -> float:
@@ -96,4 +98,4 @@ class AnytimeTest(RatioTest):
         score = self.over - value * self.under
         seen = float(score**2 @ self.counts) / self.answers
         half = 1.5 * math.sqrt(2 * math.log(2 / self.alpha) * seen / self.answers)
-        return half * self.answers / abs(float(self.under @ self.counts))
+        return half * self.answers / abs(float(self.under @ self.cleaned))

@@ -49,6 +49,11 @@ class AnytimeGapTest(GapTest):
             variance = np.sqrt(np.maximum(least, most / 30) * most)
             stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / np.multiply.outer(sizes, variance))
             gains = np.minimum(stakes, BOLDEST / np.abs(psi).max(axis=1))[:, :, None] * psi
-            won.append([np.log1p(side * gains) @ self.counts + np.log(weights)[:, None] for side in (1, -1)])
+            won.append(
+                [
+                    np.log1p(side * gains) @ self.counts - self.draws.won(side * gains) + np.log(weights)[:, None]
+                    for side in (1, -1)
+                ]
+            )
         money = logsumexp(np.array(won), axis=(0, 2)) - math.log(len(nodes))
         return least_margin(money.max(axis=0)) - math.log(2 / ((1 - SHARE) * self.alpha))

@@ -1,8 +1,9 @@
 """What tests of a ratio's values have in common."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Vector
@@ -18,6 +19,7 @@ class RatioTest:
         under: The score whose average is the denominator.
         counts: How often each symbol came.
         alpha: How often a right value may be rejected.
+        draws: The secret draws that are among the counts.
     """
 
     laws: Laws
@@ -25,16 +27,22 @@ class RatioTest:
     under: Vector
     counts: Vector
     alpha: float
+    draws: Draws = field(default=NO_DRAWS, kw_only=True)
 
     @cached_property
     def answers(self) -> float:
         """How many answers there are."""
-        return float(self.counts.sum())
+        return float(self.counts.sum()) - self.draws.count
 
     @cached_property
     def estimate(self) -> float:
         """The ratio of the two averages."""
-        return float(self.over @ self.counts) / float(self.under @ self.counts)
+        return float(self.over @ self.cleaned) / float(self.under @ self.cleaned)
+
+    @cached_property
+    def cleaned(self) -> Vector:
+        """The counts less what draws add to them on average."""
+        return self.draws.removed(self.counts)
 
     @cached_property
     def extent(self) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.goals.inputs import Matrix, Vector
 
 # How far a variance may be from its square, about: stakes for each of these kurtoses share the money.
@@ -26,15 +27,16 @@ _CLOSE = 1e-6
 _TURNS = 9
 
 
-def log_money(gains: Vector, counts: Vector, stakes: Vector) -> float:
+def log_money(gains: Vector, counts: Vector, stakes: Vector, draws: Draws = NO_DRAWS) -> float:
     """Return the logarithm of the money of all stakes together, which start with equal parts.
 
     Args:
         gains: What each symbol is worth above the mean that is bet against.
         counts: How often each symbol came.
         stakes: The stakes; 1 + stake * gain must stay above 0.
+        draws: The secret draws that are among the counts: what they win on average is not counted.
     """
-    each = np.log1p(np.multiply.outer(stakes, gains)) @ counts
+    each = np.log1p(np.multiply.outer(stakes, gains)) @ counts - draws.won(np.multiply.outer(stakes, gains))
     top = float(each.max())
     return top + float(np.log(np.exp(each - top).mean()))
 

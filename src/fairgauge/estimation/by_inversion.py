@@ -80,7 +80,8 @@ class TestReader(OneScoreReader):
         for ratio in ratios:
             self._require_part(ratio, part)
         estimates = np.array([ratio.value(self.law) for ratio in ratios])
-        spreads = [math.sqrt(float(ratio.influence(self.law) ** 2 @ self.law)) for ratio in ratios]
+        every = self.counts / self.answers
+        spreads = [math.sqrt(float(ratio.influence(self.law) ** 2 @ every)) for ratio in ratios]
         about = -float(ndtri(part / 2)) / math.sqrt(self.answers) * np.array(spreads)
         # The smallest mean is no larger than any, so any mean's upper end is one of its own.
         smallest, largest = (
@@ -128,11 +129,11 @@ class PopulationReader(TestReader):
 
     def test(self, ratio: Ratio, alpha: float) -> PopulationTest:
         """Return the test of a ratio's values."""
-        return PopulationTest(self.laws, ratio.over, ratio.under, self.counts, alpha)
+        return PopulationTest(self.laws, ratio.over, ratio.under, self.counts, alpha, draws=self.draws)
 
     def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> PopulationGapTest:
         """Return the test of gaps."""
-        return PopulationGapTest(self.laws, score, self.parts, alpha, share, self.split.stray)
+        return PopulationGapTest(self.laws, score, self.parts, alpha, share, self.split.stray, draws=self.draws)
 
     @staticmethod
     def least_level(rejected: Rejected) -> float:
@@ -145,8 +146,8 @@ class AnytimeReader(TestReader):
 
     def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
         """Return the test of a ratio's values."""
-        return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned)
+        return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned, draws=self.draws)
 
     def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> AnytimeGapTest:
         """Return the test of gaps."""
-        return AnytimeGapTest(self.laws, score, self.counts[None], alpha, share, self.planned)
+        return AnytimeGapTest(self.laws, score, self.counts[None], alpha, share, self.planned, draws=self.draws)

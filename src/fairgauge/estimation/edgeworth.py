@@ -31,19 +31,28 @@ Farther out |f u - g| <= |f| u + |g|.  A client drawn from a population answers 
 characteristic function of a mixture is no larger than the largest of its rows, so |phi| has a bound that is free of the
 unknown law.
 
+*Draws.*  Where D draws of a known law are among the sum, each less its mean, with the variance w, third moment m' and
+characteristic function phi', then f is phi^K phi'^D, and g has K v + D w and K m + D m' in the places of K v and K m.
+With f_1, g_1 for the answers alone and f_2, g_2 for the draws alone
+
+.. math:: |f - g| \le |f_1 - g_1| |f_2| + |g_1| |f_2 - g_2| + e^{-(K v + D w) t^2 / 2} \frac{K |m| D |m'| t^6}{36} ,
+
+and each of these is bounded as above; |phi'| is known.
+
 Every integral is an upper sum: on each piece each factor is replaced by something at least as large as all of it.
 Powers of t grow and the normal curve falls; |phi|^2 between two points is at most the larger of the two and
 h^2 Var / 4, because its second derivative is at most 2 Var.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Matrix, Vector
 
@@ -124,12 +133,57 @@ def _grid(size: int) -> Grid:
 
 def modulus(laws: Laws, score: Vector, times: Vector) -> Vector:
     """Return what |phi| is at most on each piece between two times, for a client drawn from any population."""
+    return np.minimum(laws.most(_moduli(laws.rows, score, times)), 1.0)
+
+
+def _moduli(rows: Matrix, score: Vector, times: Vector) -> Matrix:
+    """Return the same for each law in rows."""
     phase = np.multiply.outer(score, times)
-    square = (laws.rows @ np.cos(phase)) ** 2 + (laws.rows @ np.sin(phase)) ** 2
-    variance = laws.rows @ score**2 - (laws.rows @ score) ** 2
+    square = (rows @ np.cos(phase)) ** 2 + (rows @ np.sin(phase)) ** 2
+    variance = rows @ score**2 - (rows @ score) ** 2
     sag = np.multiply.outer(np.maximum(variance, 0.0), np.diff(times) ** 2) / 4
-    top = np.sqrt(np.minimum(np.maximum(square[:, :-1], square[:, 1:]) + sag, 1.0))
-    return np.minimum(laws.most(top), 1.0)
+    return np.asarray(np.sqrt(np.minimum(np.maximum(square[:, :-1], square[:, 1:]) + sag, 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Draws among the sum, whose law is known: each is less its mean.
+
+    Args:
+        count: How many.
+        variance: The variance of one, in each case or in all.
+        third: Its third moment.
+        fourth: Its fourth moment.
+        size: What it is at most, in size.
+        bound: What |phi| of one draw is at most on each piece.
+    """
+
+    count: float
+    variance: Vector
+    third: Vector
+    fourth: Vector
+    size: float
+    bound: Vector
+
+    def taken(self, cases: IndexArray) -> "Drawn":
+        """Return the same for cases that each belong to one of those here."""
+        if not self.count:
+            return self
+        return replace(self, variance=self.variance[cases], third=self.third[cases], fourth=self.fourth[cases])
+
+
+_NONE: Vector = np.zeros(1)
+NOTHING_DRAWN = Drawn(0.0, _NONE, _NONE, _NONE, 0.0, np.ones(1))
+
+
+def drawn_of(draws: Draws, scores: Matrix, times: Vector) -> Drawn:
+    """Return what is known of draws by each of some scores; ``bound`` is for any of them."""
+    if not draws.count:
+        return NOTHING_DRAWN
+    centred = scores - draws.mean(scores)[:, None]
+    second, third, fourth = (draws.mean(centred**power) for power in (2, 3, 4))
+    bound = np.max([_moduli(draws.law[None], score, times)[0] for score in scores], axis=0)
+    return Drawn(draws.count, second, third, fourth, float(np.abs(centred).max()), bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +216,26 @@ class Tails:
         heard: What is known of the score's characteristic function.
         moments: What is known of its moments.
         ways: The ways to smooth, by their numbers; every one is valid, and the best are found unless they are given.
+        drawn: Draws that are among the sum, too.
     """
 
     answers: float
     heard: Heard
     moments: Moments
     ways: IndexArray | None = None
+    drawn: Drawn = NOTHING_DRAWN
+
+    @cached_property
+    def variances(self) -> tuple[Vector, Vector]:
+        """What the variance of the sum is at least and at most."""
+        drawn = self.drawn.count * self.drawn.variance
+        return self.answers * self.moments.least + drawn, self.answers * self.moments.most + drawn
+
+    @cached_property
+    def thirds(self) -> tuple[Vector, Vector]:
+        """What the third moment of the sum is at least and at most."""
+        (low, high), drawn = self.moments.third, self.drawn.count * self.drawn.third
+        return self.answers * low + drawn, self.answers * high + drawn
 
     def above(self, average: float | Vector) -> Vector:
         """Return for each case how likely the average is to be this large, at most.
@@ -177,16 +245,16 @@ class Tails:
         Args:
             average: The average score, one for each case or for all.
         """
-        return self._tail(average, self.moments.third)
+        return self._tail(average, self.thirds)
 
     def below(self, average: float | Vector) -> Vector:
         """Return for each case how likely the average is to be as small as minus this, at most."""
-        low, high = self.moments.third
+        low, high = self.thirds
         return self._tail(average, (-high, -low))
 
     def limit(self, level: float) -> float:
         """Return about how far on either side the average may be if that is to be less likely than a level."""
-        low, high = 0.0, 40 * math.sqrt(float(self.moments.most.max()) / self.answers)
+        low, high = 0.0, 40 * math.sqrt(float(self.variances[1].max())) / self.answers
         if max(self.above(high).max(), self.below(high).max()) > level:
             return math.inf
         while high - low > 1e-4 * high:
@@ -198,13 +266,12 @@ class Tails:
     def _tail(self, average: float | Vector, thirds: tuple[Vector, Vector]) -> Vector:
         """Return the largest value of the normal law and its correction in each case, and what is left."""
         reaches, left = self._left
-        variances = self.moments.least, self.moments.most
         distance = average * self.answers - reaches[:, None]
         # On the other side of zero the normal law is 1 - Phi(-z) = Phi(z), and the correction is the same.
-        far, near = (np.abs(distance) / np.sqrt(self.answers * v) for v in variances)
+        far, near = (np.abs(distance) / np.sqrt(v) for v in self.variances)
         ends = _correction(near), _correction(far)
         top = np.where((near < _TOP) & (far > _TOP), _correction(np.array(_TOP)), np.maximum(*ends))
-        skews = [third / (6 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]
+        skews = [third / (6 * v**1.5) for third in thirds for v in self.variances]
         corrected = np.max([skew * part for skew in skews for part in (top, np.minimum(*ends))], axis=0)
         tails = np.where(distance > 0, ndtr(-near), ndtr(far)) + corrected + left
         return np.asarray(np.clip(tails, 0.0, 1.0).min(axis=0))
@@ -219,7 +286,7 @@ class Tails:
         """Return the numbers of the ways to smooth that are best for a few of the cases: good enough for all."""
         grid, scale = self.heard.grid, self.heard.scale
         few = slice(None, None, max(1, len(self.moments.least) // 3))
-        deviation = math.sqrt(float(self.moments.most.max()) * self.answers)
+        deviation = math.sqrt(float(self.variances[1].max()))
 
         def cost(ways: IndexArray) -> Matrix:
             # Near the limits that people ask for the normal curve is about so high: width costs a probability.
@@ -255,34 +322,45 @@ class Tails:
     @cached_property
     def _beyond(self) -> Vector:
         """What the integral of |g| / t is at most beyond the last point."""
-        end, third = self.heard.grid.points[-1] / self.heard.scale, self._third
-        a, b = self.answers * self.moments.least, self.answers * third / 6
+        end, a, b = self.heard.grid.points[-1] / self.heard.scale, self.variances[0], self._third / 6
         return np.asarray(np.exp(-a * end**2 / 2) * (1 / (a * end**2) + b * (end / a + 1 / (a**2 * end))) / np.pi)
 
     @property
     def _third(self) -> Vector:
-        low, high = self.moments.third
+        low, high = self.thirds
         return np.maximum(np.abs(low), np.abs(high))
 
     @cached_property
     def _curves(self) -> tuple[Matrix, Matrix, Matrix]:
         """On each piece what |f - g| / t, |f| and |g| are at most."""
-        count, known = self.answers, self.moments
-        least, most, fourth = known.least[:, None], known.most[:, None], known.fourth[:, None]
-        third, times = self._third[:, None], self.heard.grid.points / self.heard.scale
+        times, drawn = self.heard.grid.points / self.heard.scale, self.drawn
+        near, far, normal = _curves_of(self.answers, self.moments, self.heard.bound, times)
+        if not drawn.count:
+            return near, far, normal
+        known = Moments(drawn.variance, drawn.variance, (drawn.third, drawn.third), drawn.fourth, drawn.size)
+        besides, beside, _ = _curves_of(drawn.count, known, drawn.bound, times)
         left, right = times[:-1], times[1:]
-        bend, skew = fourth * right**4 / 24, third * right**3 / 6
-        real, turn = (
-            np.maximum(bend, np.minimum(most**2, fourth) * right**4 / 8),
-            np.minimum(1.0, known.size * right / 5),
-        )
-        delta, rho = np.hypot(real, turn * bend + skew), np.hypot(real, turn * bend)
-        small = np.where(most * right**2 < 2, np.hypot(1 - least * left**2 / 2 + bend, turn * bend + skew), 1.0)
-        phi = np.log(np.clip(np.minimum(self.heard.bound, small), 1e-300, 1.0))
-        gamma = -least * left**2 / 2
-        near = count * np.exp((count - 1) * gamma) * (rho + most * right**2 / 2 * skew)
-        near += count * (count - 1) / 2 * delta**2 * np.exp(max(count - 2, 0) * np.maximum(phi, gamma))
-        return near / right, np.exp(count * phi), np.exp(count * gamma) * np.hypot(1, count * skew)
+        low, high = self.moments.third
+        crossed = self.answers * np.maximum(np.abs(low), np.abs(high)) * drawn.count * np.abs(drawn.third) / 36
+        gamma = np.exp(-self.variances[0][:, None] * left**2 / 2)
+        both = near * beside + normal * besides + gamma * crossed[:, None] * right**5
+        return both, far * beside, gamma * np.hypot(1, self._third[:, None] * right**3 / 6)
+
+
+def _curves_of(count: float, known: Moments, bound: Vector, times: Vector) -> tuple[Matrix, Matrix, Matrix]:
+    """Return what |f - g| / t, |f| and |g| are at most on each piece, for a sum of so many independent numbers."""
+    least, most, fourth = known.least[:, None], known.most[:, None], known.fourth[:, None]
+    third = np.maximum(*map(np.abs, known.third))[:, None]
+    left, right = times[:-1], times[1:]
+    bend, skew = fourth * right**4 / 24, third * right**3 / 6
+    real, turn = np.maximum(bend, np.minimum(most**2, fourth) * right**4 / 8), np.minimum(1.0, known.size * right / 5)
+    delta, rho = np.hypot(real, turn * bend + skew), np.hypot(real, turn * bend)
+    small = np.where(most * right**2 < 2, np.hypot(1 - least * left**2 / 2 + bend, turn * bend + skew), 1.0)
+    phi = np.log(np.clip(np.minimum(bound, small), 1e-300, 1.0))
+    gamma = -least * left**2 / 2
+    near = count * np.exp(max(count - 1, 0) * gamma) * (rho + most * right**2 / 2 * skew)
+    near += count * max(count - 1, 0) / 2 * delta**2 * np.exp(max(count - 2, 0) * np.maximum(phi, gamma))
+    return near / right, np.exp(count * phi), np.exp(count * gamma) * np.hypot(1, count * skew)
 
 
 def _correction(z: Vector) -> Vector:

@@ -10,7 +10,7 @@ counts are enough.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -185,6 +185,27 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
         constant=goal.gap_constant(decoder),
         expect=goal.expect,
         ratio=goal.most_ratio,
+    )
+
+
+def among_tables(estimands: Estimands, tables: int) -> Estimands:
+    """Return the same of counts that have one symbol more: an answer to another of so many tables, by a fair coin."""
+
+    def wider(ratio: Ratio) -> Ratio:
+        return Ratio(np.append(ratio.over, 0.0), np.append(ratio.under, 0.0), ratio.part)
+
+    def each(ratios: tuple[Ratio, ...] | None) -> tuple[Ratio, ...] | None:
+        return None if ratios is None else tuple(map(wider, ratios))
+
+    gaps = estimands.gaps
+    return replace(
+        estimands,
+        decoder=replace(estimands.decoder, tables=tables),
+        means=each(estimands.means),
+        gaps=None if gaps is None else {pair: wider(ratio) for pair, ratio in gaps.items()},
+        overall=None if estimands.overall is None else wider(estimands.overall),
+        group_shares=each(estimands.group_shares),
+        answered=None if estimands.answered is None else wider(estimands.answered),
     )
 
 

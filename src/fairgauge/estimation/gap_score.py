@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.goals.inputs import Matrix, Vector
 
 # How far the overall mean may be from the one that was expected, as a standard deviation; and from 0 if none was.
@@ -87,29 +88,35 @@ class GapScore:
         c = min(max((w + x) / (u + z), -1.0), 1.0)
         return ((1 - p) * (w - c * u) - p * (x - c * z)) / ((u + z) * p * (1 - p))
 
-    def centres(self, parts: Matrix, stray: float) -> Vector:
+    def centres(self, parts: Matrix, stray: float, draws: Draws = NO_DRAWS) -> Vector:
         """Return c for each part; that of each follows from the parts before it.
 
         Args:
             parts: The counts of each part.
             stray: By how many of its standard deviations the mean that parts tell is moved, to plan with.  What
                 counts is how far it is from that of all answers, so the deviation is that of a sample without return.
+            draws: The secret draws that are among the counts, of which each part has some.
         """
         sizes = parts.sum(axis=1)
         left = np.sqrt(1 - np.cumsum(np.append(0.0, sizes[:-1])) / max(float(sizes.sum()), 1.0))
-        found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for number in range(len(parts))]
+        part = draws.part_of(float(sizes.sum()))
+        found = []
+        for number in range(len(parts)):
+            earlier = parts[:number].sum(axis=0)
+            told = earlier - earlier.sum() * part * draws.law if part else earlier
+            found.append(self._aim(earlier, told, stray * float(left[number])))
         if sizes[-1] > 0:
             behind = float(sizes[:-1] @ (found[-1] - np.array(found[:-1])))
             found[-1] = min(max(found[-1] + behind / float(sizes[-1]), -_FARTHEST), _FARTHEST)
         return np.array(found)
 
-    def _aim(self, earlier: Vector, stray: float) -> float:
-        """Return c for what comes after these answers."""
+    def _aim(self, earlier: Vector, cleaned: Vector, stray: float) -> float:
+        """Return c for what comes after these answers; cleaned of what draws add on average."""
         expected, spread = (0.0, _UNKNOWN) if self.expect is None else (self.expect, _EXPECTED)
         (over, under), n = self.both, float(earlier.sum())
-        if n == 0 or float(under @ earlier) <= 0:
+        if n == 0 or float(under @ cleaned) <= 0:
             return expected
-        mean = float(over @ earlier) / float(under @ earlier)
-        error = float(((over - mean * under) ** 2) @ earlier) / float(under @ earlier) ** 2
+        mean = float(over @ cleaned) / float(under @ cleaned)
+        error = float(((over - mean * under) ** 2) @ earlier) / float(under @ cleaned) ** 2
         told = mean + stray * math.sqrt(error)
         return min(max(expected + (told - expected) * spread**2 / (spread**2 + error), -1.0), 1.0)

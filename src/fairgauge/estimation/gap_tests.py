@@ -1,27 +1,38 @@
-"""Tests of a gap between groups whose shares are estimated: what all of them have in common, and the normal one.
+r"""Tests of a gap between groups whose shares are estimated: what all of them have in common, and the normal one.
 
 A gap is accepted if some share in an interval accepts it (Berger and Boos, 1994), so it is wrongly rejected only if the
 true share is outside of that interval, or if the test at the true share rejects.  Where the interval comes from does
 not matter: from the answers, from what is known beforehand, or from both; a share that is known is one point.
+
+*Secret draws.*  Draws are dealt out to parts as answers are, so nobody knows how many a part has.  Each is centred as
+if all had as many as their size says.  Let S_b be by how much more the first b parts have: what that adds is
+
+.. math:: \sum_b (S_b - S_{b-1})\, a_b = \sum_b S_b\, (a_b - a_{b+1}) ,
+
+a_b the mean of a draw's score in part b.  Scores differ between parts only by their c, so this is little; S_b has a
+hypergeometric law, whose tails are no larger than the binomial one's, and what it reaches is paid for.
 
 *What is assumed.*  A gap is asked at some points of the interval.  Between two of them the margin is taken to follow a
 parabola, and what that may lie below both is paid for.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.laws import Laws
 from fairgauge.goals.inputs import Matrix, Vector
 
 # The part of alpha that an interval of the share may have.
 SHARE = 0.06
+# The part of alpha for how unevenly secret draws are dealt out.
+STRAY = 0.01
 # At so many points of the share's interval a gap is asked.
 POINTS = 9
 _NEVER = 1e30
@@ -40,6 +51,7 @@ class GapTest:
         parts: The counts of each part of the answers; one part if c is not found from answers.
         alpha: How often a right gap may be rejected.
         share: An interval of the first group's share among both, which may fail with probability ``SHARE`` alpha.
+        draws: The secret draws that are among the counts.
     """
 
     laws: Laws
@@ -47,6 +59,7 @@ class GapTest:
     parts: Matrix
     alpha: float
     share: tuple[float, float]
+    draws: Draws = field(default=NO_DRAWS, kw_only=True)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -61,17 +74,49 @@ class GapTest:
     @cached_property
     def answers(self) -> float:
         """How many answers there are."""
-        return float(self.parts.sum())
+        return float(self.parts.sum()) - self.draws.count
+
+    @cached_property
+    def cleaned(self) -> Vector:
+        """The counts less what draws add to them on average."""
+        return self.draws.removed(self.counts)
 
     @cached_property
     def estimate(self) -> float:
         """The gap that the answers point to."""
-        return self.score.estimate(self.counts, self.share)
+        return self.score.estimate(self.cleaned, self.share)
 
     @cached_property
     def sizes(self) -> Vector:
-        """How many answers each part has."""
+        """How many symbols each part has."""
         return np.asarray(self.parts.sum(axis=1))
+
+    @cached_property
+    def drawn(self) -> Vector:
+        """How many draws each part has on average."""
+        return self.sizes * self.draws.part_of(float(self.sizes.sum()))
+
+    @property
+    def level(self) -> float:
+        """What of alpha is left for the gap where draws may be dealt out unevenly."""
+        return self.alpha * (1 - STRAY) if self.draws.count else self.alpha
+
+    def strays(self, sizes: Vector) -> Vector:
+        r"""Return by how many draws so many symbols may have more or fewer than on average; all hold together.
+
+        .. math:: \Pr\big[|M - n q| \ge \sqrt{2 n q (1 - q) L} + L / 3\big] \le 2 e^{-L} , \quad q = D / (K + D)
+        """
+        part = self.draws.part_of(float(self.sizes.sum()))
+        if not part:
+            return np.zeros(len(sizes))
+        logarithm = math.log(4 * len(self.sizes) / (STRAY * self.alpha))
+        spread = np.sqrt(2 * sizes * part * (1 - part) * logarithm) + logarithm / 3
+        return np.asarray(np.minimum(spread, np.minimum(sizes, self.draws.count)))
+
+    def uneven(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what draws that are dealt out unevenly add at most, if each adds so much: one row for each part."""
+        strays = self.strays(np.cumsum(self.sizes)[:-1])
+        return np.asarray(np.tensordot(strays, np.abs(np.diff(values, axis=0)), axes=1))
 
     @cached_property
     def shares(self) -> Vector:
@@ -84,9 +129,9 @@ class GapTest:
         middle = self.shares[len(self.shares) // 2 :][:1]
         base, slope = (each[0] for each in self.score.lines(value, middle))
         (over, under), p = self.score.both, float(middle[0])
-        mean = float(over @ self.counts) / float(under @ self.counts)
+        mean = float(over @ self.cleaned) / float(under @ self.cleaned)
         deviation = math.sqrt(float((base + min(max(mean, -1.0), 1.0) * slope) ** 2 @ self.counts))
-        weight = max(p * (1 - p), _LEAST_WEIGHT) * max(float(under @ self.counts), _LEAST_WEIGHT * self.answers)
+        weight = max(p * (1 - p), _LEAST_WEIGHT) * max(float(under @ self.cleaned), _LEAST_WEIGHT * self.answers)
         return 1.05 * -float(ndtri(self.alpha / 2)) * deviation / weight
 
 
@@ -119,7 +164,7 @@ class PartsTest(GapTest):
     @cached_property
     def centres(self) -> Vector:
         """The c of each part."""
-        return self.score.centres(self.parts, self.stray)
+        return self.score.centres(self.parts, self.stray, self.draws)
 
     def psi(self, lines: tuple[Matrix, Matrix]) -> Cube:
         """Return the score of each part, for each share."""
@@ -127,8 +172,8 @@ class PartsTest(GapTest):
         return np.asarray(bases + self.centres[:, None, None] * slopes)
 
     def sums(self, psi: Cube) -> Matrix:
-        """Return the sum of each part's scores, for each share."""
-        return np.asarray(np.einsum("bpj,bj->bp", psi, self.parts))
+        """Return the sum of each part's scores less what draws add on average, for each share."""
+        return np.asarray(np.einsum("bpj,bj->bp", psi, self.parts) - self.drawn[:, None] * self.draws.mean(psi))
 
 
 class NormalGapTest(PartsTest):
@@ -140,10 +185,12 @@ class NormalGapTest(PartsTest):
         Guarantee: asymptotic.
         """
         psi = self.psi(self.score.lines(value, self.shares))
-        seen = np.einsum("bpj,bj->bp", psi**2, self.parts)
+        seen = np.einsum("bpj,bj->bp", psi**2, self.parts) - self.drawn[:, None] * self.draws.mean(psi) ** 2
         # Less than the least variance that there could be is chance.
         told = self.laws.rows @ np.moveaxis(psi, 2, 1), self.laws.rows @ np.moveaxis(psi**2, 2, 1)
         least = (told[1] - told[0] ** 2).min(axis=1)
-        variance = np.maximum(seen, self.sizes[:, None] * least).sum(axis=0)
-        z = np.abs(self.sums(psi).sum(axis=0)) / np.sqrt(np.maximum(variance, 1e-300))
-        return least_margin(z + float(ndtri((1 - SHARE) * self.alpha / 2)))
+        answers = (self.sizes - self.drawn)[:, None]
+        least = answers * least + self.drawn[:, None] * self.draws.variance(psi)
+        variance = np.maximum(seen, least).sum(axis=0)
+        far = np.abs(self.sums(psi).sum(axis=0)) - self.uneven(self.draws.mean(psi))
+        return least_margin(far / np.sqrt(np.maximum(variance, 1e-300)) + float(ndtri((1 - SHARE) * self.level / 2)))

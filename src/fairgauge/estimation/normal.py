@@ -28,8 +28,9 @@ class NormalReader(OneScoreReader):
 
     def width(self, score: Vector, alpha: float) -> float:
         """Return how far from its average a score's mean may be."""
-        seen = float(score**2 @ self.law) - float(score @ self.law) ** 2
-        return self._width(seen, score, alpha)
+        seen = float(score**2 @ self.counts) / self.answers - float(score @ self.law) ** 2
+        part = self.draws.count / self.answers
+        return self._width(seen - part * float(self.draws.mean(score)) ** 2, score, alpha)
 
     def ratio(self, ratio: Ratio, alpha: float) -> Interval:
         """Return the interval of a ratio."""
@@ -66,11 +67,12 @@ class NormalReader(OneScoreReader):
     def test_of(self, score: GapScore, share: tuple[float, float], alpha: float) -> NormalGapTest:
         """Return the test of gaps."""
         laws = Laws(self.estimands.decoder, None)
-        return NormalGapTest(laws, score, self.parts, alpha, share, self.split.stray)
+        return NormalGapTest(laws, score, self.parts, alpha, share, self.split.stray, draws=self.draws)
 
     def _width(self, seen: float, score: Vector, alpha: float) -> float:
         """Return the width for a variance that was seen; less than the least there could be is chance."""
-        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, self._least_variance(score)) / self.answers)
+        least = self._least_variance(score) + self.draws.count / self.answers * float(self.draws.variance(score))
+        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least) / self.answers)
 
     def _least_variance(self, score: Vector) -> float:
         """Return the smallest variance of the average client's score, whatever clients hold."""

@@ -14,6 +14,9 @@ least number that the average reaches with probability at most alpha_t / 2 under
 is at least the true one, however its cells and its smoothing were chosen, from the answers too; so an average that is
 rejected is x or more.  That happens with probability at most alpha_t / 2 on either side.  Together alpha.
 
+Secret draws among the answers leave all of that as it is: what they add to the sum is known but for its scatter, which
+the tails hold, and bets know what draws win (:mod:`fairgauge.estimation.draws`).
+
 Where there are too few answers for the normal law, bets on the average take over.  Which of the two is used is decided
 for each value before any answer is looked at: by the tails over every variance that is possible.
 """
@@ -27,8 +30,9 @@ from scipy.special import ndtri
 
 from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
-from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, drawn_of, grid_of
 from fairgauge.estimation.hypothesis import Hypothesis
+from fairgauge.goals.inputs import Vector
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
 _CELL, _COARSE = 1.02, 1.04
@@ -79,9 +83,17 @@ class PopulationTest(RatioTest):
     def limit(self, value: float) -> float:
         """Return about how far from the estimate values are accepted."""
         asked = self.asked(value)
-        seen = float(np.clip(asked.score**2 @ self.counts / self.answers, *asked.variance))
+        seen = float(np.clip(asked.score**2 @ self.cleaned / self.answers, *asked.variance)) + self._drawn(asked)
         z = -float(ndtri(self.alpha / 2)) if self._parts(value)[0] else math.sqrt(_EQUAL * math.log(2 / self.alpha))
-        return 1.05 * z * math.sqrt(seen * self.answers) / abs(float(self.under @ self.counts))
+        return 1.05 * z * math.sqrt(seen * self.answers) / abs(float(self.under @ self.cleaned))
+
+    def _drawn(self, asked: Hypothesis) -> float:
+        """Return the variance that secret draws add, for each answer."""
+        return float(self.draws.variance(asked.score)) * self.draws.count / self.answers
+
+    def _average(self, asked: Hypothesis) -> float:
+        """Return the average score of the answers, with what draws scatter by in it."""
+        return float(asked.score @ self.cleaned) / self.answers
 
     def _parts(self, value: float) -> tuple[float, float]:
         """Return which parts of alpha go to the normal law and to bets; no answer is looked at.
@@ -98,7 +110,8 @@ class PopulationTest(RatioTest):
             asked = self.asked(middle)
             tails = self._tails(asked, asked.moments(*asked.variance, ratio=_COARSE))
             # Where bets would give their limit, with each variance.
-            there = np.sqrt(_EQUAL * math.log(2 / self.alpha) * tails.moments.most / self.answers)
+            variance = tails.moments.most + self._drawn(asked)
+            there = np.sqrt(_EQUAL * math.log(2 / self.alpha) * variance / self.answers)
             close = np.maximum(tails.above(there), tails.below(there)) < _MEAN * self.alpha / 2
             mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)
             self._decided[node] = (1.0, 0.0) if close.all() else mixed
@@ -110,52 +123,69 @@ class PopulationTest(RatioTest):
 
     def _variance(self, asked: Hypothesis, alpha: float) -> tuple[float, float] | None:
         """Return a lower and an upper bound of the score's variance, or None if the counts leave none."""
-        least, most = asked.variance
+        least, _ = asked.variance
         square = asked.score**2
-        high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most)
-        low = max(lower_mean(square, self.counts, _LOWER * alpha, least), least)
+        high = self._highest(asked, alpha)
+        bound = lower_mean(square, self.counts, _LOWER * alpha, self._of_all(square, least))
+        low = max(self._of_answers(square, bound), least)
         return None if low > high * (1 + 1e-9) else (min(low, high), high)
+
+    def _highest(self, asked: Hypothesis, alpha: float) -> float:
+        """Return an upper bound of the score's variance."""
+        square, most = asked.score**2, asked.variance[1]
+        bound = upper_mean(square, self.counts, _UPPER * alpha, self._of_all(square, most))
+        return min(self._of_answers(square, bound), most)
+
+    def _of_all(self, values: Vector, mean: float) -> float:
+        return float(self.draws.of_all(np.array(mean), values, self.answers))
+
+    def _of_answers(self, values: Vector, mean: float) -> float:
+        return float(self.draws.of_answers(np.array(mean), values, self.answers))
 
     def _beyond(self, asked: Hypothesis, bounds: tuple[float, float], alpha: float) -> float:
         """Return how far the average is beyond what is likely enough, in standard deviations of the normal law."""
         tails = self._tails(asked, asked.moments(*bounds, ratio=_CELL))
-        average = float(asked.score @ self.counts) / self.answers
+        average = self._average(asked)
         likely = float((tails.above(average) if average > 0 else tails.below(-average)).max())
         return _deviations(min(likely, self._roughly(asked, bounds[1])), alpha)
 
     def _roughly(self, asked: Hypothesis, variance: float) -> float:
         """Return how likely an average as far from zero as the one seen is at most, if the variance is at most this."""
-        average = float(asked.score @ self.counts) / self.answers
+        average = self._average(asked)
         size = float((asked.score if average > 0 else -asked.score).max())
-        return float(bernstein(abs(average), max(variance, 1e-300), size, self.answers))
+        # A draw is less its own mean.
+        size += abs(float(self.draws.mean(asked.score)))
+        return float(bernstein(abs(average), max(variance + self._drawn(asked), 1e-300), size, self.answers))
 
     def _clearly_beyond(self, asked: Hypothesis) -> float:
         """Return how far the average is beyond what is likely, if it is so however alpha is parted; else 0.
 
         It spares what takes long: deciding how alpha is parted, and the tails.
         """
-        seen = float(asked.score**2 @ self.counts) / self.answers
+        seen = max(float(asked.score**2 @ self.cleaned), 0.0) / self.answers
         if self.answers < _FEW or _deviations(self._roughly(asked, seen), self.alpha) <= 0:
             return 0.0
         if self._bet(asked, self.alpha) < 0:
             return 0.0
-        square, most, beyond = asked.score**2, asked.variance[1], _NEVER
+        beyond = _NEVER
         for part in (1.0, 1 - _BETS):
             alpha = part * self.alpha
-            high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most)
+            high = self._highest(asked, alpha)
             beyond = min(beyond, _deviations(self._roughly(asked, high), alpha))
         return max(beyond, 0.0)
 
     def _tails(self, asked: Hypothesis, moments: Moments) -> Tails:
         # The scale is rounded so that neighbouring values share what was heard.
         least, most = asked.variance
-        scale = 2.0 ** round(math.log2(max(math.sqrt(least * most), most / 30, 1e-300)) / 2)
+        about = max(math.sqrt(least * most), most / 30, 1e-300) + self._drawn(asked)
+        scale = 2.0 ** round(math.log2(about) / 2)
+        drawn = drawn_of(self.draws, asked.score[None], grid_of(self.answers).points / scale)
         if not self._constant:
-            return Tails(self.answers, Heard.of(self.laws, asked.score, self.answers, scale), moments)
+            return Tails(self.answers, Heard.of(self.laws, asked.score, self.answers, scale), moments, drawn=drawn)
         # With a constant denominator a value only shifts the score, which |phi| does not notice.
         if scale not in self._heard:
             self._heard[scale] = Heard.of(self.laws, asked.score, self.answers, scale)
-        return Tails(self.answers, self._heard[scale], moments)
+        return Tails(self.answers, self._heard[scale], moments, drawn=drawn)
 
     def _bet(self, asked: Hypothesis, alpha: float) -> float:
         r"""Return by how much bets on either side of zero have won more than is allowed, as a logarithm.
@@ -163,13 +193,13 @@ class PopulationTest(RatioTest):
         .. math:: \tfrac15 \sum_i \prod_j (1 \pm l_i y_j)^{c_j} \ge 2/\alpha \quad\text{rejects}
         """
         least, most = asked.variance
-        variances = np.geomspace(max(least, 1e-6 * most), most, _STAKES)
+        variances = np.geomspace(max(least, 1e-6 * most), most, _STAKES) + self._drawn(asked)
         stakes = np.sqrt(2 * math.log(2 / alpha) / (self.answers * variances))
         won = -math.inf
         for gains in (asked.score, -asked.score):
             worst = float(-gains.min())
             most_staked = BOLDEST / worst if worst > 0 else math.inf
-            won = max(won, log_money(gains, self.counts, np.minimum(stakes, most_staked)))
+            won = max(won, log_money(gains, self.counts, np.minimum(stakes, most_staked), self.draws))
         return won - math.log(2 / alpha)
 
 

@@ -25,6 +25,9 @@ independent of the parts before.  So the sum is at most one of independent norma
 weights that sum to 1.  Unless a bet on the variance fails, P_b is at least P*_b, and what is rejected would be rejected
 by the true tails.  The money of the bets on psi is a martingale.  With the interval of the share, alpha is spent once.
 
+With secret draws (:mod:`fairgauge.estimation.gap_tests`) a part has K_b answers and M_b draws, about; by how much a
+draw more or less moves a part's deviation is taken to be what it moves the normal law's, and so it is paid for in z.
+
 *What is assumed.*  Answers are independent draws from one population, how many there are does not depend on what they
 say, and people look once.  The tails are found at both ends of the share's interval and in its middle; by how much they
 differ from the normal law's there is taken to follow a parabola in between.
@@ -39,7 +42,8 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from fairgauge.estimation.betting import BOLDEST, bounds_of_means
 from fairgauge.estimation.crossing import crossing
-from fairgauge.estimation.edgeworth import Heard, Moments, Tails, grid_of, modulus
+from fairgauge.estimation.draws import Draws
+from fairgauge.estimation.edgeworth import Heard, Moments, Tails, drawn_of, grid_of, modulus
 from fairgauge.estimation.gap_score import nodes_about
 from fairgauge.estimation.gap_tests import SHARE, Cube, PartsTest, least_margin
 from fairgauge.estimation.splitting import FRACTIONS, TURNS, USUALLY
@@ -76,15 +80,19 @@ class PopulationGapTest(PartsTest):
         """
         lines = self.score.lines(value, self.shares)
         psi = self.psi(lines)
-        won = self._money(psi) - math.log(2 / (self._levels[1] * self.alpha))
+        won = self._money(psi) - math.log(2 / (self._levels[1] * self.level))
         if not self._levels[0] or least_margin(won) >= 0:
             return least_margin(won)
-        averages, (low, high) = self.sums(psi) / np.maximum(self.sizes, 1.0)[:, None], self.variances(lines)
+        answers, (low, high) = self._answers[:, None], self.variances(lines)
+        averages = self.sums(psi) / answers
         if self.stray:
-            seen = np.einsum("bpj,bj->bp", psi**2, self.parts) / np.maximum(self.sizes, 1.0)[:, None] ** 2
+            seen = np.einsum("bpj,bj->bp", psi**2, self.parts) / answers**2
             averages = averages + USUALLY * TURNS[:, None] * np.sqrt(seen)
-        z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.alpha / 2)
-        normal = [self._summed(self._normal(sign * averages, low, high)) for sign in (1, -1)]
+        drawn = self.draws.variance(psi) * self.draws.count / max(self.answers, 1.0)
+        # By how much one draw more in a part moves its deviation.
+        moved = _WEIGHTS[:, None] * self.draws.mean(psi) / np.sqrt(answers * np.maximum(low + drawn, 1e-300))
+        z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.level / 2) + self.uneven(moved)
+        normal = [self._summed(self._normal(sign * averages, low + drawn, high + drawn)) for sign in (1, -1)]
         beyond = least_margin(np.maximum(np.maximum(*normal) - z, won))
         if beyond < 0:
             return beyond
@@ -92,7 +100,7 @@ class PopulationGapTest(PartsTest):
         some = self._some
         found = [np.full(len(some), 0.0) for _ in normal]
         for place, (part, ways) in enumerate(zip(psi, self._ways, strict=True)):
-            tails = self._tails(part[some], (low[place, some], high[place, some]), float(self.sizes[place]), ways)
+            tails = self._tails(part[some], (low[place, some], high[place, some]), place, ways)
             for side, sign in enumerate((1, -1)):
                 told = np.full(len(some), -_WORST) if tails is None else tails(sign * averages[place, some], sign)
                 found[side] += _WEIGHTS[place] * np.maximum(told, -_WORST)
@@ -112,8 +120,8 @@ class PopulationGapTest(PartsTest):
         """
         lines, some = self.score.lines(self.estimate, self.shares), self._some
         low, high = (bound[:, some] for bound in self.variances(lines))
-        told = zip(self.psi(lines)[:, some], low, high, self.sizes, strict=True)
-        found = [self._tails(psi, (least, most), float(answers)) for psi, least, most, answers in told]
+        told = zip(self.psi(lines)[:, some], low, high, range(len(self.sizes)), strict=True)
+        found = [self._tails(psi, (least, most), place) for psi, least, most, place in told]
         return [None if tails is None else tails.best_ways() for tails in found]
 
     def _summed(self, deviations: Matrix) -> Vector:
@@ -121,24 +129,38 @@ class PopulationGapTest(PartsTest):
 
     def _normal(self, averages: Matrix, low: Matrix, high: Matrix) -> Matrix:
         """Return the deviations of each part if tails were normal."""
-        return np.asarray(averages / np.sqrt(np.where(averages > 0, high, low) / np.maximum(self.sizes, 1.0)[:, None]))
+        return np.asarray(averages / np.sqrt(np.where(averages > 0, high, low) / self._answers[:, None]))
+
+    @cached_property
+    def _answers(self) -> Vector:
+        """How many answers each part has on average, for its size."""
+        return np.maximum(self.sizes - self.drawn, 1.0)
 
     def variances(self, lines: tuple[Matrix, Matrix]) -> tuple[Matrix, Matrix]:
         """Return a lower and an upper bound of the variance of psi, for each part and each share."""
         bases, slopes = lines
         nodes = nodes_about(self.score.expect)
         squares = (bases + nodes[:, None, None] * slopes).reshape(-1, bases.shape[1]) ** 2
-        alphas = _LOWER * self.alpha / len(nodes), _UPPER * self.alpha / len(nodes)
-        most = self.laws.most(self.laws.rows @ squares.T)
-        low, high = (each.reshape(len(nodes), -1) for each in bounds_of_means(squares, self.counts, alphas, most))
+        alphas = _LOWER * self.level / len(nodes), _UPPER * self.level / len(nodes)
+        most = self.draws.of_all(self.laws.most(self.laws.rows @ squares.T), squares, self.answers)
+        bounds = bounds_of_means(squares, self.counts, alphas, most)
+        told = (self.draws.of_answers(each, squares, self.answers) for each in bounds)
+        low, high = (np.maximum(each, 0.0).reshape(len(nodes), -1) for each in told)
         found = [parabola_at(float(c), nodes, low, high) for c in self.centres]
         least, largest = (np.maximum(np.array(each), 1e-300) for each in zip(*found, strict=True))
+        if self.draws.count:
+            # A part may have more draws than its size says, or fewer, and those vary differently.
+            stray = (self.strays(self.sizes) / self._answers)[:, None]
+            drawn = self.draws.variance(self.psi(lines))
+            least = np.maximum(least - stray * np.abs(drawn - least), 1e-300)
+            largest = largest + stray * np.abs(drawn - largest)
         return least, largest
 
     def _tails(
-        self, psi: Matrix, bounds: tuple[Vector, Vector], answers: float, ways: NDArray[np.int_] | None = None
+        self, psi: Matrix, bounds: tuple[Vector, Vector], place: int, ways: NDArray[np.int_] | None = None
     ) -> "PartTails | None":
         """Return how likely averages of a part are, for each share; None if the part is empty."""
+        answers = float((self.sizes - self.drawn)[place])
         if answers < 1:
             return None
         cases = []
@@ -150,13 +172,17 @@ class PopulationGapTest(PartsTest):
             fourth = np.maximum(self._given(score, 4, high), low**2)
             above, below = (np.clip(self._given(x, 3, high), 0.0, np.sqrt(high * fourth)) for x in (score, -score))
             cases.append((low, high, -below, above, fourth))
-        starts = np.cumsum([0, *(len(case[0]) for case in cases)])[:-1]
+        lengths = [len(case[0]) for case in cases]
+        starts = np.cumsum([0, *lengths])[:-1]
         low, high, below, above, fourth = (np.concatenate(each) for each in zip(*cases, strict=True))
-        grid, scale = grid_of(answers), float(low.min() * high.max()) ** 0.25
+        added = self.draws.count / self.answers * float(self.draws.variance(psi).max())
+        grid, scale = grid_of(answers), math.sqrt(math.sqrt(float(low.min() * high.max())) + added)
         # What |phi| is at most for any of the shares.
         bound = np.max([modulus(self.laws, score, grid.points / scale) for score in psi], axis=0)
         moments = Moments(low, high, (below, above), fourth, float(np.abs(psi).max()))
-        return PartTails(Tails(answers, Heard(grid, scale, bound), moments, ways), starts)
+        mine = Draws(float(self.drawn[place]), self.draws.law)
+        drawn = drawn_of(mine, psi, grid.points / scale).taken(np.repeat(np.arange(len(cases)), lengths))
+        return PartTails(Tails(answers, Heard(grid, scale, bound), moments, ways, drawn), starts)
 
     def _given(self, score: Vector, power: int, variances: Vector) -> Vector:
         r"""Return the largest moment of a score at these variances, at most.
@@ -169,16 +195,20 @@ class PopulationGapTest(PartsTest):
 
     def _money(self, psi: Cube) -> Vector:
         """Return the logarithm of what bets on either side have won, for each share."""
-        logarithm, won = math.log(2 / (self._levels[1] * self.alpha)), np.zeros((2, len(_STAKED), psi.shape[1]))
-        seen = np.zeros(psi.shape[2])
+        logarithm, won = math.log(2 / (self._levels[1] * self.level)), np.zeros((2, len(_STAKED), psi.shape[1]))
+        seen, drawn = np.zeros(psi.shape[2]), []
         for scores, counts in zip(psi, self.parts, strict=True):
             squares, n = scores**2, float(seen.sum())
             # Known before the part: what the parts before it show, or half of what is possible.
             variance = squares @ seen / n if n else self.laws.most(self.laws.rows @ squares.T) / 2
-            stakes = np.sqrt(2 * logarithm / (self.answers * np.multiply.outer(_STAKED, np.maximum(variance, 1e-300))))
+            variances = np.multiply.outer(_STAKED, np.maximum(variance, 1e-300))
+            stakes = np.sqrt(2 * logarithm / (float(self.sizes.sum()) * variances))
             gains = np.minimum(stakes, BOLDEST / np.abs(scores).max(axis=1))[:, :, None] * scores
             won += np.array([np.log1p(gains) @ counts, np.log1p(-gains) @ counts])
+            drawn.append(np.array([np.log1p(self.draws.mean(gains)), np.log1p(-self.draws.mean(gains))]))
             seen = seen + counts
+        # What draws win on average, and what they may win beyond it where they are dealt out unevenly.
+        won -= np.tensordot(self.drawn, np.array(drawn), axes=1) + self.uneven(np.array(drawn))
         return np.asarray((logsumexp(won, axis=1) - math.log(len(_STAKED))).max(axis=0))
 
 

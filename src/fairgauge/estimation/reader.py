@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.levels import Rejected, by_halving
 from fairgauge.estimation.ratios import over
@@ -33,12 +34,14 @@ class Reader(ABC):
         counts: How often each symbol came.
         planned: How many answers were planned before the first one, if that is known.
         split: How answers are dealt out to parts, where some of them choose how others are read.
+        draws: The secret draws that are among the counts.
     """
 
     estimands: Estimands
     counts: Vector
     planned: int | None = None
     split: Split = _UNNAMED
+    draws: Draws = NO_DRAWS
     # Whether an interval takes a moment only, so that a plan may ask for many.
     quick: ClassVar[bool] = True
     # To which part a plan finds the number of clients.
@@ -47,12 +50,12 @@ class Reader(ABC):
     @cached_property
     def answers(self) -> float:
         """How many answers there are."""
-        return float(self.counts.sum())
+        return float(self.counts.sum()) - self.draws.count
 
     @cached_property
     def law(self) -> Vector:
-        """The counts as parts of their sum."""
-        return self.counts / self.answers
+        """The counts as parts of their sum, less what draws add to them on average."""
+        return np.asarray(self.draws.removed(self.counts) / self.answers)
 
     @cached_property
     def parts(self) -> Matrix:

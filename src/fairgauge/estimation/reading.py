@@ -1,11 +1,16 @@
 """From a study and its tally to an estimate."""
 
 import math
+from dataclasses import dataclass
 from functools import singledispatch
 
+import numpy as np
+
 from fairgauge.channel import Channel
+from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.draws import NO_DRAWS, Draws
+from fairgauge.estimation.estimands import among_tables, estimands_of
 from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import (
     DEFAULT,
@@ -27,6 +32,7 @@ from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.estimation.splitting import Thrown
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
+from fairgauge.goals.inputs import Vector
 from fairgauge.goals.sides import pair_names
 from fairgauge.languages import Numeral, Told
 from fairgauge.study import Mechanism, Metric, NoisyCounts, Question, Study
@@ -129,24 +135,24 @@ def _(_: NoisyCounts, interval: str) -> IntervalKind:
 def _question(study: Study, tally: Tally, index: int, asked: Settings) -> QuestionEstimate:
     question, own = study.questions[index], tally.for_question(study, index)
     metric, names = question.metric, question.attribute.groups
-    if sum(own) == 0:
+    drawn = _drawn(study, tally, index)
+    if tally.contributors == 0 or sum(own) == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
             (Told.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
-    estimands = estimands_of(question)
-    name = f"{study.digest} {index}"
-    fit = fit_p_value(estimands.decoder.rows, own, name=name)
+    rows = estimands_of(question).decoder.rows
+    # Draws are honest as well: one more law that symbols may have.
+    rows = np.vstack([rows, drawn.own]) if drawn.draws.count else rows
+    fit = fit_p_value(rows, own, name=f"{study.digest} {index}")
     pairs = pair_names(question)
     if fit < IMPOSSIBLE:
         return QuestionEstimate(
-            metric.name, question.attribute.name, names, sum(own), {}, {}, None, {}, None, {}, fit, None,
+            metric.name, question.attribute.name, names, drawn.answers, {}, {}, None, {}, None, {}, fit, None,
             (Told.of("caution.impossible", p=Numeral(f"{fit:.2g}")),), untold_gaps=tuple(pairs.values()),
         )  # fmt: skip
-    # What was planned for the whole study is shared by its tables, before any answer.
-    planned = None if study.planned is None else max(1, study.planned // len(study.tables))
-    reader = reader_of(kind)(estimands, counts_of(own), planned, Thrown(name))
+    reader = reader_for(study, tally, index, kind)
     teller = Teller(reader, names, alpha)
     read = teller.means()
     means = {group: _level(metric, mean) for group, mean in read.items()}
@@ -169,7 +175,7 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
         metric=metric.name,
         attribute=question.attribute.name,
         groups=names,
-        answers=sum(own),
+        answers=drawn.answers,
         gaps=named,
         means=means,
         overall=None if overall is None else _level(metric, overall),
@@ -182,14 +188,14 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
             question,
             gaps,
             {names.index(group): mean for group, mean in read.items()},
-            part=sum(own) / tally.contributors,
+            part=drawn.part,
         )
         if gaps
         else None,
         warnings=(
             *teller.warnings,
             *said,
-            *_cautions(question, sum(own), kind, fit, means | margins),
+            *_cautions(question, drawn.answers, kind, fit, means | margins),
             *(_of_those_who_answer(question) if gaps or means else ()),
             *_ruled_out(metric, named, means | margins, overall),
         ),
@@ -198,6 +204,46 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
         impact_ratio=_ratio(metric, reader, alpha) if len(means) == len(names) else None,
         response=response,
     )
+
+
+def reader_for(study: Study, tally: Tally, index: int, kind: IntervalKind) -> Reader:
+    """Return what reads the answers to a question."""
+    drawn, estimands = _drawn(study, tally, index), estimands_of(study.questions[index])
+    # What was planned for the whole study is shared by its tables, before any answer.
+    planned = None if study.planned is None else max(1, study.planned // len(study.tables))
+    if drawn.draws.count and len(study.tables) > 1:
+        estimands, planned = among_tables(estimands, len(study.tables)), study.planned
+    return reader_of(kind)(estimands, drawn.counts, planned, Thrown(f"{study.digest} {index}"), drawn.draws)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A question's counts, and the secret draws among them.
+
+    Where a device answers one of several tables, nobody knows how many draws one table has.  Those of all are known, so
+    all symbols are read: those of other tables as one more, which says nothing.
+    """
+
+    counts: Vector
+    draws: Draws
+    own: Vector  # how draws of this table are spread over its symbols
+    answers: int
+    part: float  # of all answers, how many are among the counts
+
+
+def _drawn(study: Study, tally: Tally, index: int) -> _Drawn:
+    own, drawn = tally.for_question(study, index), tally.draws(study)
+    if not drawn:
+        return _Drawn(counts_of(own), NO_DRAWS, np.zeros(0), sum(own), sum(own) / max(tally.contributors, 1))
+    weights = np.array(blanket_weights(study.channels), dtype=np.float64)
+    law, start = weights / weights.sum(), study.offset(index)
+    mine = law[start : start + len(own)]
+    if len(study.tables) == 1:
+        return _Drawn(counts_of(own), Draws(drawn, law), law, tally.contributors, 1.0)
+    elsewhere = [sum(tally.counts) - sum(own)]
+    answers = min(max(round(sum(own) - drawn * float(mine.sum())), 0), tally.contributors)
+    counts, whole = counts_of((*own, *elsewhere)), np.append(mine, 1 - mine.sum())
+    return _Drawn(counts, Draws(drawn, whole), mine / mine.sum(), answers, 1.0)
 
 
 def _ratio(metric: Metric, reader: Reader, alpha: float) -> Interval | None:

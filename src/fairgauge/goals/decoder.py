@@ -49,6 +49,7 @@ class Decoder:
             the difference of two means is the gap.
         constant: What scores of gaps take from values, where shares are known and the design is centred.
         axis: Which of the channel's values is asked about.
+        tables: Of how many tables clients answer one; an answer to another is one symbol more.
     """
 
     channel: Channel
@@ -57,6 +58,7 @@ class Decoder:
     aims: tuple["Aim", ...] = ()
     constant: float = 0.0
     axis: int = 0
+    tables: int = 1
 
     @classmethod
     def even(cls, channel: Channel, shares: Vector, axis: int = 0) -> "Decoder":
@@ -76,6 +78,8 @@ class Decoder:
     def rows(self) -> Matrix:
         """The probability of each symbol for each input, the levels of the question's own value fastest."""
         rows: Matrix = np.array(self.channel.table, dtype=np.float64) / ROW_SUM
+        if self.tables > 1:
+            rows = np.hstack([rows / self.tables, np.full((len(rows), 1), 1 - 1 / self.tables)])
         if not self.channel.further:
             return rows
         sizes = tuple(map(len, self.channel.axes))

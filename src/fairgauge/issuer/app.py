@@ -3,7 +3,9 @@
 - ``POST /token-request``, ``Authorization: Bearer`` and a ticket, a TokenRequest: gives the TokenResponse.
 - ``POST /tickets``, ``Authorization: Bearer`` and a token of this folder, ``{"account": "..."}``: gives the ticket of
   that account, each time the same.  This is the hook: whoever logs people in calls it and hands the ticket on.
-- ``GET /.well-known/private-token-issuer-directory``: the key, for other programs.  A device takes it from the study.
+- ``GET /.well-known/private-token-issuer-directory``: the key, for other programs, and the digest of the study that
+  tickets are for.  A device takes the key from the study, and compares the digest with that of the study that it has:
+  who hands out a study of its own to each person, to know them again by it, is noticed.
 
 Nothing about a request is logged, and no address is read.
 """
@@ -82,6 +84,8 @@ class Issuer(SmallApp):
             raise BadTicket("This is no ticket for this issuer's study.")
         if len(request) != len(TYPE) + 1 + SIGNATURE or request[:3] != TYPE + self._name[-1:]:
             raise InvalidInput("request", f"{len(request)} bytes", "must be a TokenRequest of type 2 for this key")
+        if not await asyncio.to_thread(self.book.may_exchange, ticket, request):
+            raise BadTicket("This ticket was exchanged before, with another request.")
         take(self._signed)
         # Signed before it is remembered: a request that cannot be signed costs nobody a ticket.
         signed = await asyncio.to_thread(sign_blinded, self._key, request[3:])
@@ -109,7 +113,8 @@ class Issuer(SmallApp):
 
     def _directory(self) -> Reply:
         key = {"token-type": 2, "token-key": write_key(self._key.public)}
-        return 200, DIRECTORY_TYPE, json.dumps({"issuer-request-uri": "/token-request", "token-keys": [key]}).encode()
+        told = {"issuer-request-uri": "/token-request", "token-keys": [key], "studies": [self._study]}
+        return 200, DIRECTORY_TYPE, json.dumps(told).encode()
 
 
 def _bearer(scope: Scope) -> str:

@@ -78,6 +78,15 @@ class Book:
             raise _told(error) from None
         return bool(found == digest)
 
+    def may_exchange(self, ticket: bytes, request: bytes) -> bool:
+        """Tell whether a ticket is not spent yet, or was for this request: before anything costly is done for it."""
+        try:
+            with self._lock:
+                found = self._file.execute("SELECT request FROM exchanged WHERE ticket = ?", (ticket,)).fetchone()
+        except sqlite3.Error as error:
+            raise _told(error) from None
+        return found is None or bool(found[0] == sha256(request).digest())
+
     def count(self) -> int:
         """Return how many tickets were exchanged."""
         with self._lock:

@@ -32,7 +32,6 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     detect: Number | None = None,
     crowd_epsilon: Number | None = None,
     delta: Number | None = None,
-    observed: Number | None = None,
     local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     weights: Mapping[str, Number] | None = None,
@@ -62,9 +61,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         spread: The standard deviation about it to reckon with; ``"max"`` for any values.  By name for several metrics.
         detect: A gap whose chance of being noticed shall be given too.
         crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
-            see only its counts.  The largest local epsilon that keeps it is found; see ``Plan.release``.
+            see only its counts.  Local epsilon and secret draws that keep it are found; see ``Plan.release``.
         delta: The crowd's delta; the smaller of 1e-8 and a tenth of one in the number of clients unless given.
-        observed: The part of the answers that a reader may know or have made up; a half unless given.
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
@@ -94,7 +92,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         "interval": interval,
         "detect": None if detect is None else as_number("detect", detect),
     }
-    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "observed": observed, "local_limit": local_limit})
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
     if aim is None:
         return plan_questions(questions, **asked, designs=designs, progress=progress)
     if len(questions) > 1:

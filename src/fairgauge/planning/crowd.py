@@ -1,26 +1,33 @@
-"""Plans in the crowd: the largest local epsilon whose released tally still keeps the crowd's."""
+"""Plans in the crowd: the local epsilon and the secret draws that keep the crowd's at the least width."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
+from functools import cache
 from typing import Any
 
+from fairgauge.channel import Channel
 from fairgauge.client.limits import STUDY_LIMIT
-from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, default_delta, promised
+from fairgauge.crowd import Crowd, default_delta, promised
+from fairgauge.crowd.draws import MOST_FOR_ONE_BATCH
 from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
+from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.several import Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
+from fairgauge.planning.widths import planned_width
 from fairgauge.study import Number, Question, Study
 from fairgauge.study.numbers import as_count, read_decimal
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
-_PRECISION = 0.004
+# Parts of the local limit that are tried, by the normal interval.
+_TRIED = tuple(map(Decimal, ("1", "0.7", "0.5", "0.35", "0.25")))
+_ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +37,13 @@ class CrowdAim:
     Args:
         epsilon: The crowd's epsilon.
         clients: How many answers the release sums up.
-        delta: The crowd's delta; the usual one unless given.
-        observed: The part of the answers that a reader may know or have made up.
+        delta: The crowd's delta.
         local_limit: The most epsilon that one answer may cost: what devices allow unless they say otherwise.
     """
 
     epsilon: Decimal
     clients: int
-    delta: Decimal | None = None
-    observed: Decimal = OBSERVED_IF_OPEN
+    delta: Decimal
     local_limit: Decimal = STUDY_LIMIT
 
     def __post_init__(self) -> None:
@@ -46,7 +51,7 @@ class CrowdAim:
             raise InvalidInput("crowd-epsilon", self.epsilon, f"must be {LEAST_EPSILON} or above")
         if not self.local_limit >= LEAST_EPSILON:
             raise InvalidInput("local-limit", self.local_limit, f"must be {LEAST_EPSILON} or above")
-        if self.delta is not None and self.delta.is_finite() and self.delta * self.clients >= 1:
+        if self.delta.is_finite() and self.delta * self.clients >= 1:
             rule = (
                 f"must be below 1 in {self.clients:,}, and better far below: publishing one of so many answers as it "
                 "is would keep a promise with this delta, too"
@@ -62,7 +67,7 @@ def read_aim(
     Args:
         clients: How many answers the release sums up.
         epsilon: The crowd's epsilon.
-        more: ``delta``, ``observed`` and ``local_limit``, as far as they are given.
+        more: ``delta`` and ``local_limit``, as far as they are given.
         dash: What stands between the words of a name in messages: ``-`` on a command line.
 
     Raises:
@@ -75,55 +80,71 @@ def read_aim(
             raise InvalidInput(name, typed, f"must be given with {mark}{wanted}")
         return None
     if clients is None:
-        raise InvalidInput(wanted, epsilon, f"needs {mark}clients: among how many a person is hidden")
+        raise InvalidInput(wanted, epsilon, f"needs {mark}clients: how many will answer")
     read = {name: read_decimal(name, str(typed)) for name, typed in given.items()}
     batch, limit = as_count("crowd", clients), f"local{dash}limit"
     return CrowdAim(
         read_decimal(wanted, str(epsilon)),
         batch,
         read.get("delta", default_delta(batch)),
-        read.get("observed", OBSERVED_IF_OPEN),
         read.get(limit, STUDY_LIMIT),
     )
 
 
-def largest_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
-    """Return the largest local epsilon, to three digits, that keeps the aim, and the crowd's numbers there.
+def least_draws(channels: Sequence[Channel], aim: CrowdAim) -> Crowd:
+    """Return the fewest secret draws, to three digits, that keep the aim, and the crowd's numbers there.
 
-    Guarantee: the crowd's epsilon is certified for the very channel that is designed at that local epsilon.
+    Guarantee: the crowd's epsilon is certified for these very channels.
 
     Raises:
-        Impossible: If the least epsilon that can be designed for does not keep it.
+        Impossible: If more would be needed than a collector draws.
     """
 
-    def crowd_at(local: Decimal) -> Crowd:
+    @cache
+    def crowd_at(draws: int) -> Crowd:
+        return crowd_of_channels(channels, draws, delta=aim.delta)
+
+    def enough(draws: int) -> bool:
+        return crowd_at(draws).epsilon <= aim.epsilon
+
+    low, high = 0, 1
+    while not enough(high):
+        if high == MOST_FOR_ONE_BATCH:
+            raise Impossible(f"a crowd epsilon of {aim.epsilon} takes more than {MOST_FOR_ONE_BATCH:,} secret draws")
+        # Epsilon falls with the square root of the draws, nearly.
+        low, ratio = high, float(crowd_at(high).epsilon / aim.epsilon)
+        high = min(max(2 * high, math.ceil(1.05 * high * ratio**2)), MOST_FOR_ONE_BATCH)
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return crowd_at(high)
+
+
+def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+    """Return the local epsilon, and the crowd's numbers with the draws that it takes, whose interval is narrowest.
+
+    What draws add hardly depends on the table, and a table for a larger epsilon adds less of its own; but scores that
+    take a constant from values scatter more over draws.  So some epsilons below the limit are tried.
+
+    Raises:
+        Impossible: If none keeps the aim.
+    """
+    found: list[tuple[float, Decimal, Crowd]] = []
+    for part in _TRIED:
+        local = _SHORT.multiply(aim.local_limit, part)
+        if local < LEAST_EPSILON:
+            continue
         _, channel = make_channel(goal, local, design=design)
-        return crowd_of_channels([channel], aim.clients, observed=aim.observed, delta=aim.delta)
-
-    def excess(crowd: Crowd) -> float:
-        return math.log(crowd.epsilon / aim.epsilon) if crowd.epsilon else -math.inf
-
-    limit = _SHORT.plus(aim.local_limit)
-    low = _SHORT.plus(min(aim.epsilon, limit))  # a tally tells no more than the symbols in it
-    kept, high = crowd_at(low), limit
-    if excess(kept) > 0:
+        try:
+            crowd = least_draws([channel], aim)
+        except Impossible:
+            continue
+        kind, drawn = kind_of("normal"), crowd.draws / aim.clients
+        found.append((planned_width(goal, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
+    if not found:
         raise Impossible(f"no local epsilon keeps a crowd epsilon of {aim.epsilon}")
-    crowd = kept if low == limit else crowd_at(limit)
-    if excess(crowd) <= 0:
-        return limit, crowd
-    below, above = max(excess(kept), -5.0), excess(crowd)
-    while high / low > 1 + _PRECISION:
-        # Where the two ends' logarithms are joined by a line; not too near either end, so that both move.
-        part = min(max(-below / (above - below), 0.1), 0.9)
-        middle = _SHORT.create_decimal_from_float(float(low) * (float(high) / float(low)) ** part)
-        if not low < middle < high:
-            break
-        crowd = crowd_at(middle)
-        if excess(crowd) <= 0:
-            low, kept, below = middle, crowd, excess(crowd)
-        else:
-            high, above = middle, excess(crowd)
-    return low, kept
+    _, local, crowd = min(found, key=lambda one: one[:2])
+    return local, crowd
 
 
 def planned_study(plan: Plan, question: Question, title: str) -> Study | None:
@@ -154,7 +175,7 @@ def plan_in_crowd(
     designs: Sequence[str] | None = None,
     progress: Callable[[str], object] = str,
 ) -> Plans:
-    """Return what each design reaches at the largest local epsilon that keeps the aim.
+    """Return what each design reaches with the local epsilon and the draws that serve it best.
 
     Args:
         question: What is asked.
@@ -167,15 +188,15 @@ def plan_in_crowd(
     plan, crowd, goal = None, None, Goal.of(question)
     for design in designs or designs_for(goal):
         progress(design)
-        local, crowd = largest_local(goal.by(design), design, aim)
-        plan = plan_questions([question], **{**asked, "epsilon": local, "designs": [design]})[0]
-        rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number))
+        local, crowd = best_local(goal.by(design), design, aim)
+        told = {"epsilon": local, "designs": [design], "drawn": crowd.draws / aim.clients}
+        plan = plan_questions([question], **{**asked, **told})[0]
+        rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number, draws=crowd.draws))
     if plan is None or crowd is None:
         raise Impossible("no design serves this goal")
     terms = {
         "epsilon": float(aim.epsilon),
         "batch": aim.clients,
-        "observed": float(aim.observed),
         "delta": float(crowd.delta),
         "local_limit": float(aim.local_limit),
     }

@@ -12,7 +12,9 @@ from math import sqrt
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.reader import Reader
@@ -85,23 +87,35 @@ class Expected:
         """
         return self.estimands.shares is not None and not self.estimands.exact
 
-    def width(self, kind: IntervalKind, answers: float, alpha: float) -> float:
-        """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all."""
+    def width(self, kind: IntervalKind, answers: float, alpha: float, drawn: float = 0.0) -> float:
+        """Return the half-width of the widest interval, in [-1, 1] units; never more than what is possible at all.
+
+        With ``drawn`` there are so many secret draws for each answer.
+        """
         # A plan asks for the width of the worst number, and then for that of each.
-        asked = kind.name, answers, alpha
+        asked = kind.name, answers, alpha, drawn
         if asked not in self._widths:
-            self._widths[asked] = self._widest(kind, answers, alpha)
+            self._widths[asked] = self._widest(kind, answers, alpha, drawn)
         return self._widths[asked]
 
     @cached_property
-    def _widths(self) -> dict[tuple[str, float, float], float]:
+    def _widths(self) -> dict[tuple[str, float, float, float], float]:
         return {}
 
-    def _widest(self, kind: IntervalKind, answers: float, alpha: float) -> float:
+    @cached_property
+    def _blanket(self) -> Vector:
+        """The law of secret draws."""
+        weights = np.array(blanket_weights([self.estimands.decoder.channel]), dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    def _widest(self, kind: IntervalKind, answers: float, alpha: float, drawn: float) -> float:
         most, widths = _MEAN if isinstance(self.asked, int) else _GAP, []
         for level in self.levels:
-            counts = answers * self._usual(level.law, answers)
-            found = self._read(reader_of(kind)(self.estimands, counts, split=InProportion()), alpha)
+            counts, draws = answers * self._usual(level.law, answers), NO_DRAWS
+            if drawn:
+                draws = Draws(answers * drawn, self._blanket)
+                counts = counts + draws.count * draws.law
+            found = self._read(reader_of(kind)(self.estimands, counts, split=InProportion(), draws=draws), alpha)
             if found is None:
                 return most
             widths.append(min((found.high - found.low) / 2, most))

@@ -71,6 +71,7 @@ class Reading:
     alpha: float
     metric: Metric
     tables: int = 1  # a device answers one of them
+    drawn: float = 0.0  # secret draws for each answer
 
 
 def planned_gaps(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
@@ -115,7 +116,7 @@ def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
         return [None for _ in found]
 
     def width(one: Expected) -> float:
-        return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)
+        return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha, reading.drawn)
 
     rounded = [float(f"{one.variance:.6g}") for one in found]
     different = sorted(set(rounded))

@@ -32,6 +32,7 @@ class PlanRow:
         sampling_variance: The same if nothing were randomised.
         assumes: What the total assumes of the clients, in words.
         crowd_epsilon: What a release of all answers costs a person towards those who see only its counts, certified.
+        draws: How many secret draws of the collector that takes, whose scatter is in ``error`` and not in ``variance``.
         pairs: What every comparison will be known to, the worst first.
         means: The same for every group's mean; empty where the channel cannot tell them.
     """
@@ -48,6 +49,7 @@ class PlanRow:
     sampling_variance: float | None = None
     assumes: str | None = None
     crowd_epsilon: float | None = None
+    draws: int | None = None
     pairs: tuple[PlanPart, ...] = ()
     means: tuple[PlanPart, ...] = ()
 
@@ -56,7 +58,7 @@ class PlanRow:
         variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
         fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
-        seldom = {"power": self.power, "crowd_epsilon": self.crowd_epsilon}
+        seldom = {"power": self.power, "crowd_epsilon": self.crowd_epsilon, "draws": self.draws}
         parts = {"pairs": [part.to_dict() for part in self.pairs], "means": [part.to_dict() for part in self.means]}
         return found | {name: value for name, value in seldom.items() if value is not None} | parts
 
@@ -102,10 +104,11 @@ class Plan:
     @property
     def release(self) -> Release | None:
         """What a study says so that its counts leave as planned: one batch of all; None for a plan without a crowd."""
-        if self.crowd is None:
+        draws = None if self.best is None else self.row(self.best).draws
+        if self.crowd is None or draws is None:
             return None
-        delta, observed = (format(Decimal(repr(self.crowd[name])).normalize(), "f") for name in ("delta", "observed"))
-        return Release(int(self.crowd["batch"]), delta, observed)
+        delta = format(Decimal(repr(self.crowd["delta"])).normalize(), "f")
+        return Release(int(self.crowd["batch"]), delta, draws)
 
     def row(self, design: str) -> PlanRow:
         """Return the row of a design.

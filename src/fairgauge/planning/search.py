@@ -57,6 +57,7 @@ class _Asked:
     attribute: Attribute | None = None
     tables: int = 1
     make: Callable[[Decimal], tuple[Goal, Channel]] | None = None
+    drawn: float = 0.0
 
     def served(self, epsilon: Decimal) -> tuple[Goal, Channel]:
         if self.make is not None:
@@ -66,7 +67,9 @@ class _Asked:
     def error(self, epsilon: Decimal, clients: float) -> float:
         # A device answers one table, picked by its coin: each gets its part of the answers.
         answers = clients / self.tables
-        return self.metric.scale * planned_width(*self.served(epsilon), answers, self.kind, self.alpha)
+        return self.metric.scale * planned_width(
+            *self.served(epsilon), answers, self.kind, self.alpha, drawn=self.drawn
+        )
 
 
 def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -83,6 +86,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     beside: Beside | None = None,
     progress: Callable[[str], object] = str,
     attribute: Attribute | None = None,
+    drawn: float = 0.0,
 ) -> Plan:
     """Return what each design needs or reaches, given two of epsilon, clients and error.
 
@@ -99,6 +103,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         beside: The other questions of the study, if there are any.
         progress: Called with the name of each design before it is worked out.
         attribute: Whose names the groups have; they are numbered unless given.
+        drawn: How many secret draws there are for each answer.
 
     Raises:
         InvalidInput: If not exactly two of the three are given, or one is out of range.
@@ -120,7 +125,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     for design in designs or designs_for(goal):
         progress(design)
         tables = 1 if beside is None else beside.tables
-        question = _Asked(goal.by(design), kind, alpha, design, metric, attribute, tables)
+        question = _Asked(goal.by(design), kind, alpha, design, metric, attribute, tables, drawn=drawn)
         rows.append(_row(question, epsilon, clients, error, detect))
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
@@ -145,9 +150,9 @@ def _row(
     power = None
     if detect is not None and clients is not None:
         gap, answers = replace(goal, target="gap"), clients / question.tables
-        width = planned_width(gap, channel, answers, question.kind, question.alpha)
-        power = planned_power(gap, channel, answers, width, detect / question.metric.scale)
-    reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables)
+        width = planned_width(gap, channel, answers, question.kind, question.alpha, drawn=question.drawn)
+        power = planned_power(gap, channel, answers, width, detect / question.metric.scale, drawn=question.drawn)
+    reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables, question.drawn)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),

@@ -6,29 +6,34 @@ Width and power are for the worst values that are reckoned with: see :meth:`~fai
 import math
 from functools import lru_cache
 
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.kinds import IntervalKind, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.expected import expected
 
 # Of more numbers than this only those that vary most are asked for their width; of fewer where that takes long.
 _MANY, _FEW, _WIDEST = 15, 3, 2
+_ALPHA = 0.05
 
 
-def planned_width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
+def planned_width(  # noqa: PLR0913 - what a plan is for, and with what it is read
+    goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float = 0.0
+) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units; infinite if the channel cannot tell.
 
     Guarantee: it is that of the estimate for the answers that are expected.  For more than two groups the gaps'
-    intervals hold together, as they do in the estimate.
+    intervals hold together, as they do in the estimate.  With ``drawn`` there are so many secret draws for each answer.
     """
-    return _width(goal.decoded, channel, answers, kind, alpha)
+    return _width(goal.decoded, channel, answers, kind, alpha, drawn=drawn)
 
 
 @lru_cache(maxsize=1024)
-def _width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float) -> float:
+def _width(  # noqa: PLR0913 - as above
+    goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float
+) -> float:
     found = expected(goal, channel, goal.target)
     if not found:
         return math.inf
@@ -36,13 +41,17 @@ def _width(goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alp
     # The widest is one of those that vary most.
     order = sorted(different.values(), key=lambda each: -each.variance)
     most = _MANY if reader_of(kind).quick else _FEW
-    return max(each.width(kind, answers, alpha) for each in (order if len(order) <= most else order[:_WIDEST]))
+    return max(each.width(kind, answers, alpha, drawn) for each in (order if len(order) <= most else order[:_WIDEST]))
 
 
-def planned_power(goal: Goal, channel: Channel, answers: float, width: float, gap: float) -> float:
+def planned_power(  # noqa: PLR0913 - as above
+    goal: Goal, channel: Channel, answers: float, width: float, gap: float, *, drawn: float = 0.0
+) -> float:
     """Return how often an interval of this half-width for a gap will exclude 0 if the gap has this size.
 
     Guarantee: asymptotic; for the worst values that are reckoned with.
     """
     deviation = math.sqrt(goal.variance(channel) / answers)
+    if drawn:
+        deviation = planned_width(goal, channel, answers, kind_of("normal"), _ALPHA, drawn=drawn) / -ndtri(_ALPHA / 2)
     return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))

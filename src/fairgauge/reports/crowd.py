@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairgauge.crowd import Crowd, promised
-from fairgauge.crowd.words import factor_of, is_loose, right_at_most, shown, shown_delta
+from fairgauge.crowd.words import factor_of, is_loose, one_in, right_at_most, shown, shown_delta
 from fairgauge.languages import PLAIN, Numeral, Told, Voice
 from fairgauge.study import Study
 
@@ -14,7 +14,7 @@ class CrowdView:
     """The second promise, for a page or a report."""
 
     epsilon: str
-    batch: str
+    draws: str
     factor: str
     guess: str
     promise: str
@@ -26,17 +26,16 @@ def crowd_view(study: Study, voice: Voice = PLAIN) -> CrowdView | None:
     crowd = _promised(study)
     if crowd is None:
         return None
-    delta, known = Numeral(shown_delta(crowd.delta)), crowd.batch - crowd.people
-    key, more = ("study.crowd-known", {"known": known}) if known else ("study.crowd", {})
+    delta = Numeral(shown_delta(crowd.delta))
     right = Told.of("number.percent", number=Numeral(shown(right_at_most(crowd), 3)))
     epsilon = Numeral(shown(crowd.epsilon, 4))
     return CrowdView(
         epsilon=voice.tell(epsilon),
-        batch=voice.number(crowd.batch),
+        draws=voice.number(crowd.draws),
         factor=voice.tell(Told.of("study.factor", factor=Numeral(shown(factor_of(crowd), 3)), delta=delta)),
         guess=voice.tell(Told.of("study.guess", right=right)),
-        promise=voice.tell(Told.of(key, epsilon=epsilon, delta=delta, **more)),
-        loose=voice.say("study.loose", batch=voice.number(crowd.batch)) if is_loose(crowd) else "",
+        promise=voice.tell(Told.of("study.crowd", epsilon=epsilon, delta=delta)),
+        loose=voice.say("study.loose", batch=voice.number(one_in(crowd))) if is_loose(crowd) else "",
     )
 
 

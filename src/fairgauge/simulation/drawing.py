@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.channel import Channel
+from fairgauge.crowd import blanket_weights
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
 from fairgauge.simulation.population import Population
@@ -79,7 +80,8 @@ def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: S
         law += count / total * laws.of(inputs)
     answers = checked(total if clients is None else clients)
     # Rounding may leave the sum of many rows further from 1 than NumPy takes.
-    return Tally(study.digest, tuple(generator(seed).multinomial(answers, law / law.sum()).tolist()))
+    rng = generator(seed)
+    return _counted(study, rng.multinomial(answers, law / law.sum()), rng)
 
 
 def simulate_exactly(study: Study, population: Population, *, clients: int | None = None, seed: Seed = None) -> Tally:
@@ -104,7 +106,17 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     counts = np.zeros(study.symbols, dtype=np.int64)
     for inputs, count in everyone.kinds:
         counts += rng.multinomial(count, laws.of(inputs))
-    return Tally(study.digest, tuple(counts.tolist()))
+    return _counted(study, counts, rng)
+
+
+def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) -> Tally:
+    """Return the tally of answers, with secret draws among them where a collector would add them."""
+    answers = int(counts.sum())
+    if study.release is not None:
+        weights = np.array(blanket_weights(study.channels), dtype=np.float64)
+        drawn = study.release.draws * study.release.batches(answers)
+        counts = counts + rng.multinomial(drawn, weights / weights.sum())
+    return Tally(study.digest, tuple(counts.tolist()), answers)
 
 
 @_simulate.register

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
-from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
 from fairgauge.lazy import above
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
@@ -238,12 +238,16 @@ class Study:
         check_payload(payload, self.mechanism.numbers, self.symbols)
 
     def check_sums(self, sums: tuple[int, ...], contributors: int) -> None:
-        """Refuse what cannot be the sum of so many answers.
+        """Refuse what cannot be the sum of so many answers, and of the draws of some batches.
 
         Raises:
             BadTally: If it is that.
         """
-        self.questions[0].mechanism.check_sums(sums, contributors)
+        drawn, each = sum(sums) - contributors, 0 if self.release is None else self.release.draws
+        if each and (drawn % each or not 0 <= drawn <= contributors * each):
+            rule = f"must be the sum of the counts, {sum(sums)}, less {each} for each batch"
+            raise BadTally("contributors", contributors, rule)
+        self.questions[0].mechanism.check_sums(sums, contributors + drawn if each else contributors)
 
     def products(self, payloads: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
         """Return the sums of products of every two numbers of answers, where the mechanism has them."""

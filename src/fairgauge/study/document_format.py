@@ -220,9 +220,8 @@ def _read_issuer(document: object) -> Issuer:
 
 
 def _read_release(document: object) -> Release:
-    parts = _members(document, ("batch", "delta", "observed"))
+    parts = _members(document, ("batch", "delta", "draws"))
     check_decimal("delta", parts["delta"])
-    check_decimal("observed", parts["observed"])
     return Release(**parts)
 
 
@@ -237,7 +236,7 @@ def write(study: "Study") -> Document:
         "attributes": [_write_attribute(attribute) for attribute in study.attributes],
         "model": _said(study.model, "name", "version"),
         "issuer": _said(study.issuer, "name", "key"),
-        "release": _said(study.release, "batch", "delta", "observed"),
+        "release": _said(study.release, "batch", "delta", "draws"),
         "tables": [_write_table(table[0].mechanism, table) for table in study.tables],
         "translations": study.translations and {tag: dict(texts) for tag, texts in study.translations.items()},
     }

@@ -41,27 +41,42 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Release:
-    """What of the tally others get to see: sums over closed batches.
+    """What of the tally others get to see: sums over closed batches, each with secret draws in it.
 
     Args:
-        batch: How many answers a batch has at least.
+        batch: How many answers a batch has; the last one may have fewer, or up to twice as many.
         delta: The delta of the crowd's guarantee.
-        observed: The part of the answers whose symbols an observer may know or have made up.
+        draws: How many secret draws the collector adds to each batch.
     """
 
     batch: int
     delta: str
-    observed: str
+    draws: int
 
-    def __init__(self, batch: int, delta: Number, observed: Number) -> None:
+    def __init__(self, batch: int, delta: Number, draws: int) -> None:
         check_integer("batch", batch, least=1)
+        check_integer("draws", draws, least=1)
         object.__setattr__(self, "batch", batch)
         object.__setattr__(self, "delta", decimal_text("delta", delta))
-        object.__setattr__(self, "observed", decimal_text("observed", observed))
+        object.__setattr__(self, "draws", draws)
         if not 0 < Fraction(self.delta) < 1:
             raise BadStudy("delta", self.delta, "must be above 0 and below 1")
-        if not 0 <= Fraction(self.observed) < 1:
-            raise BadStudy("observed", self.observed, "must be from 0 to below 1")
+
+    def batches(self, answers: int) -> int:
+        """Return how many batches so many answers left in, each with its draws.
+
+        >>> [Release(10, "0.00000001", 3).batches(answers) for answers in (0, 4, 10, 19, 20)]
+        [0, 1, 1, 1, 2]
+        """
+        return max(1, answers // self.batch) if answers else 0
+
+    def answers(self, total: int) -> int:
+        """Return how many answers are among counts that sum up to so many, as they leave a collector.
+
+        >>> [Release(10, "0.00000001", 3).answers(total) for total in (0, 7, 13, 22, 26)]
+        [0, 4, 10, 19, 20]
+        """
+        return total - self.draws * max(1, total // (self.batch + self.draws)) if total else 0
 
 
 def check_key(field: str, value: object) -> None:

@@ -145,6 +145,10 @@ class Tally:
             raise BadTally("counts", f"{len(self.counts)} counts", f"must be {study.symbols}, as the study has")
         study.check_sums(self.counts, self.contributors)
 
+    def draws(self, study: Study) -> int:
+        """Return how many secret draws are among the counts; none where they are an operator's own, as they came."""
+        return 0 if study.release is None else sum(self.counts) - self.contributors
+
     def for_question(self, study: Study, question_index: int) -> tuple[int, ...]:
         """Return the counts of one question's symbols."""
         self.check(study)

@@ -223,32 +223,34 @@ class TestCrowd:
         assert done.status == 0
         (local,) = [line for line in done.out.splitlines() if "who run the collector" in line]
         (crowd,) = [line for line in done.out.splitlines() if "who reads the published counts" in line]
-        assert re.search(r"who see symbols: epsilon 3\.\d+, the local one\. Every device computes it", local)
-        assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on one release of all", crowd)
-        assert crowd.endswith(
-            "10,000 answers, of which a reader knows at most 5,000, and on nobody publishing symbols."
-        )
+        assert "who see symbols: epsilon 4, the local one. Every device computes it" in local
+        assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on the collector adding", crowd)
+        assert crowd.endswith("before it shows counts, and on nobody publishing symbols.")
+        assert "Counts leave when 20,000 answers wait, or when the study closes, however many" in done.out
 
     def test_json_and_what_is_typed(self, fairgauge: Run):
-        typed = ("--delta", "1e-6", "--observed", "0", "--local-limit", "1.5")
+        typed = ("--delta", "1e-6", "--local-limit", "1.5")
         found = fairgauge("plan", *self.TERMS, *typed, "--json").json
-        assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "observed": 0, "delta": 1e-6, "local_limit": 1.5}
+        assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "delta": 1e-6, "local_limit": 1.5}
         assert {row["epsilon"] for row in found["designs"]} == {1.5}
-        assert all(0 < row["crowd_epsilon"] < 0.2 for row in found["designs"])
+        assert all(0.49 < row["crowd_epsilon"] <= 0.5 < row["draws"] for row in found["designs"])
 
     def test_the_study_says_how_its_counts_are_released(self, fairgauge: Run, tmp_path: Path):
-        typed = ("--local-limit", "1", "--observed", "0.25", "--title", "Falls", "-o", "planned.json")
+        typed = ("--local-limit", "1", "--title", "Falls", "-o", "planned.json")
         done = fairgauge("plan", *self.TERMS, *typed)
-        assert done.out.splitlines()[-1] == (
-            "planned.json: the study. Its counts leave in batches of at least 10,000 answers, and never if fewer come."
-        )
         study = Study.load(tmp_path / "planned.json")
+        assert study.release is not None
+        draws = study.release.draws
+        assert done.out.splitlines()[-1] == (
+            f"planned.json: the study. Its counts leave in batches of 10,000 answers, with {draws} secret draws in "
+            "each; what is left at closing is a batch of its own."
+        )
         assert (study.title, study.planned) == ("Falls", 10_000)
-        assert study.release == Release(10_000, "0.00000001", "0.25")
+        assert study.release == Release(10_000, "0.00000001", draws)
         told = fairgauge("verify", "planned.json", "--json").json["crowd"]
-        assert (told["batch"], told["observed"], told["delta"]) == (10_000, 0.25, 1e-8)
-        assert 0 < told["epsilon"] < 0.1
-        assert "of which a reader knows at most 2,500: crowd epsilon 0.0" in fairgauge("verify", "planned.json").out
+        assert (told["draws"], told["delta"]) == (draws, 1e-8)
+        assert 0.49 < told["epsilon"] <= 0.5
+        assert f"Counts with {draws} secret draws, even towards someone" in fairgauge("verify", "planned.json").out
 
     @pytest.mark.parametrize(
         ("typed", "said"),

@@ -3,6 +3,7 @@
 Covers: fairgauge.cli.terms, fairgauge.cli.issuer, fairgauge.cli.relay
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,22 @@ def test_a_study_whose_answers_come_in_waves(fairgauge: Run, study: Path, tmp_pa
     wrong = fairgauge("terms", study, "--order", "random", "-o", output)
     assert wrong.status == 2
     assert "order=random: must be waves, or left out" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("epoch", "said", "few"),
+    [
+        (
+            "60",
+            "About 0.149 others share an epoch with an answer, and 86% of answers are alone in theirs: below 20",
+            True,
+        ),
+        ("3600", "About 8.93 others share an epoch with an answer: below 20 the moment tells much", True),
+        ("86400", "About 214 others share an epoch with an answer.", False),
+    ],
+)
+def test_how_many_share_an_epoch_is_said(fairgauge: Run, tmp_path: Path, epoch: str, said: str, few: bool):
+    opens, closes = "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z"
+    replace(sample_study(), planned=3000, opens=opens, closes=closes).save(tmp_path / "study.json")
+    done = fairgauge("terms", tmp_path / "study.json", "--epoch", epoch, "-o", tmp_path / "out.json")
+    assert said in " ".join((done.err if few else done.out).split())

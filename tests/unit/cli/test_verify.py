@@ -191,49 +191,49 @@ class TestSignature:
 
 class TestCrowd:
     def test_json_is_as_promised(self, fairgauge: Run, files: Files):
-        done = fairgauge("verify", files[0], "--crowd", "1e4", "--json")
+        done = fairgauge("verify", files[0], "--draws", "1e4", "--json")
         assert done.status == 0
         found = done.json["crowd"]
-        assert list(found) == ["batch", "observed", "delta", "epsilon", "tight", "lower"]
-        assert (found["batch"], found["observed"], found["delta"]) == (10_000, 0.5, 1e-8)
-        assert found["lower"] <= found["tight"] <= found["epsilon"] < 0.2
-        crowd = crowd_of(Study.load(files[0]), 10_000)
-        assert found["epsilon"] == crowd.number
+        assert list(found) == ["draws", "delta", "epsilon"]
+        assert found == {"draws": 10_000, "delta": 1e-8, "epsilon": crowd_of(Study.load(files[0]), 10_000).number}
 
     def test_what_is_typed_counts(self, fairgauge: Run, files: Files):
-        typed = ["--crowd", "5000", "--observed", "0", "--delta", "1e-6"]
-        found = fairgauge("verify", files[0], *typed, "--json").json["crowd"]
-        crowd = crowd_of(Study.load(files[0]), 5000, observed=Decimal(0), delta=Decimal("1e-6"))
-        assert (found["batch"], found["observed"], found["delta"]) == (5000, 0, 1e-6)
-        assert found["epsilon"] == crowd.number
+        found = fairgauge("verify", files[0], "--draws", "5000", "--delta", "1e-6", "--json").json["crowd"]
+        crowd = crowd_of(Study.load(files[0]), 5000, delta=Decimal("1e-6"))
+        assert found == {"draws": 5000, "delta": 1e-6, "epsilon": crowd.number}
+
+    def test_the_first_study(self, fairgauge: Run):
+        study = str(Path(__file__).parents[2] / "vectors" / "study-centred.json")
+        for draws, epsilon in (("1000", 0.14505), ("5000", 0.062741)):
+            found = fairgauge("verify", study, "--draws", draws, "--delta", "1e-8", "--json").json["crowd"]
+            assert found["epsilon"] == epsilon
 
     def test_it_says_both_true_sentences_and_of_whom(self, fairgauge: Run, files: Files):
-        done = fairgauge("verify", files[0], "--crowd", "10000")
+        done = fairgauge("verify", files[0], "--draws", "10000")
         crowd = crowd_of(Study.load(files[0]), 10_000)
-        *_, number, factor, guess, close, whom = done.out.splitlines()
+        *_, number, factor, guess, rests, whom = done.out.splitlines()
         assert number == (
-            "In a release of at least 10,000 answers, of which a reader knows at most 5,000: crowd epsilon "
+            "Counts with 10,000 secret draws, even towards someone who knows every other answer: crowd epsilon "
             f"{crowd.epsilon} at delta 1e-8, certified from the integers."
         )
         assert factor == f"  {factor_sentence(crowd)}"
         assert "had you answered otherwise its probability would differ by at most a factor 1." in factor
         assert guess == f"  {guess_sentence(crowd)}"
-        assert close.startswith("  How close: computed tightly it is about 0.")
+        assert rests.startswith("  It rests on the collector adding 10,000 secret random answers")
         assert whom.endswith("towards them the epsilon of each question holds, and no other.")
 
     def test_a_large_delta_is_called_one(self, fairgauge: Run, files: Files):
-        for delta, large in (("0.01", True), ("0.009", False)):
-            told = fairgauge("verify", files[0], "--crowd", "100", "--delta", delta).out
+        for delta, large in (("0.01", True), ("0.00001", False)):
+            told = fairgauge("verify", files[0], "--draws", "100", "--delta", delta).out
             assert ("This delta is large: publishing one of 100 answers as it is" in told) == large
 
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
-            (["--crowd", "0"], "crowd=0: must be a whole number from 1"),
-            (["--crowd", "many"], "crowd=many: must be a number"),
-            (["--crowd", "100", "--observed", "1"], "observed=1: must be from 0 to below 1"),
-            (["--crowd", "100", "--delta", "0"], "delta=0: must be above 0 and below 1"),
-            (["--delta", "1e-8"], "crowd=nothing: must be given with --delta and --observed"),
+            (["--draws", "0"], "draws=0: must be a whole number from 1"),
+            (["--draws", "many"], "draws=many: must be a number"),
+            (["--draws", "100", "--delta", "0"], "delta=0: must be above 0 and below 1"),
+            (["--delta", "1e-8"], "delta=1e-8: must be given with --draws"),
         ],
     )
     def test_what_makes_no_sense(self, fairgauge: Run, files: Files, typed: list[str], said: str):

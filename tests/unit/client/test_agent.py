@@ -214,7 +214,7 @@ def test_two_attributes_each_have_their_account(tmp_path: Path) -> None:
     assert sorted(Ledger(tmp_path / "ledger.sqlite3").spent()) == ["age", "sex"]
 
 
-@pytest.mark.parametrize("terms", [{"epoch": 3600}, {"release": Release(10_000, "0.00000001", "0.5")}])
+@pytest.mark.parametrize("terms", [{"epoch": 3600}, {"release": Release(10_000, "0.00000001", 2_500)}])
 def test_terms_that_whoever_carries_the_answer_would_not_keep_are_refused(terms: Any, tmp_path: Path) -> None:
     study = Study("Sample", STUDY.questions, **terms)
     assert ask(agent(tmp_path), study) == "no unable"

@@ -522,7 +522,7 @@ def test_a_ledger_that_vanishes_while_it_is_used_is_named(ledger: Ledger, monkey
 
 
 class TestTwoSums:
-    RELEASED = replace(STUDY, title="In the crowd", release=Release(1000, "0.00000001", "0.5"))
+    RELEASED = replace(STUDY, title="In the crowd", release=Release(1000, "0.00000001", 500))
 
     def test_both_sums_are_kept_and_the_crowds_is_what_the_certificate_says(self, ledger: Ledger) -> None:
         crowd = promised(self.RELEASED)
@@ -535,7 +535,7 @@ class TestTwoSums:
         assert crowd.epsilon < COST / 3
 
     def test_a_local_epsilon_above_the_limit_is_refused_crowd_or_no_crowd(self, ledger: Ledger) -> None:
-        strong = Study("Strong", (sample_question(epsilon="4.2", loss=60),), release=Release(10**9, "0.01", "0"))
+        strong = Study("Strong", (sample_question(epsilon="4.2", loss=60),), release=Release(10**9, "0.01", 10**6))
         crowd = promised(strong)
         assert crowd is not None
         assert crowd.epsilon < Decimal("0.01")

@@ -7,6 +7,7 @@ import asyncio
 import json
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -23,7 +24,9 @@ from fairgauge.client.inclusion import check_included
 from fairgauge.collector.keeping.check import check_store
 from fairgauge.collector.pages.release import release_sentence
 from fairgauge.collector.seal import Export, check_sealed, read_sealed
+from fairgauge.collector.stores import batches
 from fairgauge.collector.stores.base import Event
+from fairgauge.crowd import blanket_weights, draw_symbols
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.reports.crowd import crowd_view
 from fairgauge.study import Release
@@ -32,8 +35,8 @@ from tests.collecting.servers import new_database
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
 
-SIZE = 30
-STUDY = replace(sample_study(), title="In the crowd", release=Release(SIZE, "0.0001", "0"))
+SIZE, DRAWS = 30, 12
+STUDY = replace(sample_study(), title="In the crowd", release=Release(SIZE, "0.00001", DRAWS))
 ONE = f"/studies/{STUDY.digest}"
 PROFILE = {"group": {"sex": "female"}, "values": {"recall": 0.5}}
 Ask = Callable[..., None]
@@ -59,7 +62,9 @@ def test_everything_that_readers_see_is_of_closed_batches(ask: Ask):
         for sent, shown in ((SIZE, 0), (SIZE - 1, 0), (1, SIZE), (SIZE - 1, SIZE), (SIZE, 2 * SIZE)):
             await send(desk, sent)
             for token in ("", desk.reader, desk.operator):
-                assert (await desk.get(f"{ONE}/tally", token=token)).json()["counts"] == [0, shown, 0, 0]
+                told = (await desk.get(f"{ONE}/tally", token=token)).json()
+                assert (told["contributors"], sum(told["counts"])) == (shown, shown + DRAWS * (shown // SIZE))
+                assert told["counts"][1] >= shown
                 told = (await desk.get(f"{ONE}/estimate", token=token)).json()["questions"][0]["answers"]
                 assert told == shown
                 report = (await desk.get(f"{ONE}/report", token=token)).text  # may be some seconds old
@@ -80,41 +85,69 @@ def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
         await send(desk, SIZE + 1)
         text = await page(desk)
         assert ">31 answers<" in text
-        assert "No counts are shown yet. They leave in batches of at least 30 answers: when 60 wait, or" in text
+        assert "No counts are shown yet. They leave in batches of 30 answers: when 60 wait, or" in text
         assert "Towards everyone who reads the study" in text
-        assert "They see counts of at least 30 answers at a time" in text
+        assert "with 12 secret random answers among them that the collector adds" in text
         assert "They see every answer by itself, and can link it to the connection that it came over." in text
         found = crowd_view(STUDY)
         assert found is not None
-        assert f"a crowd epsilon of {found.epsilon} at delta 1e-4" in text
-        assert "if a reader knows none of the others" in text
+        assert f"a crowd epsilon of {found.epsilon} at delta 1e-5" in text
+        assert "even towards someone who knows every other answer" in text
         assert "All answers" not in text
         promises = text[text.index("There are two promises") : text.index("Only what follows holds towards them.")]
         assert promises in (await desk.get(f"{ONE}/report")).text, "page and report say the same"
         await desk.post(f"{ONE}/close")
-        assert "Counts left in batches of at least 30 answers, and all of them are shown now." in await page(desk)
+        assert "Counts left in batches, each with secret random answers of the collector among them" in await page(desk)
         assert "answers.ndjson" not in await page(desk)
         assert "fairgauge ledger check http" in await page(desk)
 
     ask(scene)
 
 
-def test_too_few_answers_are_never_shown_and_the_seal_says_so(ask: Ask, tmp_path: Path):
+def test_what_is_left_at_closing_is_a_batch_of_its_own_with_its_own_draws(ask: Ask, tmp_path: Path):
     async def scene(desk: Desk) -> None:
         await publish(desk)
         await send(desk, SIZE - 1)
+        assert sum((await desk.get(f"{ONE}/tally", token=desk.operator)).json()["counts"]) == 0
         await desk.post(f"{ONE}/close")
-        assert (await desk.get(f"{ONE}/tally", token=desk.operator)).json()["counts"] == [0, 0, 0, 0]
-        assert "Fewer than 30 answers came, too few to hide one person among" in await page(desk)
+        told = (await desk.get(f"{ONE}/tally", token="")).json()
+        assert (told["contributors"], sum(told["counts"])) == (SIZE - 1, SIZE - 1 + DRAWS)
         sealed = read_sealed((await desk.get(f"{ONE}/sealed", token="")).content)
-        assert (sealed.seal.answers, sealed.seal.tally) == (SIZE - 1, (0, 0, 0, 0))
+        assert (sealed.seal.answers, list(sealed.seal.tally)) == (SIZE - 1, told["counts"])
         check_sealed(STUDY, sealed, None)
         (tmp_path / "answers").write_bytes((await desk.get(f"{ONE}/export", token=desk.operator)).content)
         check_sealed(STUDY, sealed, Export(tmp_path / "answers", STUDY))
         assert (await check_store(desk.collector.store)).faults == ()
-        shown = replace(sealed, seal=replace(sealed.seal, tally=(0, SIZE - 1, 0, 0)))
-        with pytest.raises(SealBroken, match="to show"):
-            check_sealed(STUDY, shown, None)
+        undrawn = replace(sealed, seal=replace(sealed.seal, tally=(0, SIZE - 1, 0, 0)))
+        with pytest.raises(SealBroken, match="no secret draws of this study: they are 0, and 29 answers leave with 12"):
+            check_sealed(STUDY, undrawn, Export(tmp_path / "answers", STUDY))
+
+    ask(scene)
+
+
+def test_draws_are_made_once_and_from_the_blanket(ask: Ask, monkeypatch: pytest.MonkeyPatch):
+    """Every symbol that is drawn is asked for by the study's own weights, in the transaction that closes a batch."""
+    asked: list[tuple[tuple[int, ...], int]] = []
+    honest = draw_symbols
+
+    def watched(weights: tuple[int, ...], count: int) -> Counter[int]:
+        asked.append((weights, count))
+        return honest(weights, count)
+
+    monkeypatch.setattr(batches, "draw_symbols", watched)
+
+    async def scene(desk: Desk) -> None:
+        asked.clear()
+        await publish(desk)
+        await send(desk, 2 * SIZE)
+        first = (await desk.get(f"{ONE}/tally", token="")).json()["counts"]
+        await send(desk, 3)
+        await desk.post(f"{ONE}/close")
+        await desk.post(f"{ONE}/close")
+        last = (await desk.get(f"{ONE}/tally", token="")).json()["counts"]
+        assert (sum(first), sum(last)) == (SIZE + DRAWS, 2 * SIZE + 3 + 2 * DRAWS)
+        assert last == (await desk.get(f"{ONE}/sealed", token="")).json()["seal"]["tally"]
+        assert asked == [(blanket_weights(STUDY.channels), DRAWS)] * 2
 
     ask(scene)
 
@@ -210,11 +243,11 @@ def test_the_ledger_shows_both_sums(tmp_path: Path):
     assert run.output.splitlines() == [
         "sex:",
         "  towards those who run studies: epsilon 1.099; the usual limit is 8",
-        f"  towards everyone who reads them: epsilon {Decimal(found.epsilon)} and delta 1e-4",
+        f"  towards everyone who reads them: epsilon {Decimal(found.epsilon)} and delta 1e-5",
     ]
     typed = ["ledger", "spent", "--ledger", str(file), "--json"]
     told = json.loads(CliRunner().invoke(make_app(["ledger"]), typed, catch_exceptions=False).output)
-    assert told["sex"]["crowd"]["delta"] == 1e-4
+    assert told["sex"]["crowd"]["delta"] == 1e-5
 
 
 def test_a_study_that_another_process_deleted_is_gone():
@@ -243,7 +276,7 @@ def test_a_study_that_another_process_deleted_is_gone():
         (0, False, "No counts are shown yet."),
         (2000, False, "The counts of 2,000 answers are shown."),
         (2000, True, "all of them are shown now."),
-        (0, True, "Fewer than 1,000 answers came"),
+        (0, True, ""),
     ],
 )
 def test_what_is_shown_is_said(shown: int, over: bool, text: str):

@@ -276,7 +276,7 @@ def test_a_study_for_sites_opens_and_closes_as_any_other(ask: Ask, monkeypatch: 
 def test_terms_that_make_no_sense_for_sites_are_refused(ask: Ask):
     async def scene(desk: Desk) -> None:
         assert (await desk.publish(STUDY)).json()["admission"] == "tickets"  # whatever was asked for
-        for more, field in (({"admission": "open"}, "admission"), ({"release": Release(30, "0.0001", "0")}, "release")):
+        for more, field in (({"admission": "open"}, "admission"), ({"release": Release(30, "0.0001", 9)}, "release")):
             found = await desk.publish(replace(STUDY, **more))
             assert (found.status_code, found.json()["field"]) == (400, field)
 

@@ -39,8 +39,12 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
     ("study", "text"),
     [
         (
-            replace(sample_study(), release=Release(10**12 + 1, "0.001", "0")),
+            replace(sample_study(), release=Release(10**12 + 1, "0.001", 9)),
             "release.batch=1000000000001: must be at most 1000000000000",
+        ),
+        (
+            replace(sample_study(), release=Release(10, "0.001", 10**6 + 1)),
+            "release.draws=1000001: must be at most 1000000",
         ),
         (replace(unlinked_study(), release=None), "gateway=AQAgMTIz: must be the key of this collector's gateway"),
         (
@@ -53,3 +57,13 @@ def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_takes(study, gateway="AQ")
     assert str(caught.value).startswith(text)
+
+
+def test_a_study_in_the_crowd_takes_no_tickets_whose_sender_knows_every_id() -> None:
+    """Who knows an id tries all symbols: against a leaf, against the seal of few answers, or by sending it again."""
+    crowd = replace(sample_study(), release=Release(10, "0.001", 9))
+    assert terms_of(crowd, Terms()).admission == "open"
+    for study, given in ((crowd, Terms(admission="tickets")), (replace(crowd, admission="tickets"), Terms())):
+        with pytest.raises(InvalidInput, match="admission=tickets: must be open or blind in the crowd"):
+            terms_of(study, given)
+    assert terms_of(unlinked_study(), Terms()).admission == "tickets", "a blind one"

@@ -20,9 +20,9 @@ BLANKETS = [
     [Blanket.of(question.channel.table) for question in two_questions().questions],
 ]
 SETTINGS = [
-    (blankets, people, epsilon, t)
+    (blankets, draws, epsilon, t)
     for blankets in BLANKETS
-    for people, epsilon, t in (
+    for draws, epsilon, t in (
         (1, "0.3", "0.7"),
         (7, "0.1", "0.25"),
         (1000, "0.2", "0.05"),
@@ -31,31 +31,27 @@ SETTINGS = [
 ]
 
 
-def formula(blankets: list[Blanket], people: int, epsilon: Decimal, t: Decimal) -> Decimal:
+def formula(blankets: list[Blanket], draws: int, epsilon: Decimal, t: Decimal) -> Decimal:
     """The bound as it is written on paper, with 90 digits."""
     with localcontext(Context(prec=90, Emax=10**9, Emin=-(10**9))):
         factor = epsilon.exp()
-        means = []
-        for blanket in blankets:
-            weights = [Decimal(least) / ROW_SUM for least in blanket.least]
-            rows = [[Decimal(weight) / ROW_SUM for weight in row] for row in blanket.rows]
-            means.append(
-                max(
-                    1
-                    - sum(weights)
-                    + sum(w * (t * (a - factor * b) / w).exp() for w, a, b in zip(weights, x, y, strict=True))
-                    for x in rows
-                    for y in rows
-                )
+        weight = sum(Decimal(sum(blanket.least)) for blanket in blankets)
+        mean = sum(
+            max(
+                sum(Decimal(w) * (t * (a - factor * b) / w).exp() for w, a, b in zip(blanket.least, x, y, strict=True))
+                for x in blanket.rows
+                for y in blanket.rows
             )
-        mean = sum(means) / len(means)
-        return Decimal(mean**people / (Decimal(1).exp() * t * people))
+            for blanket in blankets
+        )
+        part = weight / (len(blankets) * ROW_SUM)
+        return Decimal(part * (mean / weight) ** (draws + 1) / (Decimal(1).exp() * t * (draws + 1)))
 
 
 def is_the_formula(certify: Callable[..., Any]) -> bool:
-    for blankets, people, epsilon, t in SETTINGS:
-        found, _ = certify(blankets, people, Decimal(epsilon), Decimal(t))
-        wanted = formula(blankets, people, Decimal(epsilon), Decimal(t))
+    for blankets, draws, epsilon, t in SETTINGS:
+        found, _ = certify(blankets, draws, Decimal(epsilon), Decimal(t))
+        wanted = formula(blankets, draws, Decimal(epsilon), Decimal(t))
         if not wanted <= found <= wanted * (1 + Decimal("1e-25")):
             return False
     return True
@@ -69,15 +65,18 @@ def test_it_is_the_formula_rounded_up() -> None:
     ("honest", "wrong"),
     [
         ("DOWN.exp(Decimal(1))", "DOWN.exp(Decimal('1.0001'))"),
-        ("len(blankets) * ROW_SUM", "len(blankets) * (ROW_SUM + 1)"),
-        ("(len(blankets) * ROW_SUM)", "ROW_SUM"),
-        ("ROW_SUM - sum(blanket.least)", "ROW_SUM - sum(blanket.least) - 1"),
-        ("Decimal(people))\n", "Decimal(people + 1))\n"),
-        ("_power(mean, people)", "_power(mean, people - 1)"),
+        ("weight / (len(blankets) * ROW_SUM)", "weight / (len(blankets) * (ROW_SUM + 1))"),
+        ("weight / (len(blankets) * ROW_SUM)", "weight / ROW_SUM"),
+        ("weight / (len(blankets) * ROW_SUM) * ", ""),
+        ("in worst) / weight", "in worst) / (weight + 1)"),
+        ("Decimal(draws + 1))\n", "Decimal(draws + 2))\n"),
+        ("_power(mean, draws + 1)", "_power(mean, draws)"),
+        ("_power(mean, draws + 1)", "_power(mean, draws + 2)"),
         ("UP.multiply(least, rise)", "UP.multiply(least + 1, rise)"),
         ("fall.copy_negate()", "fall"),
         ("DOWN.exp(epsilon)", "DOWN.exp(2 * epsilon)"),
         ("UP.multiply(t, UP.divide(weight, least))", "UP.multiply(t, UP.divide(least, weight))"),
+        ("start=Decimal(0)", "start=Decimal(ROW_SUM)"),
         ("DIGITS = 38", "DIGITS = 20"),
         ("UP = Context(prec=DIGITS, rounding=ROUND_CEILING", "UP = Context(prec=DIGITS, rounding=ROUND_FLOOR"),
         ("return max(", "return min("),

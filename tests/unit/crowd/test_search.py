@@ -1,36 +1,26 @@
-"""The smallest epsilon: as good as the reference cells or better, the least on its grid, and quick for many groups."""
+"""The smallest epsilon: as good as the reference or better, the least on its grid, and quick for many groups."""
 
 import json
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairgauge.channel import Channel
 from fairgauge.crowd import search
 from fairgauge.crowd.certificate import certify
 from fairgauge.crowd.laws import Blanket
 from fairgauge.crowd.search import best_t, log_bound, smallest_epsilon
-from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from tests.samples import sample_channel
 
-CELLS = json.loads((Path(__file__).parents[2] / "data" / "crowd_reference.json").read_text(encoding="utf-8"))["cells"]
+POINTS = json.loads((Path(__file__).parents[2] / "data" / "draws_reference.json").read_text(encoding="utf-8"))["points"]
 
 
-@cache
-def channel(local: str) -> Channel:
-    return make_channel(Goal(target="gap", shares=(0.5, 0.5)), Decimal(local), design="uncentred")[1]
-
-
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell['local']} {cell['n']} {cell['delta']}")
-def test_cells_of_the_reference(cell: dict[str, Any]) -> None:
-    table = channel(cell["local"])
-    found = smallest_epsilon([Blanket.of(table.table)], cell["n"], Decimal(str(cell["delta"])), table.epsilon_bound)
-    assert cell["lower"] <= found <= Decimal(cell["chernoff"]) * Decimal("1.001")
-    assert found >= Decimal(cell["upper"]) * Decimal("0.998"), "no less than the bound that it is an upper bound of"
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point['table']} {point['draws']}")
+def test_points_of_the_reference(point: dict[str, Any]) -> None:
+    blankets = [Blanket.of(map(tuple, table)) for table in point["integers"]]
+    found = smallest_epsilon(blankets, point["draws"], Decimal(point["delta"]), Decimal(10))
+    assert Decimal("0.999") * Decimal(point["exact_fft"]) <= found <= Decimal("1.005") * Decimal(point["certified"])
 
 
 def test_no_smaller_one_is_certified_at_any_t() -> None:
@@ -44,21 +34,19 @@ def test_no_smaller_one_is_certified_at_any_t() -> None:
 
 def test_the_best_t_is_the_best() -> None:
     laws = [[[(0.2, 3.0, 1.0), (0.2, 1.0, 3.0), (0.1, 1.0, 1.0)]]]
-    for people in (10, 10**4, 10**8):
-        t = best_t(laws, people, 0.1)
-        assert all(log_bound(laws, people, 0.1, t) < log_bound(laws, people, 0.1, t * other) for other in (0.98, 1.02))
+    for draws in (10, 10**4, 10**8):
+        t = best_t(laws, draws, 0.1)
+        assert all(log_bound(laws, draws, 0.1, t) < log_bound(laws, draws, 0.1, t * other) for other in (0.98, 1.02))
 
 
-def test_a_small_crowd_is_no_crowd() -> None:
+def test_one_draw_hides_next_to_nothing() -> None:
     table = sample_channel()
     assert smallest_epsilon([Blanket.of(table.table)], 1, Decimal("1e-8"), table.epsilon_bound) == table.epsilon_bound
 
 
-def test_more_people_hide_better() -> None:
+def test_more_draws_hide_better() -> None:
     blanket = Blanket.of(sample_channel(loss=50).table)
-    found = [
-        smallest_epsilon([blanket], people, Decimal("1e-8"), Decimal(4)) for people in (10**3, 10**4, 10**6, 10**9)
-    ]
+    found = [smallest_epsilon([blanket], draws, Decimal("1e-8"), Decimal(4)) for draws in (10**3, 10**4, 10**6, 10**9)]
     assert found == sorted(found, reverse=True)
     assert found[-1] < Decimal("0.002")
 

@@ -161,7 +161,7 @@ def test_forwarding_sends_every_answer() -> None:
 
 def test_a_study_whose_counts_are_held_back_is_refused() -> None:
     with pytest.raises(InvalidInput, match="must have no release: a federation shows counts after every round"):
-        NodeCounter(replace(STUDY, release=Release(1000, "0.00000001", "0.5")))
+        NodeCounter(replace(STUDY, release=Release(1000, "0.00000001", 250)))
 
 
 def test_answers_in_waves_are_read_by_what_holds_at_the_end() -> None:

@@ -113,6 +113,7 @@ def test_the_directory_names_the_key(issuer: Issuer, study: Study):
     assert found.json() == {
         "issuer-request-uri": "/token-request",
         "token-keys": [{"token-type": 2, "token-key": study.issuer.key}],
+        "studies": [study.digest],
     }
     assert ask(issuer, "GET", "/healthz").json() == {"status": "alive"}
     assert ask(issuer, "GET", "/").status_code == 404
@@ -146,3 +147,17 @@ def test_an_issuer_needs_its_key_and_its_study(tmp_path: Path, folder: Path, stu
         Issuer(folder, sample_study())
     with pytest.raises(InvalidInput, match="an issuer's key is for one study"):
         Issuer(folder, replace(study, planned=5))
+
+
+def test_a_spent_ticket_is_looked_up_before_anything_is_signed(
+    issuer: Issuer, study: Study, monkeypatch: pytest.MonkeyPatch
+):
+    assert study.issuer is not None
+    ticket, key, challenge = issuer.new_ticket(), read_key(study.issuer.key), challenge_of("i", study.digest)
+    assert exchange(issuer, ticket, begin_pass(key).request(key, challenge)).status_code == 200
+
+    def never(*_: object) -> bytes:
+        raise AssertionError("nothing is signed for a spent ticket")
+
+    monkeypatch.setattr(app, "sign_blinded", never)
+    assert exchange(issuer, ticket, begin_pass(key).request(key, challenge)).status_code == 403

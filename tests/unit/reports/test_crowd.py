@@ -15,25 +15,25 @@ from tests.samples import sample_study
 
 
 def study(delta: str) -> Study:
-    return replace(sample_study(), release=Release(30, delta, "0"))
+    return replace(sample_study(), release=Release(30, delta, 10))
 
 
 def test_a_study_of_its_own_has_no_second_promise() -> None:
     assert crowd_view(sample_study()) is None
 
 
-@pytest.mark.parametrize("delta", ["0.0001", "0.04"])
+@pytest.mark.parametrize("delta", ["0.00001", "0.04"])
 def test_a_report_says_both_promises_and_warns_of_a_large_delta(delta: str) -> None:
     asked = study(delta)
-    tally = Tally(asked.digest, (10, 10, 10, 10))
+    tally = Tally(asked.digest, (10, 10, 10, 10), 30)
     text = unescape(render_report(asked, tally, estimate(asked, tally)))
     found = crowd_view(asked)
     assert found is not None
-    assert "They see counts of at least 30 answers at a time, and no answer by itself." in text
+    assert "They see counts of many answers at a time, with 10 secret random answers among them" in text
     assert found.factor in text
     assert found.promise in text
     assert "They see every answer by itself, and can link it to the connection that it came over." in text
-    large = "This delta is large: publishing one of 30 answers as it is, picked at random, would keep a promise with it"
+    large = "This delta is large: publishing one of 25 answers as it is, picked at random, would keep a promise with it"
     assert (large in text) == (delta == "0.04")
 
 

@@ -1,6 +1,7 @@
 """Tallies of clients who are drawn, and of everyone in a population: totals, seeds, and what is refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation import Cell, Population, simulate, simulate_exactly, true_values
-from fairgauge.study import Metric
+from fairgauge.study import Metric, Release
 from fairgauge.tallies import Tally
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 
@@ -107,3 +108,11 @@ def test_a_population_must_fit_the_study(use: Callable[..., Any], cell: Cell, te
     with pytest.raises(InvalidInput) as caught:
         use(sample_study(), Population((cell,)))
     assert str(caught.value) == text
+
+
+@BOTH
+def test_a_simulated_study_has_its_draws(run: Run):
+    study = replace(ABSTAIN, release=Release(100, "0.001", 40))
+    tally = run(study, Population(CELLS), clients=250, seed=1)
+    assert (tally.contributors, tally.draws(study)) == (250, 80)
+    tally.check(study)

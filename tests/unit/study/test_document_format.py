@@ -58,7 +58,7 @@ def each_says_one_thing() -> list[Study]:
         changed(admission="open"),
         changed(admission="blind", issuer=Issuer("i", "k")),
         changed(gateway="k"),
-        changed(release=Release(1, "0.1", "0")),
+        changed(release=Release(1, "0.1", 1)),
         *(asked(**{name: "0.5"}) for name in ("expect", "spread", "weight")),
         asked(metric=replace(RECALL, help="x")),
         *(asked(attribute=attribute) for attribute in attributes),
@@ -122,7 +122,7 @@ def test_a_name_means_one_thing() -> None:
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
-    (lambda: changed(release=(10, "0.1", "0")), "release=a tuple: must be a Release"),
+    (lambda: changed(release=(10, "0.1", 1)), "release=a tuple: must be a Release"),
     (lambda: changed(model="m"), "model=m: must be a Model"),
     (lambda: changed(translations={"de": {}}), "language=nothing: must be given where there are tr"),
     (lambda: changed(translations=["de"], language="en"), "translations=a list: must be an object"),

@@ -11,19 +11,20 @@ from fairgauge.study.terms import check_key
 
 
 def test_a_release_is_typed_with_numbers() -> None:
-    assert Release(10_000, 1e-8, 0.5) == Release(10_000, "0.00000001", "0.5")
+    assert Release(10_000, 1e-8, 5) == Release(10_000, "0.00000001", 5)
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
-    (lambda: Release(10, 0.1, 1), "observed=1: must be from 0 to below 1"),
-    (lambda: Release(0, 0.1, 0), "batch=0: must be an integer from 1 to 9007199254740991"),
+    (lambda: Release(10, 0.1, 0), "draws=0: must be an integer from 1 to 9007199254740991"),
+    (lambda: Release(10, 0.1, 0.5), "draws=0.5: must be an integer"),  # type: ignore[arg-type]
+    (lambda: Release(0, 0.1, 1), "batch=0: must be an integer from 1 to 9007199254740991"),
     (lambda: Model(""), "name='': must be text of 1 to 200 characters"),
     (lambda: Model("m", "\n"), "version="),
     (lambda: Issuer("i", "a+b"), "key=a+b: must be a key in base64url, of 1 to 2000 characters"),
     (lambda: Issuer("", "a"), "name='': must be text"),
     (lambda: check_key("gateway", "x" * 2001), "gateway=xxx"),
-    (lambda: Release("10", 0.1, 0), "batch=10: must be an integer from 1 to"),  # type: ignore[arg-type]
-    (lambda: Release(10, 1, 0), "delta=1: must be above 0 and below 1"),
+    (lambda: Release("10", 0.1, 1), "batch=10: must be an integer from 1 to"),  # type: ignore[arg-type]
+    (lambda: Release(10, 1, 1), "delta=1: must be above 0 and below 1"),
 ]
 
 

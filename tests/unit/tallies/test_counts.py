@@ -1,11 +1,13 @@
 """The tally: counting, adding, keeping, and refusing what belongs to another study."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fairgauge.client import Answer
 from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.study import Release
 from fairgauge.tallies import Tally
 from tests.samples import sample_study, two_questions
 
@@ -119,3 +121,15 @@ def test_counts_are_checked_however_a_tally_is_made() -> None:
     bad: Any = (1.5,)
     with pytest.raises(BadTally, match=r"counts\[0\]=1.5"):
         Tally(STUDY.digest, bad)
+
+
+def test_a_tally_has_whole_batches_of_draws():
+    study = replace(sample_study(), release=Release(10, "0.001", 3))
+    for contributors, counts, drawn in ((0, (0, 0, 0, 0), 0), (10, (10, 1, 1, 1), 3), (25, (25, 6, 0, 0), 6)):
+        tally = Tally(study.digest, counts, contributors)
+        tally.check(study)
+        assert tally.draws(study) == drawn
+    for contributors, counts in ((10, (10, 1, 1, 0)), (2, (2, 9, 0, 0)), (11, (10, 0, 0, 0)), (0, (3, 0, 0, 0))):
+        with pytest.raises(BadTally, match="less 3 for each batch"):
+            Tally(study.digest, counts, contributors).check(study)
+    assert Tally(sample_study().digest, (1, 2, 3, 4)).draws(sample_study()) == 0

@@ -13,7 +13,9 @@ from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.tree import Growing
+from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import FairgaugeError, StoreDamaged
+from fairgauge.study import parse
 
 ENOUGH_SECONDS = 3600.0
 TRIES = 3  # sums of what may be negative need not lie between those before and after; seldom does one come each time
@@ -76,8 +78,8 @@ async def _check_study(store: Store, kept: Published) -> _Found:
         if not told:
             break
     faults += told
-    if kept.in_crowd and kept.batch is not None:
-        faults += await _check_batches(store, kept, kept.batch)
+    if kept.in_crowd:
+        faults += await _check_batches(store, kept, recounted)
     if sealed is not None:
         faults += _check_seal(kept, sealed, await store.tally(kept.number), recounted)
     return _Found(recounted.answers, faults)
@@ -103,7 +105,7 @@ async def _recounted(store: Store, kept: Published, sealed: Sealed | None) -> tu
     except (FairgaugeError, ValueError) as error:
         faults.append(f"its answers cannot be read: {error}")
     after, arrived = await store.counts(kept.number), sum((await store.arrivals(kept.number)).values())
-    if kept.dropped is None and not _between(before, found.counts, after):
+    if kept.dropped is None and not kept.in_crowd and not _between(before, found.counts, after):
         faults.append(f"its tally is not the sum of its {found.answers:,} answers")
     answers = sealed.seal.answers if kept.dropped is not None and sealed is not None else found.answers
     if not came <= answers <= arrived:
@@ -111,14 +113,24 @@ async def _recounted(store: Store, kept: Published, sealed: Sealed | None) -> tu
     return found, faults
 
 
-async def _check_batches(store: Store, kept: Published, size: int) -> list[str]:
-    """Whatever readers see is a sum of whole batches; the last one may be larger than the others."""
-    totals = [sum(look.values()) for look in await store.looks(kept.number)]
-    shown = sum((await store.tally(kept.number)).values())
-    over = await store.study(kept.digest)
-    if over is not None and over.closed is None and shown % size:
-        return [f"it shows {shown:,} answers, which is no number of whole batches of {size:,}"]
-    return [f"it shows {total:,} answers, and a batch has {size:,}" for total in (*totals, shown) if 0 < total < size]
+async def _check_batches(store: Store, kept: Published, recounted: AnswerDigest) -> list[str]:
+    """Whatever readers see are whole batches with their draws; counts less answers are draws and nothing else."""
+    study = parse(kept.document)
+    if study.release is None:
+        return ["it is kept as a study in the crowd, and its document says nothing of that"]
+    size, draws = study.release.batch, study.release.draws
+    shown, now = sum((await store.tally(kept.number)).values()), await store.study(kept.digest)
+    faults = []
+    if now is not None and now.closed is None and shown % (size + draws):
+        faults.append(f"it shows {shown:,}, which is no number of whole batches of {size:,} with {draws:,} draws")
+    if kept.dropped is None:
+        counts = await store.counts(kept.number)
+        more = [counts.get(place, 0) - recounted.counts.get(place, 0) for place in range(study.symbols)]
+        wrong = misfit(blanket_weights(study.channels), draws, more)
+        # While answers come, some are counted that were not read yet.
+        if wrong is not None and now is not None and now.closed is not None:
+            faults.append(f"its counts less its answers are no secret draws: {wrong}")
+    return faults
 
 
 def _check_seal(kept: Published, sealed: Sealed, tally: Mapping[int, int], recounted: AnswerDigest) -> list[str]:

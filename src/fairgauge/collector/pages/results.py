@@ -150,7 +150,7 @@ class Reckoner:
                 return last
         looks = await self._collector.store.looks(entry.number)
         study, aim = await self._collector.study(entry.digest), float(kept.aim or Terms().aim)
-        tallies = [Tally(entry.digest, tuple(look.get(s, 0) for s in range(entry.symbols))) for look in looks]
+        tallies = [entry.shown(look) for look in looks]
         now = _Now(study, tally, over, aim, tallies)
         started = time.monotonic()
         found = await self._collector.reckon(lambda: _reckon(now, known))

@@ -7,15 +7,15 @@ import { make } from "./take-part-visit.js";
 export async function describeCrowd(visit, study) {
   if (!study.release) return;
   const { words } = visit;
-  const { batch, delta, epsilon, people, text } = await promised(study);
+  const { draws, delta, epsilon, text } = await promised(study);
   const number = words.numeral((Math.ceil(100 * Math.exp(epsilon) * (1 + 1e-12)) / 100).toFixed(2));
   const factor = make("strong", {}, visit.say("privacy.factor", { number }));
   const small = words.numeral(delta);
   visit.get("crowd").replaceChildren(
-    make("p", {}, ...visit.rich("crowd.readers", { batch, factor, delta: small })),
+    make("p", {}, ...visit.rich("crowd.readers", { draws, factor, delta: small })),
     ...(study.gateway ? [] : [make("p", {}, visit.say("crowd.runners"))]),
   );
-  const parts = { epsilon: words.numeral(roundedUp(decimal(text), 6)), delta: small, known: batch - people, batch };
+  const parts = { epsilon: words.numeral(roundedUp(decimal(text), 6)), delta: small, draws };
   visit.get("checks").append(make("li", {}, visit.say("checks.crowd", parts)));
   visit.show("crowd");
 }

@@ -90,7 +90,7 @@ export interface Study {
   readonly admission: "open" | "tickets" | "blind" | null;
   readonly issuer?: { name: string; key: string } | null;
   readonly gateway?: string | null;
-  readonly release?: { batch: number; delta: Decimal; observed: Decimal } | null;
+  readonly release?: { batch: number; delta: Decimal; draws: number } | null;
   /** The exact epsilon, rounded up at its 50th digit. */
   readonly epsilon: Fraction;
   /** By how much an answer can change anyone's odds at most; null in a study for sites. */
@@ -194,11 +194,9 @@ export class Ledger {
 
 /** What a study that is released in batches promises towards its readers. */
 export function promised(study: Study): Promise<{
-  batch: number;
-  observed: Decimal;
+  draws: number;
   delta: Decimal;
   epsilon: number;
-  people: number;
   text: Decimal;
 }>;
 

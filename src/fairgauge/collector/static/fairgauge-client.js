@@ -1014,14 +1014,12 @@ function readIssuer(document) {
 }
 
 function readRelease(document) {
-  const { batch, delta, observed } = read(document, ["batch", "delta", "observed"]);
+  const { batch, delta, draws } = read(document, ["batch", "delta", "draws"]);
   checkDecimal("delta", delta);
-  checkDecimal("observed", observed);
   checkInteger("batch", batch, 1n, LARGEST_INTEGER);
+  checkInteger("draws", draws, 1n, LARGEST_INTEGER);
   checkPart("delta", delta);
-  const { n, d } = decimal(observed);
-  if (n < 0n || n >= d) throw new BadStudy("observed", observed, "must be from 0 to below 1");
-  return { batch: Number(batch), delta, observed };
+  return { batch: Number(batch), delta, draws: Number(draws) };
 }
 
 function checkTerms(study) {
@@ -1510,17 +1508,17 @@ function chargesOf(study) {
 
 /**
  * Return what a study that is released in batches promises towards its readers, computed here from its integers:
- * { batch, observed, delta, epsilon, people, text }, where `text` is epsilon as a decimal, rounded up.
+ * { draws, delta, epsilon, text }, where `text` is epsilon as a decimal, rounded up.
  *
  * This module has no dependencies, but for such studies it wants fairgauge-crowd.js beside it.
  */
 export async function promised(study) {
-  const { batch, delta, observed } = study.release;
+  const { delta, draws } = study.release;
   const found = await import("./fairgauge-crowd.js").catch(() => {
     const text = "the study is released in batches, and fairgauge-crowd.js is not beside this client";
     throw new CannotAnswer(text, ["release", {}]);
   });
-  const crowd = found.crowdOf(study, batch, { observed, delta });
+  const crowd = found.crowdOf(study, draws, { delta });
   // A double is a fraction with a power of two below it, so this is exact until it is rounded up.
   return { ...crowd, text: roundedUp(fraction(BigInt(Math.ceil(crowd.epsilon * 2 ** 60)), 1n << 60n), 12) };
 }
@@ -1611,8 +1609,9 @@ export async function fetchToken(ledger, study, ticket, { issuer = `https://${st
     throw new CannotAnswer(message, ["issuer", {}]);
   });
   const challenge = passes.challengeOf(study.issuer.name, study.digest);
-  const begun = await ledger.beginPass(study.digest, ticket, () => passes.beginPass(key));
   const { origin } = new URL(issuer);
+  await checkSignsFor(study, issuer, timeout);
+  const begun = await ledger.beginPass(study.digest, ticket, () => passes.beginPass(key));
   const request = {
     ...DISCREET,
     method: "POST",
@@ -1637,6 +1636,19 @@ export async function fetchToken(ledger, study, ticket, { issuer = `https://${st
     throw new CannotAnswer(text, ["other-key", { place: origin }]);
   });
   return ledger.keepToken(study.digest, token);
+}
+
+/** Refuse a study that its issuer does not name: somebody may have made one for this browser alone. */
+async function checkSignsFor(study, issuer, timeout) {
+  const { origin } = new URL(issuer);
+  const address = `${issuer.replace(/\/$/, "")}/.well-known/private-token-issuer-directory`;
+  const request = { ...DISCREET, signal: AbortSignal.timeout(timeout * 1000) };
+  const response = await fetch(address, request).catch(() => null);
+  if (response === null) throw new CannotSend(`${origin} does not answer`, ["no-answer", { place: origin }]);
+  const { studies } = response.ok ? await response.json().catch(() => ({})) : {};
+  if (Array.isArray(studies) && studies.includes(study.digest)) return;
+  const text = `${origin} does not sign for this study: somebody may have made it for you alone; nothing was drawn`;
+  throw new CannotAnswer(text, ["other-key", { place: origin }]);
 }
 
 /** Return the id of the answer that a blind ticket lets in, which is the `ticket` that `Ledger.answer` takes. */

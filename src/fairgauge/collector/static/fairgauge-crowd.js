@@ -1,8 +1,8 @@
 /**
- * fairgauge-crowd.js: what a released tally reveals about one person at most, computed in a browser.
+ * fairgauge-crowd.js: what released counts with secret draws reveal about one person at most, computed in a browser.
  *
  *   import { crowdOf } from "./fairgauge-crowd.js";
- *   const { epsilon } = crowdOf(study, 10000, { observed: "0.5", delta: "1e-8" });
+ *   const { epsilon } = crowdOf(study, 1000, { delta: "1e-8" });
  *
  * It is the certified bound of fairgauge.crowd in Python: the two share test vectors.  Doubles pick epsilon and t; the
  * bound itself is computed from the study's integers, as BigInt in units of 2^-BITS, with every operation rounded
@@ -16,33 +16,25 @@ const ROW_SUM = 1n << 53n;
 const BITS = 160n;
 const ONE = 1n << BITS;
 const LARGEST_EXPONENT = 600;
+const NOTHING = 1e-15;
 const LARGEST_T = 1e12;
-const MOST_PEOPLE = 1e12;
-/** What a reader knows of the answers unless somebody says otherwise: half if anyone may answer, none with tickets. */
-export const OBSERVED = Object.freeze({ open: "0.5", tickets: "0" });
+const MOST_DRAWS = 1e12;
 
 /**
- * Return what a study's tally promises a person: { batch, observed, delta, epsilon, people }.
+ * Return what counts of a study with so many secret draws promise a person: { draws, delta, epsilon }.
  *
  * @param study As `loadStudy` gives it.
- * @param batch How many answers a release sums up at least.
- * @param observed The part of them that the reader knows or made up: a decimal in a string.
- * @param delta A decimal in a string; the smaller of 1e-8 and a tenth of one in `batch` unless given.
+ * @param draws How many secret draws the collector adds to each batch.
+ * @param delta A decimal in a string; 1e-8 unless given.
  */
-export function crowdOf(study, batch, { observed = OBSERVED.open, delta = null } = {}) {
-  if (!Number.isSafeInteger(batch) || batch < 1 || batch > MOST_PEOPLE) {
-    throw new InvalidInput("crowd", batch, `must be an integer from 1 to ${MOST_PEOPLE}`);
+export function crowdOf(study, draws, { delta = "1e-8" } = {}) {
+  if (!Number.isSafeInteger(draws) || draws < 1 || draws > MOST_DRAWS) {
+    throw new InvalidInput("draws", draws, `must be an integer from 1 to ${MOST_DRAWS}`);
   }
-  const known = parsed(observed);
-  if (known === null || known.n >= known.d) {
-    throw new InvalidInput("observed", observed, "must be from 0 to below 1");
-  }
-  const wanted = parsed(delta ?? defaultDelta(batch));
+  const wanted = parsed(delta);
   if (wanted === null || wanted.n === 0n || wanted.n >= wanted.d) {
     throw new InvalidInput("delta", delta, "must be above 0 and below 1");
   }
-  const left = Number((BigInt(batch) * (known.d - known.n)) / known.d);
-  const people = left < 1 ? 1 : left;
   const channels = study.tables.map(([{ channel }]) => channel); // one draw for each table, however many questions
   if (channels.some(({ loss }) => loss === null)) {
     throw new NotPrivate("a symbol excludes an input, and no crowd hides that");
@@ -50,15 +42,8 @@ export function crowdOf(study, batch, { observed = OBSERVED.open, delta = null }
   const largest = channels.map(({ epsilon }) => epsilon).reduce((a, b) => (a.n * b.d < b.n * a.d ? b : a));
   const most = roundedUpToDouble(largest);
   const blankets = channels.map(({ table }) => blanketOf(table));
-  const epsilon = most === 0 ? 0 : smallestEpsilon(blankets, people, wanted, most);
-  return { batch, observed, delta: delta ?? defaultDelta(batch), epsilon, people };
-}
-
-/** Return the smaller of 1e-8 and a tenth of one in `batch`, rounded down to five digits. */
-export function defaultDelta(batch) {
-  if (10 * batch <= 1e8) return "1e-8";
-  const digits = (10n ** 40n / (10n * BigInt(batch))).toString();
-  return `${digits.slice(0, 5)}e-${40 - digits.length + 5}`;
+  const epsilon = most === 0 ? 0 : smallestEpsilon(blankets, draws, wanted, most);
+  return { draws, delta, epsilon };
 }
 
 /** Return the fraction that a decimal such as "0.5" or "1e-8" is; null if it is none, or negative. */
@@ -111,6 +96,11 @@ function blanketOf(table) {
   return { rows: [...rows.values()], least: columns.map((column) => column.reduce((a, b) => (a < b ? a : b))) };
 }
 
+/** Return the weight of several tables' blankets together. */
+function weightOf(blankets) {
+  return blankets.reduce((sum, { least }) => least.reduce((a, b) => a + b, sum), 0n);
+}
+
 function gcd(a, b) {
   while (b) [a, b] = [b, a % b];
   return a;
@@ -151,35 +141,37 @@ function expDown(n, d) {
 }
 
 /** Tell whether the bound at epsilon and t, both doubles, is at most delta; and each question's worst pair of rows. */
-function certify(blankets, people, epsilon, t, delta) {
+function certify(blankets, draws, epsilon, t, delta) {
   const { n: tn, d: td } = exactly(t);
   const { n: en, d: ed } = exactly(epsilon);
   const factor = expDown(en, ed);
   const worst = blankets.map(({ rows, least }) => {
     const own = rows.map((row) => row.map((weight, j) => least[j] * expUp(tn * weight, td * least[j])));
     const other = rows.map((row) => row.map((weight, j) => expUp(-(tn * factor * weight), (td * least[j]) << BITS)));
-    const rest = (ROW_SUM - least.reduce((a, b) => a + b)) << (2n * BITS);
     let found = { value: -1n, pair: null };
     own.forEach((rises, x) =>
       other.forEach((falls, y) => {
-        const value = rises.reduce((sum, rise, j) => sum + rise * falls[j], rest);
+        const value = rises.reduce((sum, rise, j) => sum + rise * falls[j], 0n);
         if (value > found.value) found = { value, pair: [x, y] };
       }),
     );
     return found;
   });
   const total = worst.reduce((sum, { value }) => sum + value, 0n);
-  const mean = up(total, (BigInt(blankets.length) * ROW_SUM) << BITS); // M in units of 2^-BITS
-  // mean^n / (e t n) <= delta, with everything on the side where rounding up is safe.
-  const bound = powerUp(mean, BigInt(people));
-  const allowed = expDown(1n, 1n) * tn * BigInt(people) * delta.n;
-  return { enough: bound !== null && bound * td * delta.d <= allowed, pairs: worst.map(({ pair }) => pair) };
+  const weight = weightOf(blankets);
+  const mean = up(total, weight << BITS); // m in units of 2^-BITS
+  const n = BigInt(draws) + 1n;
+  // weight / whole * mean^n / (e t n) <= delta, with everything on the side where rounding up is safe.
+  const bound = powerUp(mean, n);
+  const whole = BigInt(blankets.length) * ROW_SUM;
+  const allowed = expDown(1n, 1n) * tn * n * delta.n * whole;
+  return { enough: bound !== null && weight * bound * td * delta.d <= allowed, pairs: worst.map(({ pair }) => pair) };
 }
 
-/** Tell whether the bound of a tally of so many people at epsilon and t, both doubles, is at most delta, a decimal. */
-export function isCertified(study, people, epsilon, t, delta) {
+/** Tell whether the bound of counts with so many draws at epsilon and t, both doubles, is at most delta, a decimal. */
+export function isCertified(study, draws, epsilon, t, delta) {
   const blankets = study.tables.map(([{ channel }]) => blanketOf(channel.table));
-  return certify(blankets, people, epsilon, t, parsed(delta)).enough;
+  return certify(blankets, draws, epsilon, t, parsed(delta)).enough;
 }
 
 /** Return base^exponent, rounded up, in units of 2^-BITS; null if it is far above 1. */
@@ -195,16 +187,18 @@ function powerUp(base, exponent) {
 
 // ------------------------------------------------------------------------------------------------------ search
 /** Return the smallest epsilon, to five digits, that the bound certifies; at most `most`. */
-function smallestEpsilon(blankets, people, delta, most) {
+function smallestEpsilon(blankets, draws, delta, most) {
   const pairs = blankets.map((blanket) => new Map([widest(blanket)].map((pair) => [pair.join(), pair])));
-  const aim = Math.log(Number((delta.n * 10n ** 60n) / delta.d)) - 60 * Math.LN10;
+  const weight = weightOf(blankets);
+  const part = Number(weight) / (blankets.length * Number(ROW_SUM));
+  const aim = Math.log(Number((delta.n * 10n ** 60n) / delta.d)) - 60 * Math.LN10 - Math.log(part);
   for (let before = 0; ; ) {
-    const laws = blankets.map((blanket, q) => [...pairs[q].values()].map((pair) => lawOf(blanket, pair)));
-    const found = leastEpsilon(laws, people, aim, most);
+    const laws = blankets.map((blanket, q) => [...pairs[q].values()].map((pair) => lawOf(blanket, pair, weight)));
+    const found = leastEpsilon(laws, draws, aim, most);
     const epsilon = found === null ? most : Math.max(fiveDigitsUp(found), before);
     if (epsilon >= most) return most;
-    const t = bestT(laws, people, epsilon);
-    const { enough, pairs: worst } = certify(blankets, people, epsilon, t, delta);
+    const t = bestT(laws, draws, epsilon);
+    const { enough, pairs: worst } = certify(blankets, draws, epsilon, t, delta);
     if (enough) return epsilon;
     if (worst.every((pair, q) => pairs[q].has(pair.join()))) before = fiveDigitsUp(next(next(epsilon)));
     worst.forEach((pair, q) => pairs[q].set(pair.join(), pair));
@@ -219,8 +213,8 @@ function fiveDigitsUp(x) {
   return Number(`${(Number(digits.replace(".", "")) + 1).toString()}e${Number(power) - 4}`);
 }
 
-function leastEpsilon(laws, people, aim, most) {
-  const enough = (epsilon) => logBound(laws, people, epsilon, bestT(laws, people, epsilon)) <= aim;
+function leastEpsilon(laws, draws, aim, most) {
+  const enough = (epsilon) => logBound(laws, draws, epsilon, bestT(laws, draws, epsilon)) <= aim;
   if (!enough(most)) return null;
   let [low, high] = [0, most];
   while (high - low > 1e-9 * high) {
@@ -231,32 +225,34 @@ function leastEpsilon(laws, people, aim, most) {
   return high;
 }
 
-function bestT(laws, people, epsilon) {
-  let [low, high] = [1 / Math.sqrt(people), 1 / Math.sqrt(people)];
-  while (slope(laws, people, epsilon, low) > 0) low /= 4;
-  while (high < LARGEST_T && slope(laws, people, epsilon, high) < 0) high *= 4;
+function bestT(laws, draws, epsilon) {
+  let [low, high] = [1 / Math.sqrt(draws + 1), 1 / Math.sqrt(draws + 1)];
+  while (slope(laws, draws, epsilon, low) > 0) low /= 4;
+  while (high < LARGEST_T && slope(laws, draws, epsilon, high) < 0) high *= 4;
   for (let i = 0; i < 40; i += 1) {
     const middle = Math.sqrt(low * high);
-    if (slope(laws, people, epsilon, middle) > 0) high = middle;
+    if (slope(laws, draws, epsilon, middle) > 0) high = middle;
     else low = middle;
   }
   return Math.sqrt(low * high);
 }
 
-function logBound(laws, people, epsilon, t) {
-  return people * Math.log1p(moment(laws, epsilon, t)[0]) - Math.log(t) - 1 - Math.log(people);
+function logBound(laws, draws, epsilon, t) {
+  // At the local epsilon all exponents are negative, and m is nothing for a large t.
+  const above = Math.max(moment(laws, epsilon, t)[0], -1 + NOTHING);
+  return (draws + 1) * Math.log1p(above) - Math.log(t) - 1 - Math.log(draws + 1);
 }
 
-function slope(laws, people, epsilon, t) {
+function slope(laws, draws, epsilon, t) {
   const [above, rising] = moment(laws, epsilon, t);
-  return above === Infinity ? Infinity : people * t * rising - (1 + above);
+  return above === Infinity ? Infinity : (draws + 1) * t * rising - (1 + above);
 }
 
-/** Return M - 1 and its slope in t: averages over the questions of the worst pair's. */
+/** Return m - 1 and its slope in t: sums over the questions of the worst pair's. */
 function moment(laws, epsilon, t) {
   const factor = Math.exp(epsilon);
   const worst = laws.map((own) => own.map((law) => pairMoment(law, factor, t)).reduce((a, b) => (b[0] > a[0] ? b : a)));
-  return [0, 1].map((part) => worst.reduce((sum, found) => sum + found[part], 0) / worst.length);
+  return [0, 1].map((part) => worst.reduce((sum, found) => sum + found[part], 0));
 }
 
 function pairMoment(law, factor, t) {
@@ -271,9 +267,9 @@ function pairMoment(law, factor, t) {
   return [above, rising];
 }
 
-function lawOf({ rows, least }, [x, y]) {
+function lawOf({ rows, least }, [x, y], weight) {
   return least.map((low, j) => [
-    Number(low) / Number(ROW_SUM),
+    Number(low) / Number(weight),
     Number(rows[x][j]) / Number(low),
     Number(rows[y][j]) / Number(low),
   ]);

@@ -287,8 +287,7 @@ class PostgresStore:
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
-        sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
-        await self._ask(lambda: self._pool.execute(sql, bucket, number))
+        await self._ask(lambda: self._alone(batches.close_study, number, bucket))
         await self.let_go(number)
 
     async def let_go(self, number: int) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgauge.collector.stores.base import Row
-from fairgauge.collector.stores.batches import Note, closed_batches, leaving, placed
+from fairgauge.collector.stores.batches import Note, closed_batches, drawn, leaving, placed
 from fairgauge.collector.stores.looks import step_of, to_text
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS
 
@@ -71,7 +71,8 @@ async def add(connection: Any, rows: Sequence[Row], bucket: int) -> tuple[set[tu
         await _wait(connection, study, placed(own, taken, size))
         await connection.execute(_ARRIVE, study, bucket, len(own))
         await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, len(own))
-        if closed_batches(taken + len(own), size, at_end=at_end) > closed_batches(taken, size):
+        for batch in range(closed_batches(taken, size), closed_batches(taken + len(own), size, at_end=at_end)):
+            await _draw(connection, study, batch)
             due.append(study)
     return fresh, due
 
@@ -81,12 +82,28 @@ async def _wait(connection: Any, study: int, counts: Mapping[tuple[int, int], in
     await connection.execute(_WAIT, study, batches, places, list(counts.values()))
 
 
+async def _draw(connection: Any, study: int, batch: int) -> None:
+    """Add its secret draws to a batch that closes: with the answers that close it, once, and never apart from them."""
+    document = await connection.fetchval("SELECT document FROM studies WHERE number = $1", study)
+    if added := drawn(bytes(document)):
+        await _wait(connection, study, {(batch, place): count for place, count in sorted(added.items())})
+
+
 async def _look(connection: Any, study: int) -> None:
     """Keep the tally as it is, if it has passed a step."""
     tally = {row[0]: row[1] for row in await connection.fetch(TALLY, study)}
     if (step := step_of(sum(tally.values()))) is not None:
         sql = "INSERT INTO looks VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
         await connection.execute(sql, study, step, to_text(tally))
+
+
+async def close_study(connection: Any, number: int, bucket: int) -> None:
+    """Take no more answers to a study; what is left over is a batch, and has its draws with that."""
+    sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
+    if await connection.execute(sql, bucket, number) == "UPDATE 1":
+        row = await connection.fetchrow(_WAITS, number)
+        if row is not None and row[1] and not row[3]:
+            await _draw(connection, number, closed_batches(row[1], row[2]))
 
 
 async def let_go(connection: Any, number: int, note: Note) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row, Ticket
-from fairgauge.collector.stores.batches import Note, closed_batches, leaving, placed
+from fairgauge.collector.stores.batches import Note, closed_batches, drawn, leaving, placed
 from fairgauge.collector.stores.looks import Pace, step_of, to_text
 from fairgauge.collector.stores.payloads import summed
 
@@ -40,8 +40,15 @@ def publish(connection: sqlite3.Connection, study: Published) -> bool:
 
 
 def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> None:
-    """Take no more answers to a study."""
-    change(connection, "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL", (bucket, number))
+    """Take no more answers to a study; what is left over is a batch, and has its draws with that."""
+    connection.execute("BEGIN IMMEDIATE")
+    sql = "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL"
+    if connection.execute(sql, (bucket, number)).rowcount == 1:
+        sql = "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = ?"
+        taken, size, at_end = connection.execute(sql, (number,)).fetchone() or (0, 1, 0)
+        if taken and not at_end:
+            _draw(connection, number, closed_batches(taken, size))
+    connection.execute("COMMIT")
 
 
 def let_go(connection: sqlite3.Connection, number: int, note: Note) -> int:
@@ -225,9 +232,19 @@ def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int,
             [(study, batch, place, count) for (batch, place), count in placed(own, taken, size).items()],
         )
         connection.execute("UPDATE fills SET taken = taken + ? WHERE study = ?", (len(own), study))
-        if closed_batches(taken + len(own), size, at_end=bool(at_end)) > closed_batches(taken, size):
+        for batch in range(closed_batches(taken, size), closed_batches(taken + len(own), size, at_end=bool(at_end))):
+            _draw(connection, study, batch)
             due.append(study)
     return due
+
+
+def _draw(connection: sqlite3.Connection, study: int, batch: int) -> None:
+    """Add its secret draws to a batch that closes: with the answers that close it, once, and never apart from them."""
+    (document,) = connection.execute("SELECT document FROM studies WHERE number = ?", (study,)).fetchone()
+    connection.executemany(
+        "INSERT INTO waiting VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        [(study, batch, place, count) for place, count in sorted(drawn(document).items())],
+    )
 
 
 def _release(connection: sqlite3.Connection, study: int, batches: int) -> None:

@@ -7,6 +7,7 @@ fairgauge.collector.stores.postgres_schema.
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -15,14 +16,18 @@ import pytest
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import FRESH, Published, Row, Store
 from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.study import Release
 from tests.collecting.servers import new_database, new_store
+from tests.samples import sample_study
 
 KINDS = ["sqlite", "postgresql"]
-SIZE = 10
+SIZE, DRAWS = 10, 2
 
 
 async def with_study(store: Store, batch: int | None = SIZE, digest: str = "a" * 64) -> int:
-    assert await store.publish(Published(digest, b"document", "open", "signature", 0, batch=batch))
+    release = None if batch is None else Release(batch, "0.001", DRAWS)
+    document = replace(sample_study(), release=release).to_bytes()
+    assert await store.publish(Published(digest, document, "open", "signature", 0, batch=batch))
     kept = await store.study(digest)
     assert kept is not None
     assert kept.batch == batch
@@ -35,6 +40,14 @@ def rows_from(study: int, first: int, count: int) -> list[Row]:
 
 def counted(rows: list[Row]) -> dict[int, int]:
     return dict(Counter(int(payload) for _, _, payload in rows))
+
+
+def drawn_in(shown: dict[int, int], rows: list[Row]) -> int:
+    """Return how many draws are among counts that have these answers in them."""
+    more = Counter(shown)
+    more.subtract(counted(rows))
+    assert min(more.values(), default=0) >= 0
+    return more.total()
 
 
 def test_places_are_taken_in_order_whatever_the_symbols_are():
@@ -79,33 +92,54 @@ def test_only_closed_batches_are_seen_also_after_a_restart(kind: str, tmp_path: 
             assert await store.add([*rows, (other, rows[0][1], "0")], 0) == [FRESH] * (group + 1)
             assert (await store.add(rows, 0))[0] == rows[0][2]  # again: counted once
             sent += rows
-            seen = closed_batches(len(sent), SIZE) * SIZE
-            assert await store.tally(study) == counted(sent[:seen])
-            assert await store.counts(study) == counted(sent)
+            closed = closed_batches(len(sent), SIZE)
+            assert drawn_in(await store.tally(study), sent[: closed * SIZE]) == DRAWS * closed
+            assert drawn_in(await store.counts(study), sent) == DRAWS * closed
             assert await store.arrivals(study) == {0: len(sent)}
             await store.close()
             store = await open_store(address)
         assert await store.tally(other) == {0: 7}
         await store.close_study(study, 3600)
+        last = await store.tally(study)
         await store.close_study(study, 7200)
-        assert await store.tally(study) == await store.counts(study) == counted(sent)
+        assert await store.tally(study) == await store.counts(study) == last, "no draw is made again"
+        assert drawn_in(last, sent) == DRAWS * (len(sent) // SIZE)
         await store.close()
 
     asyncio.run(play())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fewer_answers_than_a_batch_are_never_seen(kind: str, tmp_path: Path):
+def test_fewer_answers_than_a_batch_leave_at_closing_with_draws_of_their_own(kind: str, tmp_path: Path):
     address = new_store(kind, tmp_path)
 
     async def play() -> None:
         store = await open_store(address)
         study = await with_study(store)
-        await store.add(rows_from(study, 0, SIZE - 1), 0)
+        rows = rows_from(study, 0, SIZE - 1)
+        await store.add(rows, 0)
+        assert await store.tally(study) == {}
         await store.close_study(study, 0)
         assert await store.seal(study, b"seal")
-        assert await store.tally(study) == {}
-        assert sum((await store.counts(study)).values()) == SIZE - 1
+        assert drawn_in(await store.tally(study), rows) == drawn_in(await store.counts(study), rows) == DRAWS
+        empty = await with_study(store, SIZE, "c" * 64)
+        await store.close_study(empty, 0)
+        assert await store.tally(empty) == {}
+        await store.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_batches_that_leave_at_once_have_draws_for_both(kind: str, tmp_path: Path):
+    address = new_store(kind, tmp_path)
+
+    async def play() -> None:
+        store = await open_store(address)
+        study = await with_study(store)
+        rows = rows_from(study, 0, 3 * SIZE)
+        await store.add(rows, 0)
+        assert drawn_in(await store.tally(study), rows[: 2 * SIZE]) == 2 * DRAWS
         await store.close()
 
     asyncio.run(play())
@@ -121,7 +155,7 @@ def test_looks_back_are_at_closed_batches_only(kind: str, tmp_path: Path):
         for first in range(0, 900, 90):
             await store.add(rows_from(study, first, 90), 0)
         looks = [sum(look.values()) for look in await store.looks(study)]
-        assert looks == [150, 300, 450, 600, 750]  # one for each power of the square root of 2 that was passed
+        assert looks == [152, 304, 456, 608, 760]  # one for each power of the square root of 2 that was passed
         await store.close()
 
     asyncio.run(play())
@@ -147,11 +181,11 @@ def test_collectors_that_race_fill_the_same_batches():
                                        enumerate([*groups, *groups])))  # fmt: skip
         watching.cancel()
         assert sum(result.count(FRESH) for result in found) == 1111
-        assert sum((await stores[0].tally(study)).values()) == 1050  # 22 batches are full, and the last one waits
-        assert await stores[1].counts(study) == counted(rows)
-        assert all(total % 50 == 0 for total in seen)
+        assert sum((await stores[0].tally(study)).values()) == 21 * (50 + DRAWS)  # 22 are full, and the last one waits
+        assert drawn_in(await stores[1].counts(study), rows) == 21 * DRAWS
+        assert all(total % (50 + DRAWS) == 0 for total in seen)
         await asyncio.gather(*(store.close_study(study, 0) for store in stores))
-        assert await stores[2].tally(study) == counted(rows)
+        assert drawn_in(await stores[2].tally(study), rows) == 22 * DRAWS
         for store in stores:
             await store.close()
 

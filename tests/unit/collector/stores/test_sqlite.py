@@ -7,6 +7,7 @@ import asyncio
 import os
 import random
 from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from fairgauge.collector.stores import file, sqlite_changes
 from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreError
+from fairgauge.study import Release
 from tests.collecting.syncs import counted
+from tests.samples import sample_study
 
 FULL = 2
 
@@ -79,7 +82,9 @@ CAME = [CHANCE.randbytes(16) for _ in range(90)]  # fewer than fill a page
 async def sealed_file(path: Path, batch: int | None) -> bytes:
     """Return the file after answers came one by one, and the study was closed and sealed."""
     store = await SqliteStore.open(path)
-    await store.publish(Published("a" * 64, b"{}", "open", "", 0, batch=batch))
+    release = None if batch is None else Release(batch, "0.001", 2)
+    document = replace(sample_study(), release=release).to_bytes()
+    await store.publish(Published("a" * 64, document, "open", "", 0, batch=batch))
     for number, id_ in enumerate(CAME):
         await store.add([(1, id_, str(number % 4))], 0)
     await store.close_study(1, 0)
