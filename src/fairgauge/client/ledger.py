@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 from fairgauge.client import held
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
-from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
+from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges, times
 from fairgauge.client.moments import next_moment
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
@@ -276,8 +276,10 @@ class Ledger:
             raise BadLedger("ledger", self.path, "is damaged: an answer holds no numbers") from None
 
     def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
-        rows = connection.execute("SELECT attribute, epsilon FROM charges").fetchall()
-        return [(str(attribute), self._cost(epsilon)) for attribute, epsilon in rows]
+        """Return what was charged to each attribute; equal costs, of which there may be thousands, as one."""
+        sql = "SELECT attribute, epsilon, COUNT(*) FROM charges GROUP BY attribute, epsilon"
+        rows = connection.execute(sql).fetchall()
+        return [(str(attribute), times(self._cost(epsilon), count)) for attribute, epsilon, count in rows]
 
     def _cost(self, typed: Any) -> Decimal:
         try:
