@@ -268,15 +268,33 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
     ),
     _mutant(
+        "silence: what is no number takes fewer steps",
+        "number = exact(value) # What",
+        "number = exact(value)\n        if number is None:\n            return None # What",
+        "test_everybody_takes_the_same_steps_to_an_answer[device]",
+    ),
+    _mutant(
+        "silence: a profile without one of its parts is refused",
+        'if not isinstance(profile, Mapping) or not set(profile) <= {"group", "values"}:',
+        'if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:',
+        "test_a_part_of_a_profile_that_is_missing_is_what_the_person_lacks",
+    ),
+    _mutant(
+        "silence: whoever is outside answers by the first row",
+        "self.row_without(drawn[0])",
+        "self.row_without(0)",
+        "test_what_is_drawn_for_those_outside_follows_the_fixed_mixture[device]",
+    ),
+    _mutant(
         "silence: a foreign group is refused",
-        "return attribute.groups.index(text) if text is not None and text in attribute.groups else None",
-        "return attribute.groups.index(text) if text is not None else None",
+        "in enumerate(attribute.groups)}.get(plain_text(group))",
+        "in enumerate(attribute.groups)}[plain_text(group)]",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
         "silence: a value out of range is refused",
-        "self._placed(max(_end(self.low), min(_end(self.high), number)))",
-        "self.position(number)",
+        'placed = self._placed(max(_end(self.low), min(_end(self.high), cast("Fraction", (number, _end(self.low))[number is None]))))',
+        "placed = self.position(number)",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from fairgauge.errors import FairgaugeError
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from tests.samples import sample_question, sample_study
 from tests.silence import (
+    LACKING,
     LAW_PEOPLE,
     MUTANTS,
     NOT_LISTED,
@@ -49,6 +51,7 @@ from tests.silence import (
     refuses_a_foreign_group,
     refuses_a_missing_record,
     refuses_a_value_out_of_range,
+    steps_of,
     told_apart,
     value_read,
 )
@@ -139,6 +142,29 @@ def test_people_whom_a_table_must_treat_alike_get_the_very_same_answer(folder: P
         os.urandom._stream.seed("alike")  # type: ignore[attr-defined]
         seen.add(Ledger(folder / str(number)).answer(study, who, limit=UNLIMITED))
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("name", ["device", "agent"])
+def test_everybody_takes_the_same_steps_to_an_answer(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No instruction depends on what is private once it is read, so that time has nothing to tell but of reading it."""
+
+    def steps(who: str, place: str = "") -> int:
+        (folder / f"{who}{place}").mkdir()
+        ask = WAYS[name](PEOPLE[who], folder / f"{who}{place}")
+        ask(narrowed(0, 1, "yyy", "zzz").to_bytes())  # what is made once in a process
+        asked = [narrowed(0, 1, "female", "zzz"), narrowed(0, 1, "female", "zzz", abstain=True), narrowed(0, "0.5")]
+        os.urandom._stream.seed("steps")  # type: ignore[attr-defined] - a few instructions depend on what is drawn
+        return steps_of(lambda: [ask(study.to_bytes()) for study in asked])
+
+    steps("female", " before")  # tables are worked out once in a process
+    found = {who: steps(who) for who in PEOPLE}
+    assert len(set(found.values())) == 1, found
+    assert found["female"] > 1000
+    placed = Metric._placed
+    monkeypatch.setattr(Metric, "nearest", lambda metric, value: None if value is None else placed(metric, Fraction(1)))
+    assert steps_of(lambda: answer(narrowed(), PEOPLE["no value"])) < steps_of(lambda: answer(narrowed(), person()))
 
 
 @pytest.mark.parametrize("name", ["device", "agent"])
@@ -360,6 +386,7 @@ def test_nothing_but_what_was_drawn_tells_people_apart_in_a_browser(
     change: tuple[str, str] | None, apart: bool, tmp_path: Path
 ) -> None:
     people = [json.loads(json.dumps(who).replace("NaN", "null").replace("Infinity", "null")) for who in PEOPLE.values()]
+    people += LACKING
     asked = [document.decode() for document in documents()]
     (tmp_path / "asked.json").write_text(json.dumps({"people": people, "studies": asked}))
     found = run_client(tmp_path, SCRIPT, change)

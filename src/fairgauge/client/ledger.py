@@ -103,7 +103,7 @@ class Ledger:
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.
-            CannotAnswer: If the study is not open, the lifetime limit forbids it, or the profile has not the two parts.
+            CannotAnswer: If the study is not open, the lifetime limit forbids it, or the profile is none.
         """
         limits = limit if isinstance(limit, Limits) else Limits() if limit is None else Limits(limit)
         check_arguments(study=(study, Study))
