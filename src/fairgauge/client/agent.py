@@ -41,8 +41,9 @@ class Agent:
 
     Guarantee: exact; over the ledger's lifetime each study gets one randomisation, every answer is
     epsilon-differentially private for the study's exact epsilon, and their sum for an attribute is within the limit of
-    the agent's own file, whoever asks and whatever they say.  Whether there is an answer does not depend on the group
-    and the values in the profile: what is missing or not listed is answered as :func:`fairgauge.client.answer` says.
+    the agent's own file, whatever those say who may only ask: who runs as the agent's user could delete the ledger.
+    Whether there is an answer does not depend on the group and the values in the profile: what is missing or not listed
+    is answered as :func:`fairgauge.client.answer` says.
 
     Args:
         settings: The agent's own.

@@ -1,4 +1,4 @@
-"""What an agent does for a site that holds many people: it answers from records that whoever asks cannot read."""
+"""What an agent does for a site that holds many people: it answers from records that who may only ask cannot read."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from fairgauge.study import Study
 class AgentSite:
     """A site's records, behind an agent.
 
-    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whoever asks and whatever they say.
+    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whatever those say who may only ask: as another user.
 
     Args:
         path: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`); read anew for every study.

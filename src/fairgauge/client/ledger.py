@@ -2,7 +2,8 @@
 
 An answer is drawn, charged and written in one transaction, and handed out only when that transaction is on the
 disk.  A crash before then leaves no trace of the answer anywhere; a crash after it finds the answer here, and
-what is sent then are the same bytes.  So each study gets one randomisation, whatever happens.
+what is sent then are the same bytes.  So each study gets one randomisation, whatever crashes; a ledger
+that is deleted, or restored from a copy, has forgotten what came since.
 
 The file is SQLite.  It holds the study's digest, the answer's id and payload, whether it was delivered, and what it
 cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
