@@ -268,6 +268,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
     ),
     _mutant(
+        "silence: who asks can count the letters of a profile",
+        "if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:",
+        "if self.profile is not None and (seen := length_seen(self.profile, 0o600)) is not None:",
+        "test_how_long_a_profile_is_cannot_be_seen_by_those_who_may_ask",
+    ),
+    _mutant(
+        "silence: who asks can count the letters of records",
+        "if (seen := length_seen(own.records, self._mode)) is not None:",
+        "if (seen := None) is not None:",
+        "test_how_long_a_sites_records_are_cannot_be_seen_either",
+    ),
+    _mutant(
         "silence: what is no number takes fewer steps",
         "number = exact(value) # What",
         "number = exact(value)\n        if number is None:\n            return None # What",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.agent_files import READ, WRITE, trouble, wrong
+from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble, wrong
 from fairgauge.client.fitting import unsettled
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy
@@ -108,8 +108,11 @@ class AgentSettings:
             What of it the settings do not name, by name alone: to be told to its owner, and to nobody else.
 
         Raises:
-            CannotAnswer: As above, or if it cannot be read or is no profile.  The text holds nothing of it.
+            CannotAnswer: As above, or if it cannot be read, is no profile, or others can see how long it is.  The text
+                holds nothing of it.
         """
+        if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:
+            raise CannotAnswer(seen)
         try:
             profile = self._profile(errors="strict")
         except OSError as problem:

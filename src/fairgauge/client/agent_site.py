@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fairgauge.client.agent_files import READ, WRITE, trouble
+from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble
 from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.refusals import Refusal
@@ -40,6 +40,8 @@ class AgentSite:
             problem = trouble(path, self._mode, forbidden, owned=owned)
             if problem is not None:
                 raise InvalidInput(field, path, f"must be safe from others: {problem}")
+        if (seen := length_seen(own.records, self._mode)) is not None:
+            raise InvalidInput("records", own.records, f"must be safe from others: {seen}")
         return own
 
     def check(self, study: Study) -> Refusal | None:
