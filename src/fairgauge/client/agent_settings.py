@@ -14,6 +14,7 @@ from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
+_PARTS = ("group", "values")
 _FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "askers_give", "mode", "site", *FIELDS}
 
 
@@ -99,7 +100,7 @@ class AgentSettings:
         except OSError:
             profile = None
         found = profile if isinstance(profile, dict) else {}
-        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in ("group", "values")}
+        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS}
 
     def check_profile(self) -> list[str]:
         """Refuse what is no profile, at set-up: later, what is in the file must not decide whether there is an answer.
@@ -117,9 +118,9 @@ class AgentSettings:
             profile = self._profile(errors="strict")
         except OSError as problem:
             raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}") from None
-        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
+        if not isinstance(profile, dict) or not set(profile) <= set(_PARTS) or not _are_objects(profile):
             raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
-        return unsettled(self.policy, profile, self.askers_give)
+        return unsettled(self.policy, {name: profile.get(name) or {} for name in _PARTS}, self.askers_give)
 
     def _profile(self, errors: str = "replace") -> object:
         """Return what the profile's file says, with numbers as they are written; None if it is no JSON, or no file."""
@@ -139,7 +140,7 @@ class AgentSettings:
 
 
 def _are_objects(profile: dict[str, Any]) -> bool:
-    return all(isinstance(part, dict) for part in profile.values())
+    return all(part is None or isinstance(part, dict) for part in profile.values())
 
 
 def _text(document: dict[str, Any], name: str, default: str) -> str:
