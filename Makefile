@@ -65,7 +65,7 @@ $(NVFLARE)/.installed: pyproject.toml constraints-nvflare.txt
 		--constraint constraints-nvflare.txt --editable '.[nvflare-dev]'
 	@touch $@
 
-# Twenty seconds of it are in `make test`; here with 10,000 questions, device and agent beside each other.
+# Twenty seconds of it are in `make test`; here with 10,000 questions, which takes a quarter of an hour on busy cores.
 attacks: $(STAMP)  ## Ask devices and agents 10,000 questions, and see that they tell no more than the ledger says
 	FAIRGAUGE_QUESTIONS=10000 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e/test_silence.py $(ARGS)
 

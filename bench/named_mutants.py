@@ -281,8 +281,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: what is no number takes fewer steps",
-        "number = exact(value) # What",
-        "number = exact(value)\n        if number is None:\n            return None # What",
+        "placed = self._placed(max(low,",
+        "placed = None if number is None else self._placed(max(low,",
         "test_everybody_takes_the_same_steps_to_an_answer[device]",
     ),
     _mutant(
@@ -299,13 +299,13 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: a foreign group is refused",
-        "in enumerate(attribute.groups)}.get(plain_text(group))",
-        "in enumerate(attribute.groups)}[plain_text(group)]",
+        "return places.get(plain_text(group))",
+        "return places[plain_text(group)]",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
         "silence: a value out of range is refused",
-        'placed = self._placed(max(_end(self.low), min(_end(self.high), cast("Fraction", (number, _end(self.low))[number is None]))))',
+        'placed = self._placed(max(low, min(high, cast("Fraction", (number, low)[number is None]))))',
         "placed = self.position(number)",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),

@@ -145,9 +145,7 @@ def test_people_whom_a_table_must_treat_alike_get_the_very_same_answer(folder: P
 
 
 @pytest.mark.parametrize("name", ["device", "agent"])
-def test_everybody_takes_the_same_steps_to_an_answer(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everybody_takes_the_same_steps_to_an_answer(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No instruction depends on what is private once it is read, so that time has nothing to tell but of reading it."""
 
     def steps(who: str, place: str = "") -> int:
@@ -155,7 +153,8 @@ def test_everybody_takes_the_same_steps_to_an_answer(
         ask = WAYS[name](PEOPLE[who], folder / f"{who}{place}")
         ask(narrowed(0, 1, "yyy", "zzz").to_bytes())  # what is made once in a process
         asked = [narrowed(0, 1, "female", "zzz"), narrowed(0, 1, "female", "zzz", abstain=True), narrowed(0, "0.5")]
-        os.urandom._stream.seed("steps")  # type: ignore[attr-defined] - a few instructions depend on what is drawn
+        # A few instructions depend on what is drawn.
+        os.urandom._stream.seed("steps")  # type: ignore[attr-defined]
         return steps_of(lambda: [ask(study.to_bytes()) for study in asked])
 
     steps("female", " before")  # tables are worked out once in a process

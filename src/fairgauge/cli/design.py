@@ -179,7 +179,9 @@ def _outsiders(study: Study) -> list[str]:
     if study.admission is not None or not lacking or any(Budgets.read(question.design) for question in lacking):
         return []
     more = "3 to 20%" if any(Goal.of(question).relies_on_shares for question in lacking) else "3 to 7%"
-    return [f"Will everyone be asked? With --admission open people outside of the study abstain; {more} more are asked."]
+    return [
+        f"Will everyone be asked? With --admission open people outside of the study abstain; {more} more are asked."
+    ]
 
 
 def _tells(question: Question) -> dict[str, bool]:

@@ -52,7 +52,9 @@ def length_seen(path: Path, mode: int) -> str | None:
     """
     if os.name != "posix" or not all(allowed(folder.stat(), mode) & _SEARCH for folder in path.resolve().parents):
         return None
-    return f"others can see how long {path} is, which tells of what is in it: chmod go= FOLDER, with the socket elsewhere"
+    return (
+        f"others can see how long {path} is, which tells of what is in it: chmod go= FOLDER, with the socket elsewhere"
+    )
 
 
 def allowed(found: os.stat_result, mode: int) -> int:

@@ -15,7 +15,8 @@ from fairgauge.study import Study
 class AgentSite:
     """A site's records, behind an agent.
 
-    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whatever those say who may only ask: as another user.
+    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whatever those say who may only
+    ask: as another user.
 
     Args:
         path: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`); read anew for every study.

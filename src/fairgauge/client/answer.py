@@ -237,7 +237,8 @@ def _channel_input(
 
 def group_index(attribute: Attribute, group: object) -> int | None:
     """Return the place of a group in an attribute's list; None for one that is not there."""
-    return {name: place for place, name in enumerate(attribute.groups)}.get(plain_text(group))  # no branch: a look-up
+    places: dict[str | None, int] = {name: place for place, name in enumerate(attribute.groups)}
+    return places.get(plain_text(group))  # looked up, and not asked for first: everybody takes the same steps
 
 
 def _cell(attribute: Attribute, places: list[int | None]) -> int | None:

@@ -80,8 +80,9 @@ class Metric:
         (True, None)
         """
         number = exact(value)
+        low, high = _end(self.low), _end(self.high)
         # What is no number takes the same steps from here on, so that no time tells of it.
-        placed = self._placed(max(_end(self.low), min(_end(self.high), cast("Fraction", (number, _end(self.low))[number is None]))))
+        placed = self._placed(max(low, min(high, cast("Fraction", (number, low)[number is None]))))
         return (placed, None)[number is None]
 
     def _placed(self, number: Fraction) -> Fraction:
