@@ -257,8 +257,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: a class of the app's own decides whether there is an answer",
-        "text = plain_text(group) return",
-        "text = group if isinstance(group, str) else None return",
+        "return places.get(plain_text(group))",
+        "return places.get(group if isinstance(group, str) else None)",
         "test_no_entry_of_a_person_keeps_a_device_from_answering",
     ),
     _mutant(

@@ -83,7 +83,7 @@ def test_the_harness_sees_a_node_that_refuses_for_what_somebody_has(
     assert told_apart(with_its_own_file, folder, documents()[:4], own=["profile.json"]) != []
 
 
-def test_what_is_drawn_for_those_outside_follows_the_fixed_mixture(
+def test_what_a_node_draws_for_those_outside_follows_the_fixed_mixture(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Falsely alarmed three times in a million runs; its twins are somebody who is inside, and one row for all."""
