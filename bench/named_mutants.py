@@ -257,8 +257,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: a class of the app's own decides whether there is an answer",
-        "text = plain_text(group) return",
-        "text = group if isinstance(group, str) else None return",
+        "return places.get(plain_text(group))",
+        "return places.get(group if isinstance(group, str) else None)",
         "test_no_entry_of_a_person_keeps_a_device_from_answering",
     ),
     _mutant(
@@ -268,15 +268,45 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged",
     ),
     _mutant(
+        "silence: who asks can count the letters of a profile",
+        "if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:",
+        "if self.profile is not None and (seen := length_seen(self.profile, 0o600)) is not None:",
+        "test_how_long_a_profile_is_cannot_be_seen_by_those_who_may_ask",
+    ),
+    _mutant(
+        "silence: who asks can count the letters of records",
+        "if (seen := length_seen(own.records, self._mode)) is not None:",
+        "if (seen := None) is not None:",
+        "test_how_long_a_sites_records_are_cannot_be_seen_either",
+    ),
+    _mutant(
+        "silence: what is no number takes fewer steps",
+        "placed = self._placed(max(low,",
+        "placed = None if number is None else self._placed(max(low,",
+        "test_everybody_takes_the_same_steps_to_an_answer[device]",
+    ),
+    _mutant(
+        "silence: a profile without one of its parts is refused",
+        'if not isinstance(profile, Mapping) or not set(profile) <= {"group", "values"}:',
+        'if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:',
+        "test_a_part_of_a_profile_that_is_missing_is_what_the_person_lacks",
+    ),
+    _mutant(
+        "silence: whoever is outside answers by the first row",
+        "self.row_without(drawn[0])",
+        "self.row_without(0)",
+        "test_what_is_drawn_for_those_outside_follows_the_fixed_mixture[device]",
+    ),
+    _mutant(
         "silence: a foreign group is refused",
-        "return attribute.groups.index(text) if text is not None and text in attribute.groups else None",
-        "return attribute.groups.index(text) if text is not None else None",
+        "return places.get(plain_text(group))",
+        "return places[plain_text(group)]",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
         "silence: a value out of range is refused",
-        "self._placed(max(_end(self.low), min(_end(self.high), number)))",
-        "self.position(number)",
+        'placed = self._placed(max(low, min(high, cast("Fraction", (number, low)[number is None]))))',
+        "placed = self.position(number)",
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(

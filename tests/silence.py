@@ -14,13 +14,16 @@ import math
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
@@ -64,6 +67,9 @@ PEOPLE = {
     "words": person(recall=NOT_LISTED),
 }
 
+# Profiles that lack a whole part.
+LACKING: list[Any] = [{}, {"group": None}, {"values": None}, {"group": {"sex": "female"}}, {"values": {"recall": 1}}]
+
 
 def narrowed(low: Any = 0, high: Any = 1, *groups: str, abstain: bool = False) -> Study:
     """Ask for recall in a range of one's own, of groups of one's own."""
@@ -86,6 +92,7 @@ def hostile_studies() -> list[Study]:
 # A fresh device of one person in a folder of its own: a document in, and everything that is said to the asker.
 Way = Callable[[Person, Path], Callable[[bytes], str]]
 HERE = "HERE"
+_DRAWN = r'("symbol":|payload\W+)(\d+)'
 
 
 def documents() -> list[bytes]:
@@ -123,6 +130,32 @@ def _logged() -> Iterator[list[str]]:
     finally:
         root.removeHandler(keep)
         root.setLevel(before)
+
+
+# Reading what a person gave takes its time; from there on nothing branches.
+_READING = ("numbers.py", "entries.py")
+
+
+def steps_of(run: Callable[[], object]) -> int:
+    """Return how many instructions of ours run, but for those that read a number or an entry."""
+    ours, found = str(Path(site.__file__).parents[1]), 0
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        nonlocal found
+        name = frame.f_code.co_filename
+        if not name.startswith(ours) or name.endswith(_READING):
+            return None
+        frame.f_trace_opcodes = True
+        found += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return found
 
 
 @contextmanager
@@ -165,7 +198,41 @@ def observed(way: Way, who: Person, folder: Path, asked: Sequence[bytes], *, own
 
 def _without_draws(said: str) -> str:
     """Leave out a symbol, as a document and as a reply of Flower's have it; the id stays."""
-    return re.sub(r'("symbol":|payload\W+)\d+', r"\1N", said)
+    return re.sub(_DRAWN, r"\1N", said)
+
+
+# Of these the first is inside of the studies below, and the others are outside.
+LAW_PEOPLE = ["female", "male", "no group", "nothing"]
+
+
+def law_studies(count: int = 60) -> list[Study]:
+    """Return studies with one table, of epsilon just below 3: a device answers each once, so each gives one draw."""
+    other = ROW_SUM // 23
+    rows = tuple(tuple(ROW_SUM - 3 * other if x == j else other for j in range(4)) for x in range(4))
+    question = Question(RECALL, Attribute("sex", ("female", "zzz")), "gap", "sample", "3", Channel(rows, ENDS, 2))
+    return [Study(f"Law {number}", (question,)) for number in range(count)]
+
+
+def outsiders_law(said: Sequence[str]) -> float:
+    """Return how likely symbols as odd as these are by the law of those outside; whoever is silent has another."""
+    from tests.statistical.exact import p_value
+
+    found = Counter(int(symbol[2]) for one in said if (symbol := re.search(_DRAWN, one)) is not None)
+    law = [float(part) for part in law_studies(1)[0].questions[0].channel.mixture(None, Fraction(1, 2))]
+    return p_value([found[symbol] for symbol in range(4)], [(len(said), np.array(law))])
+
+
+def of_another_law(way: Way, folder: Path) -> list[str]:
+    """Return whose draws do not follow the law of those outside: her who is inside, and by the rule nobody else.
+
+    Guarantee: an honest way shows somebody else at most three times in a million runs.
+    """
+    odd = []
+    for name in LAW_PEOPLE:
+        (folder / name).mkdir(parents=True)
+        ask = way(PEOPLE[name], folder / name)
+        odd += [name] if outsiders_law([ask(study.to_bytes()) for study in law_studies()]) < 1e-6 else []
+    return odd
 
 
 def told_apart(way: Way, folder: Path, asked: Sequence[bytes] | None = None, *, own: Sequence[str] = ()) -> list[str]:
@@ -279,6 +346,11 @@ def refuses_a_foreign_group(patch: Patch) -> None:
 
 def refuses_a_value_out_of_range(patch: Patch) -> None:
     patch.setattr(Metric, "nearest", Metric.position)
+
+
+def answers_as_one_row(patch: Patch) -> None:
+    """Whoever is outside answers by the first row, not by one of all."""
+    patch.setattr(Channel, "row_without", lambda channel, _: channel.table[0])
 
 
 def refuses_a_missing_record(patch: Patch) -> None:

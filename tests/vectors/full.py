@@ -390,7 +390,6 @@ def _refusals() -> Iterator[Vector]:
         (1, person),
         (2, person),
         (3, person),
-        (4, {"group": {"sex": "female"}}),
         (4, {**person, "value": "0.5"}),
         (4, {**person, "values": "0.5"}),
     ]:

@@ -131,7 +131,7 @@ def design(
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
-    for line in _tables(study):
+    for line in [*_tables(study), *_outsiders(study)]:
         out.print(f"  {line}")
     for question in study.questions:
         channel, tells = question.channel, _tells(question)
@@ -171,6 +171,17 @@ def _tables(study: Study) -> list[str]:
     if (count := len(study.tables)) > 1:
         said.append(f"A device's coin picks one of {count} tables, so each gets about 1/{count} of the answers.")
     return said
+
+
+def _outsiders(study: Study) -> list[str]:
+    """Return what may be done about people outside of a study that leaves it to the collector who may answer."""
+    lacking = [question for question in study.questions if not question.mechanism.abstain]
+    if study.admission is not None or not lacking or any(Budgets.read(question.design) for question in lacking):
+        return []
+    more = "3 to 20%" if any(Goal.of(question).relies_on_shares for question in lacking) else "3 to 7%"
+    return [
+        f"Will everyone be asked? With --admission open people outside of the study abstain; {more} more are asked."
+    ]
 
 
 def _tells(question: Question) -> dict[str, bool]:

@@ -41,8 +41,9 @@ class Agent:
 
     Guarantee: exact; over the ledger's lifetime each study gets one randomisation, every answer is
     epsilon-differentially private for the study's exact epsilon, and their sum for an attribute is within the limit of
-    the agent's own file, whoever asks and whatever they say.  Whether there is an answer does not depend on the group
-    and the values in the profile: what is missing or not listed is answered as :func:`fairgauge.client.answer` says.
+    the agent's own file, whatever those say who may only ask: who runs as the agent's user could delete the ledger.
+    Whether there is an answer does not depend on the group and the values in the profile: what is missing or not listed
+    is answered as :func:`fairgauge.client.answer` says.
 
     Args:
         settings: The agent's own.
@@ -91,7 +92,7 @@ class Agent:
         """Return the metrics of a study whose values come from whoever asks; a site's come from its records."""
         if _site_of(study.mechanism, self._site) is not None:
             return []
-        return sorted({question.metric.name for question in study.questions} & self.settings.askers_give)
+        return sorted(_metric_names(study) & self.settings.askers_give)
 
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
@@ -101,12 +102,18 @@ class Agent:
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})
             profile = self.settings.read_profile()
-            values = {name: value for name, value in profile["values"].items() if name not in self.settings.askers_give}
-            values |= {name: given[name] for name in self.wanted(study) if name in given}
+            # By the study's names and not by the profile's, so that everybody takes the same steps.
+            sources, theirs = (profile["values"], given), self.settings.askers_give
+            values = {name: sources[name in theirs].get(name) for name in _metric_names(study)}
             held = {"group": profile["group"], "values": values}
             return self._ledger.answer(study, held, limit=self.settings.limits)
         except FairgaugeError as problem:
             return Refusal(UNTOLD, str(problem))
+
+
+def _metric_names(study: Study) -> set[str]:
+    """Return the names of what a study measures."""
+    return {question.metric.name for question in study.questions}
 
 
 @singledispatch

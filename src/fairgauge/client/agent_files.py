@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-READ, WRITE = 0o4, 0o2
+READ, WRITE, _SEARCH = 0o4, 0o2, 0o1
 _GROUP = 0o060
 
 
@@ -42,6 +42,19 @@ def wrong(path: Path, found: os.stat_result, mode: int, forbidden: int, *, owned
         closed = "go-w" if forbidden == WRITE else "go="
         return f"{path} must be closed to others and to whoever may ask: chmod {closed} FILE"
     return None
+
+
+def length_seen(path: Path, mode: int) -> str | None:
+    """Return what is wrong where others can see how long a file is; None if a folder above it is closed to them.
+
+    Who cannot read "female" in a file can count its letters: permissions of the file hide what is in it, and not how
+    much.
+    """
+    if os.name != "posix" or not all(allowed(folder.stat(), mode) & _SEARCH for folder in path.resolve().parents):
+        return None
+    return (
+        f"others can see how long {path} is, which tells of what is in it: chmod go= FOLDER, with the socket elsewhere"
+    )
 
 
 def allowed(found: os.stat_result, mode: int) -> int:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.agent_files import READ, WRITE, trouble, wrong
+from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble, wrong
 from fairgauge.client.fitting import unsettled
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
+_PARTS = ("group", "values")
 _FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "askers_give", "mode", "site", *FIELDS}
 
 
@@ -99,7 +100,7 @@ class AgentSettings:
         except OSError:
             profile = None
         found = profile if isinstance(profile, dict) else {}
-        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in ("group", "values")}
+        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS}
 
     def check_profile(self) -> list[str]:
         """Refuse what is no profile, at set-up: later, what is in the file must not decide whether there is an answer.
@@ -108,15 +109,18 @@ class AgentSettings:
             What of it the settings do not name, by name alone: to be told to its owner, and to nobody else.
 
         Raises:
-            CannotAnswer: As above, or if it cannot be read or is no profile.  The text holds nothing of it.
+            CannotAnswer: As above, or if it cannot be read, is no profile, or others can see how long it is.  The text
+                holds nothing of it.
         """
+        if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:
+            raise CannotAnswer(seen)
         try:
             profile = self._profile(errors="strict")
         except OSError as problem:
             raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}") from None
-        if not isinstance(profile, dict) or set(profile) != {"group", "values"} or not _are_objects(profile):
+        if not isinstance(profile, dict) or not set(profile) <= set(_PARTS) or not _are_objects(profile):
             raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
-        return unsettled(self.policy, profile, self.askers_give)
+        return unsettled(self.policy, {name: profile.get(name) or {} for name in _PARTS}, self.askers_give)
 
     def _profile(self, errors: str = "replace") -> object:
         """Return what the profile's file says, with numbers as they are written; None if it is no JSON, or no file."""
@@ -136,7 +140,7 @@ class AgentSettings:
 
 
 def _are_objects(profile: dict[str, Any]) -> bool:
-    return all(isinstance(part, dict) for part in profile.values())
+    return all(part is None or isinstance(part, dict) for part in profile.values())
 
 
 def _text(document: dict[str, Any], name: str, default: str) -> str:

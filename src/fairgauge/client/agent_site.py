@@ -1,8 +1,8 @@
-"""What an agent does for a site that holds many people: it answers from records that whoever asks cannot read."""
+"""What an agent does for a site that holds many people: it answers from records that who may only ask cannot read."""
 
 from pathlib import Path
 
-from fairgauge.client.agent_files import READ, WRITE, trouble
+from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble
 from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.refusals import Refusal
@@ -15,7 +15,8 @@ from fairgauge.study import Study
 class AgentSite:
     """A site's records, behind an agent.
 
-    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whoever asks and whatever they say.
+    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whatever those say who may only
+    ask: as another user.
 
     Args:
         path: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`); read anew for every study.
@@ -40,6 +41,8 @@ class AgentSite:
             problem = trouble(path, self._mode, forbidden, owned=owned)
             if problem is not None:
                 raise InvalidInput(field, path, f"must be safe from others: {problem}")
+        if (seen := length_seen(own.records, self._mode)) is not None:
+            raise InvalidInput("records", own.records, f"must be safe from others: {seen}")
         return own
 
     def check(self, study: Study) -> Refusal | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import singledispatch
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.channel import Channel
@@ -111,8 +111,8 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
     Raises:
         InvalidInput: If the study or the ticket is not one.
         NotPrivate: If a table spends more than the study declares, or than one study may.
-        CannotAnswer: If the study is not open by this device's clock, or asks for what it cannot do, or the profile has
-            not the two parts of one; the text never holds the group or a value.
+        CannotAnswer: If the study is not open by this device's clock, or asks for what it cannot do, or the profile is
+            none; the text never holds the group or a value.
     """
     check_arguments(study=(study, Study))
     if ticket is not None:
@@ -134,8 +134,8 @@ def _draw(mechanism: Mechanism, study: Study, held: Any) -> tuple[int, ...]:
 
 @_draw.register
 def _(_: Channel, study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
-    groups = groups_by_attribute(study, profile["group"])
-    inputs = [_channel_input(table, groups, profile["values"]) for table in study.tables]
+    groups, values = groups_by_attribute(study, profile.get("group")), profile.get("values")
+    inputs = [_channel_input(table, groups, {} if values is None else values) for table in study.tables]
     picked = secrets.randbelow(len(inputs))
     return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
 
@@ -170,10 +170,13 @@ def _(_: NoisyCounts, held: object) -> None:
 
 
 def check_profile(profile: object) -> None:
-    """Refuse what has not the two parts of a profile, whatever is in them: that is a mistake of the program."""
-    if not isinstance(profile, Mapping) or set(profile) != {"group", "values"}:
+    """Refuse what is no profile, or has other parts than its two: that is a mistake of the program.
+
+    A part that is left out, or None, is what the person lacks.
+    """
+    if not isinstance(profile, Mapping) or not set(profile) <= {"group", "values"}:
         raise CannotAnswer('a profile has two parts, "group" and "values"')
-    if not is_mapping(profile["values"]):
+    if not (profile.get("values") is None or is_mapping(profile["values"])):
         raise CannotAnswer('"values" must give a value for each metric\'s name')
 
 
@@ -234,15 +237,15 @@ def _channel_input(
 
 def group_index(attribute: Attribute, group: object) -> int | None:
     """Return the place of a group in an attribute's list; None for one that is not there."""
-    text = plain_text(group)
-    return attribute.groups.index(text) if text is not None and text in attribute.groups else None
+    places: dict[str | None, int] = {name: place for place, name in enumerate(attribute.groups)}
+    return places.get(plain_text(group))  # looked up, and not asked for first: everybody takes the same steps
 
 
 def _cell(attribute: Attribute, places: list[int | None]) -> int | None:
     """Return the index of the cell of groups that are crossed, the last attribute fastest; None if one is missing."""
     cell = 0
     for factor, place in zip(attribute.factors, places, strict=True):
-        cell = cell * len(factor.groups) + (place or 0)
+        cell = cell * len(factor.groups) + cast("int", (place, 0)[place is None])
     return (cell, None)[None in places]
 
 

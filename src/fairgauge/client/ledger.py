@@ -2,7 +2,8 @@
 
 An answer is drawn, charged and written in one transaction, and handed out only when that transaction is on the
 disk.  A crash before then leaves no trace of the answer anywhere; a crash after it finds the answer here, and
-what is sent then are the same bytes.  So each study gets one randomisation, whatever happens.
+what is sent then are the same bytes.  So each study gets one randomisation, whatever crashes; a ledger
+that is deleted, or restored from a copy, has forgotten what came since.
 
 The file is SQLite.  It holds the study's digest, the answer's id and payload, whether it was delivered, and what it
 cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
@@ -24,7 +25,7 @@ from typing import Any, Literal, get_args
 from fairgauge.client import held
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
-from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges
+from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges, times
 from fairgauge.client.moments import next_moment
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
@@ -103,7 +104,7 @@ class Ledger:
 
         Raises:
             NotPrivate: If a table spends more than the study declares, or more than one study may.
-            CannotAnswer: If the study is not open, the lifetime limit forbids it, or the profile has not the two parts.
+            CannotAnswer: If the study is not open, the lifetime limit forbids it, or the profile is none.
         """
         limits = limit if isinstance(limit, Limits) else Limits() if limit is None else Limits(limit)
         check_arguments(study=(study, Study))
@@ -287,8 +288,10 @@ class Ledger:
             raise BadLedger("ledger", self.path, "is damaged: an answer holds no numbers") from None
 
     def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
-        rows = connection.execute("SELECT attribute, epsilon FROM charges").fetchall()
-        return [(str(attribute), self._cost(epsilon)) for attribute, epsilon in rows]
+        """Return what was charged to each attribute; equal costs, of which there may be thousands, as one."""
+        sql = "SELECT attribute, epsilon, COUNT(*) FROM charges GROUP BY attribute, epsilon"
+        rows = connection.execute(sql).fetchall()
+        return [(str(attribute), times(self._cost(epsilon), count)) for attribute, epsilon, count in rows]
 
     def _cost(self, typed: Any) -> Decimal:
         try:

@@ -134,6 +134,15 @@ def add_up(costs: Iterable[Decimal]) -> Decimal:
     return total
 
 
+def times(cost: Decimal, count: int) -> Decimal:
+    """Return a cost that was paid several times, rounded up at the 50th digit.
+
+    >>> times(Decimal("0.25"), 3)
+    Decimal('0.75')
+    """
+    return _UPWARD.multiply(cost, Decimal(count))
+
+
 def _is_limit(limit: object) -> bool:
     return isinstance(limit, Decimal) and limit.is_finite() and limit >= 0
 

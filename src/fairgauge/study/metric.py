@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
@@ -79,7 +80,10 @@ class Metric:
         (True, None)
         """
         number = exact(value)
-        return None if number is None else self._placed(max(_end(self.low), min(_end(self.high), number)))
+        low, high = _end(self.low), _end(self.high)
+        # What is no number takes the same steps from here on, so that no time tells of it.
+        placed = self._placed(max(low, min(high, cast("Fraction", (number, low)[number is None]))))
+        return (placed, None)[number is None]
 
     def _placed(self, number: Fraction) -> Fraction:
         low, high = _end(self.low), _end(self.high)

@@ -208,13 +208,15 @@ def test_what_is_made_with_the_papers_budgets_is_not_called_made_for_comparisons
 def test_a_study_that_everyone_may_answer_lets_people_abstain(fairgauge: Run, elsewhere: Path):
     """Among everyone are people who have no group of the study; whoever says otherwise is heard."""
     made = ["design", *BASE, *KNOWN, *RECALL, "--design", "randomized-response", "-o", "s.json"]
-    for more, abstain in (
-        ([], False),
-        (["--admission", "tickets"], False),
-        (["--admission", "open"], True),
-        (["--admission", "open", "--no-abstain"], False),
+    for more, abstain, said in (
+        ([], False, True),  # who may answer is the collector's to say, so whoever designs hears of it
+        (["--abstain"], True, False),
+        (["--admission", "tickets"], False, False),
+        (["--admission", "open"], True, False),
+        (["--admission", "open", "--no-abstain"], False, False),
     ):
-        assert fairgauge(*made, *more).status == 0
+        done = fairgauge(*made, *more)
+        assert (done.status, "Will everyone be asked?" in done.out) == (0, said)
         assert Study.load(elsewhere / "s.json").questions[0].mechanism.abstain == abstain
     refused_ = fairgauge(*made, "--no-abstain", "--abstaining", "0.1")
     assert (refused_.status, "abstaining" in refused_.err) == (2, True)

@@ -109,15 +109,15 @@ def test_whoever_asks_whatever_cannot_tell_people_apart_by_who_answers(
 NO_PROFILES = {
     "group no object": b'{"group": "platypus", "values": {}}',
     "no object": b'["platypus"]',
-    "no values": b'{"group": {}}',
     "text": b'"platypus"',
-    "null": b'{"group": null, "values": null}',
     "more": b'{"group": {"sex": "platypus"}, "values": {}, "note": 1}',
     "latin-1": '{"group": {"sex": "männlich platypus"}, "values": {}}'.encode("latin-1"),
     "nested": b'{"group": {"sex": %b}, "values": {}}' % (b"[" * 50_000),
     "nothing": b"",
 }
 STRANGE_PROFILES = {
+    "no values": b'{"group": {}}',
+    "null": b'{"group": null, "values": null}',
     "exponent": b'{"group": {"sex": "female"}, "values": {"recall": 1e99999999999999999999}}',
     "exponent elsewhere": b'{"group": {"sex": "female"}, "values": {"recall": 0.5, "x": 1e99999999999999999999}}',
     "integer": b'{"group": {"sex": "female"}, "values": {"recall": %b}}' % (b"9" * 6000),

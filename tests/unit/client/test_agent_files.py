@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -9,7 +10,8 @@ from fairgauge.client import agent_files
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_files import READ, WRITE, allowed, wrong
 from fairgauge.client.agent_settings import AgentSettings
-from fairgauge.errors import InvalidInput
+from fairgauge.client.agent_site import AgentSite
+from fairgauge.errors import CannotAnswer, InvalidInput
 from tests.samples import sample_study
 from tests.unit.client.test_agent_socket import settle
 
@@ -90,3 +92,28 @@ def test_a_file_that_cannot_be_looked_at_is_trouble(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert "cannot be used" in str(agent_files.trouble(tmp_path / "loop", 0o600, WRITE))
     assert agent_files.trouble(tmp_path / "none", 0o600, WRITE) is None
+
+
+def test_how_long_a_profile_is_cannot_be_seen_by_those_who_may_ask() -> None:
+    """``male`` is two letters shorter than ``female``: who may not read a file may still ask how long it is."""
+    with TemporaryDirectory(dir="/tmp") as name:  # above it all folders are open
+        here = Path(name)
+        held = AgentSettings.load(settle(here, mode="660"))
+        for mode in (0o711, 0o755, 0o710):
+            here.chmod(mode)
+            with pytest.raises(CannotAnswer, match="others can see how long"):
+                held.check_profile()
+        for mode in (0o700, 0o704):
+            here.chmod(mode)
+            assert held.check_profile() == []
+
+
+def test_how_long_a_sites_records_are_cannot_be_seen_either() -> None:
+    with TemporaryDirectory(dir="/tmp") as name:
+        here = Path(name)
+        (here / "patients.csv").touch(mode=0o600)
+        (here / "site.json").write_text('{"records": "patients.csv", "studies": []}')
+        AgentSite(here / "site.json", 0o666).settings()
+        here.chmod(0o711)
+        with pytest.raises(InvalidInput, match="others can see how long"):
+            AgentSite(here / "site.json", 0o666).settings()

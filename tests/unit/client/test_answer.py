@@ -1,6 +1,7 @@
 """Answering: what a device sends, when it refuses, and that neither depends on what the person has."""
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from tests.samples import (
     two_questions,
     unlinked_study,
 )
-from tests.silence import NOT_LISTED, PEOPLE, Person, groups_read, person, silent, value_read
+from tests.silence import LACKING, NOT_LISTED, PEOPLE, Person, groups_read, narrowed, person, silent, value_read
 
 DIGEST, ID = "0123456789abcdef" * 4, "fedcba9876543210" * 2
 FEMALE = {"group": "female", "values": {"recall": 0.8377}}
@@ -215,12 +216,20 @@ class TestSilence:
 
 
 REFUSALS: list[tuple[Any, str]] = [
-    ({"group": "secret"}, 'a profile has two parts, "group" and "values"'),
     ({"group": "secret", "value": 8377, "values": {}}, 'a profile has two parts, "group" and "values"'),
     ("secret", 'a profile has two parts, "group" and "values"'),
     ({"group": "secret", "values": 0.8377}, '"values" must give a value for each metric\'s name'),
-    ({"group": None, "values": None}, '"values" must give a value for each metric\'s name'),
 ]
+
+
+@pytest.mark.parametrize("profile", LACKING)
+def test_a_part_of_a_profile_that_is_missing_is_what_the_person_lacks(profile: Any) -> None:
+    """An app that leaves out what a person has not would otherwise be silent for them alone."""
+    study = narrowed(0, 1, "yyy", "zzz")
+    os.urandom._stream.seed("lacking")  # type: ignore[attr-defined]
+    expected = answer(study, person())
+    os.urandom._stream.seed("lacking")  # type: ignore[attr-defined]
+    assert answer(study, profile) == expected
 
 
 @pytest.fixture

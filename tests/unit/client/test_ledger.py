@@ -92,7 +92,7 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("study", "profile", "limit", "error"),
         [
-            (STUDY, {"group": "female"}, None, CannotAnswer),
+            (STUDY, {"group": "female", "value": 1}, None, CannotAnswer),
             (STUDY, "female", None, CannotAnswer),
             (STUDY, PROFILE, Decimal(1), CannotAnswer),
             (STUDY, PROFILE, Limits(study=Decimal(1)), NotPrivate),

@@ -14,7 +14,18 @@ from flwr.clientapp import ClientApp
 
 from fairgauge.flower import private_metrics
 from fairgauge.flower.client import APP, LIMIT, SETTINGS
-from tests.silence import MUTANTS, NOT_LISTED, Person, Way, documents, quick_folder, told_apart
+from tests.silence import (
+    LAW_PEOPLE,
+    MUTANTS,
+    NOT_LISTED,
+    Person,
+    Way,
+    answers_as_one_row,
+    documents,
+    of_another_law,
+    quick_folder,
+    told_apart,
+)
 from tests.unit.flower.messages import asked
 
 
@@ -70,3 +81,12 @@ def test_the_harness_sees_a_node_that_refuses_for_what_somebody_has(
 ) -> None:
     MUTANTS[mutant](monkeypatch)
     assert told_apart(with_its_own_file, folder, documents()[:4], own=["profile.json"]) != []
+
+
+def test_what_a_node_draws_for_those_outside_follows_the_fixed_mixture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Falsely alarmed three times in a million runs; its twins are somebody who is inside, and one row for all."""
+    assert of_another_law(with_its_own_file, folder / "honest") == ["female"]
+    answers_as_one_row(monkeypatch)
+    assert of_another_law(with_its_own_file, folder / "mutant") == LAW_PEOPLE

@@ -11,7 +11,16 @@ import pytest
 from nvflare.apis.dxo import DXO, DataKind
 
 from fairgauge.nvflare import SiteGuard
-from tests.silence import MUTANTS, Person, documents, quick_folder, told_apart
+from tests.silence import (
+    LAW_PEOPLE,
+    MUTANTS,
+    Person,
+    answers_as_one_row,
+    documents,
+    of_another_law,
+    quick_folder,
+    told_apart,
+)
 from tests.unit.nvflare.running import run_task
 
 
@@ -47,3 +56,12 @@ def test_the_harness_sees_a_site_that_refuses_for_what_somebody_has(
 ) -> None:
     MUTANTS[mutant](monkeypatch)
     assert told_apart(site, folder, documents()[:4], own=["profile.json"]) != []
+
+
+def test_what_a_site_draws_for_those_outside_follows_the_fixed_mixture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Falsely alarmed three times in a million runs; its twins are somebody who is inside, and one row for all."""
+    assert of_another_law(site, folder / "honest") == ["female"]
+    answers_as_one_row(monkeypatch)
+    assert of_another_law(site, folder / "mutant") == LAW_PEOPLE

@@ -1165,13 +1165,13 @@ export function position(metric, value) {
 
 /** Return v * 2^30 of the nearest value in the metric's range as an exact fraction; null for what is no number. */
 export function nearest({ low, high }, value) {
-  const [given, a, b] = [exact(value), decimal(low), decimal(high)];
-  if (!given) return null;
+  const [found, a, b] = [exact(value), decimal(low), decimal(high)];
+  const given = found || a; // what is no number takes the same steps
   const x = compare(given, a) < 0n ? a : compare(given, b) > 0n ? b : given;
   // (2x - a - b) / (b - a), with everything over the common denominator.
   const top = 2n * x.n * a.d * b.d - a.n * x.d * b.d - b.n * x.d * a.d;
   const bottom = (b.n * a.d - a.n * b.d) * x.d;
-  return fraction(LEVEL_UNIT * top, bottom);
+  return [null, fraction(LEVEL_UNIT * top, bottom)][Number(Boolean(found))];
 }
 
 /**
@@ -1199,7 +1199,7 @@ export function answer(study, profile, { limits = {}, ticket = null, bits = secu
   checkStudyLimit(study, allLimits(limits).study);
   checkProfile(profile);
   const groups = groupsByAttribute(study, own(profile, "group"));
-  const values = own(profile, "values");
+  const values = own(profile, "values") ?? {};
   const inputs = study.tables.map((table) => channelInput(table, groups, values));
   const picked = secureBelow(inputs.length, bits);
   const symbol = study.offsets[picked] + study.tables[picked][0].channel.draw(...inputs[picked], bits);
@@ -1234,10 +1234,11 @@ const isObject = (value) =>
   typeof value === "object" && value !== null && attempt(() => !Array.isArray(value)) === true;
 
 function checkProfile(profile) {
-  if (!isObject(profile) || !("group" in profile) || !("values" in profile) || Object.keys(profile).length !== 2) {
+  if (!isObject(profile) || !Object.keys(profile).every((name) => ["group", "values"].includes(name))) {
     throw new CannotAnswer('a profile has two parts, "group" and "values"');
   }
-  if (!isObject(own(profile, "values"))) throw new CannotAnswer('"values" must give a value for each metric\'s name');
+  const values = own(profile, "values"); // a part that is left out, or null, is what the person lacks
+  if (values !== null && !isObject(values)) throw new CannotAnswer('"values" must give a value for each metric\'s name');
 }
 
 function checkTicket(ticket) {
