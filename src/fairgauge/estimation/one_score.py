@@ -76,12 +76,11 @@ class OneScoreReader(Reader):
         if self.estimands.gaps is not None:
             return super().believes_gap(pair, value, alpha)
         score, share, part = self._asked(pair, alpha)
-        split = self._split(pair, share, part)
-        # The share that the answers point to mostly accepts what the interval does.
-        likely = min(max(share.value(self.law), split[0]), split[1])
-        if self.test_of(score, (likely, likely), part).margin(value) < 0:
+        # The share that the answers point to is in its own interval, and mostly accepts what that does.
+        likely, (least, most) = share.value(self.law), self.estimands.band.among(pair)
+        if least <= likely <= most and self.test_of(score, (likely, likely), part).margin(value) < 0:
             return True
-        return self.test_of(score, split, part).margin(value) < 0
+        return self.test_of(score, self._split(pair, share, part), part).margin(value) < 0
 
     def excludes(self, pair: Pair, tolerance: float, alpha: float) -> bool:
         """Tell whether all gaps within a tolerance are rejected: the one that is nearest to the estimate.
