@@ -72,7 +72,8 @@ def covering(
     >>> sorted({(each["a"], each["b"]) for each in met})
     [(1, 'x'), (1, 'y'), (2, 'x'), (2, 'y'), (3, 'x'), (3, 'y')]
     """
-    rng, names, found = np.random.default_rng(seed), list(conditions), []
+    rng, names = np.random.default_rng(seed), list(conditions)
+    found: list[dict[str, object]] = []
     for size in (2, 3):
         left = {
             tuple(zip(some, values, strict=True))
@@ -80,9 +81,10 @@ def covering(
             for values in product(*(conditions[name] for name in some))
         }
         left = {each for each in left if possible(dict(each))} - {met for each in found for met in _met(each, size)}
-        while left and (size == 2 or len(found) < least):  # noqa: PLR2004 - pairs all meet
+        while left and (size == 2 or len(found) < least):
             # One pair that is left is in all of them, so that each turn leaves fewer.
-            first, drawn = dict(min(left, key=str)), []
+            first = dict(min(left, key=str))
+            drawn: list[dict[str, object]] = []
             while len(drawn) < _DRAWN:
                 each = {n: conditions[n][int(rng.integers(len(conditions[n])))] for n in names} | first
                 drawn += [each] if possible(each) else []

@@ -46,7 +46,7 @@ def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[
 
 
 def shares_among(reader: Reader, attribute: Attribute) -> dict[Pair, tuple[Reader, Ratio]]:
-    """Return, for each comparison, the share of its first side among both, and what reads it; none where it is untold."""
+    """Return, for each comparison, the share of its first side among both and what reads it, where that is told."""
     scores = None if attribute.shares is None else _share_scores(reader.estimands)
     if scores is None:
         return {}
