@@ -364,16 +364,16 @@ def table(found: Mapping[Cell, Found]) -> str:
         _text(
             f"{len(found)} cells, {some} tallies in each ({every.draws:,} in all), at a confidence of "
             f"{CONFIDENCE:.0%}. Each is decided at the truth (but for nine of ten whose estimate is within half of "
-            f"what the normal law allows, and which then hold it); {by_command} of each cell are read by the command, "
-            "and come to the same. Every second group answers so many times as often as the others as stands first. The "
-            "study states the population's shares, and says `any`, a ratio that is true, or `alike`, where that is. "
+            f"what the normal law allows, and then holds it); {by_command} of each cell are read by the command, "
+            "and come to the same. Every second group answers so many times as often as the others as stands first. "
+            "The study states the population's shares, and says `any`, a true ratio, or `alike`, where that is so. "
             "Tables are those that `design` makes."
         ),
         _text(
             f"{held:.1f} % held the truth of all gaps, and of those that the command read {read_held:.1f} %. The "
             f"smallest p-value of a cell for holding too seldom is {worst:.2g}; {len(broken(found)) or 'none'} is "
-            f"below what chance explains (Holm's method over all cells, at {FALSE_POSITIVE_RATE}). Response ratios held "
-            f"in {ratios:.1f} %."
+            f"below what chance explains (Holm's method over all cells, at {FALSE_POSITIVE_RATE}). Response ratios "
+            f"held in {ratios:.1f} %."
         ),
         _text(
             f"The estimate of the first gap is off by {weights @ off:+.4f} points of 100 on average (standard error "

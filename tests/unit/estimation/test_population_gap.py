@@ -336,7 +336,7 @@ def test_what_is_accepted_at_once_is_what_the_margin_accepts(answers: int, share
 @pytest.mark.parametrize("ratio", [1.05, 3.0])
 def test_a_gap_is_believed_if_its_interval_holds_it(ratio: float):
     """Where the band cuts off the share that the answers point to, its end is asked for."""
-    reader = PopulationReader(replace(told(), ratio=ratio), drawn(20_000, 0.53, (0.6, 0.2)), split=Thrown("x"))
+    reader = PopulationReader(replace(told(), ratio=ratio), drawn(20_000, 0.515, (0.6, 0.2)), split=Thrown("x"))
     gap = reader.gap((0, 1), 0.05)
     inward = 0.01 * (gap.high - gap.low)
     assert [reader.believes_gap((0, 1), end, 0.05) for end in (gap.low + inward, gap.high - inward)] == [True, True]
