@@ -62,9 +62,9 @@ COMMANDS = 20
 ALL = 10
 NEAR = 0.5
 # With so many answers it is the law that decides, and not chance: what divides by a wrong share must fail.
-PLENTY = 10**10
-# Where the mean of all estimates is known to so many points, it shows a bias.
-CLOSE = 0.05
+PLENTY = 10**12
+# An estimate shows a bias if its standard deviation is at most so many points.
+CLOSE = 5.0
 # What all cells together may fail by chance.
 FALSE_POSITIVE_RATE = 1e-3
 RATIO = "a ratio"
@@ -352,9 +352,9 @@ def table(found: Mapping[Cell, Found]) -> str:
     read_, fails = [each.read for each in found.values()], [far for cell in found if (far := divided(cell)) is not None]
     some = f"{min(draws):,}" if min(draws) == max(draws) else f"{min(draws):,} to {max(draws):,}"
     by_command = f"{min(read_)}" if min(read_) == max(read_) else f"{min(read_)} to {max(read_)}"
-    off, errors = np.array([each.bias for each in found.values() if each.draws > 1]).T
+    off, errors = np.array([each.bias for cell, each in found.items() if places(cell, each)]).T
     weights = 1 / errors**2 / np.sum(1 / errors**2)
-    near = errors <= CLOSE
+    near = errors <= CLOSE / 100
     held, read_held = (
         100 * (1 - a / max(b, 1)) for a, b in ((every.missed, every.draws), (every.read_missed, every.read))
     )
@@ -376,13 +376,14 @@ def table(found: Mapping[Cell, Found]) -> str:
             f"held in {ratios:.1f} %."
         ),
         _text(
-            f"The estimate of the first gap is off by {weights @ off:+.4f} points of 100 on average (standard error "
-            f"{math.sqrt(1 / np.sum(1 / errors**2)):.4f}). In the {near.sum()} cells where its standard error is at "
-            f"most {CLOSE} points it is off by {np.abs(off[near]).max(initial=0):.2f} at most; in all, by at most "
-            f"{np.abs(off / errors).max():.1f} standard errors. Whoever divides by the stated shares instead is off "
-            f"by {min(fails, default=0.0):,.0f} and more standard errors of ten billion answers, in all {len(fails)} "
-            "cells where groups answer unequally often and not everyone is in the middle of the range, where shares "
-            "do not matter."
+            f"In the {len(off)} cells where an estimate of the first gap has a standard deviation of at most {CLOSE:g} "
+            f"points of 100, and does not rest on stated shares that are wrong, estimates are off by "
+            f"{weights @ off:+.4f} points on average (standard error {math.sqrt(1 / np.sum(1 / errors**2)):.4f}); in one cell by at most "
+            f"{np.abs(off / errors).max():.1f} standard errors, and where that of the average is at most "
+            f"{CLOSE / 100:g}, by {np.abs(off[near]).max(initial=0):.2f} points. Whoever divides by the stated shares instead is off by "
+            f"{min(fails, default=0.0):,.0f} and more standard errors of a trillion answers, in all {len(fails)} cells "
+            "where groups answer unequally often and not everyone is in the middle of the range, where shares do not "
+            "matter."
         ),
         _row("cell", "tallies", "held, %", "told, %", "off, points"),
         _row(*["---"] * 5),
@@ -391,6 +392,13 @@ def table(found: Mapping[Cell, Found]) -> str:
         held, told = f"{100 * (1 - each.missed / each.draws):.1f}", f"{100 * each.told / each.asked:.0f}"
         parts.append(_row(str(cell), f"{each.draws:,}", held, told, "{:+.3g} ± {:.2g}".format(*each.bias)))
     return "\n".join(parts).strip()
+
+
+def places(cell: Cell, each: Found) -> bool:
+    """Tell whether estimates are near enough to each other to show a bias, and rest on nothing that is wrong."""
+    estimands = estimands_of(cell.study.questions[0])
+    rests = estimands.gaps is not None and cell.response != "1"
+    return not rests and each.bias[1] * math.sqrt(each.draws) <= CLOSE
 
 
 def shows(cell: Cell) -> bool:
