@@ -377,20 +377,20 @@ def table(found: Mapping[Cell, Found]) -> str:
         ),
         _text(
             f"In the {len(off)} cells where an estimate of the first gap has a standard deviation of at most {CLOSE:g} "
-            f"points of 100, and does not rest on stated shares that are wrong, estimates are off by "
-            f"{weights @ off:+.4f} points on average (standard error {math.sqrt(1 / np.sum(1 / errors**2)):.4f}); in one cell by at most "
-            f"{np.abs(off / errors).max():.1f} standard errors, and where that of the average is at most "
-            f"{CLOSE / 100:g}, by {np.abs(off[near]).max(initial=0):.2f} points. Whoever divides by the stated shares instead is off by "
-            f"{min(fails, default=0.0):,.0f} and more standard errors of a trillion answers, in all {len(fails)} cells "
-            "where groups answer unequally often and not everyone is in the middle of the range, where shares do not "
-            "matter."
+            "points of 100, and does not rest on stated shares that are wrong, estimates are off by "
+            f"{weights @ off:+.4f} points on average (standard error {math.sqrt(1 / np.sum(1 / errors**2)):.4f}); in "
+            f"one cell by at most {np.abs(off / errors).max():.1f} standard errors, and where that is at most "
+            f"{CLOSE / 100:g} points, by {np.abs(off[near]).max(initial=0):.2f} points. Whoever divides by the stated "
+            f"shares instead is off by {min(fails, default=0.0):,.0f} and more standard errors of a trillion answers, "
+            f"in all {len(fails)} cells where groups answer unequally often and not everyone is in the middle of the "
+            "range, where shares do not matter."
         ),
         _row("cell", "tallies", "held, %", "told, %", "off, points"),
         _row(*["---"] * 5),
     ]
     for cell, each in found.items():
-        held, told = f"{100 * (1 - each.missed / each.draws):.1f}", f"{100 * each.told / each.asked:.0f}"
-        parts.append(_row(str(cell), f"{each.draws:,}", held, told, "{:+.3g} ± {:.2g}".format(*each.bias)))
+        part, told = f"{100 * (1 - each.missed / each.draws):.1f}", f"{100 * each.told / each.asked:.0f}"
+        parts.append(_row(str(cell), f"{each.draws:,}", part, told, "{:+.3g} ± {:.2g}".format(*each.bias)))
     return "\n".join(parts).strip()
 
 
