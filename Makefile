@@ -100,6 +100,7 @@ baseline: $(STAMP)  ## Compare estimates and chosen tables with those of before 
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
 	$(BIN)/python -m bench.coverage --write $(ARGS)
+	$(BIN)/python -m bench.response --write
 	$(BIN)/python -m bench.groups_coverage
 	$(BIN)/python -m bench.sites_coverage --write
 	$(BIN)/python -m bench.plans

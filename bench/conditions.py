@@ -4,7 +4,7 @@ Measuring every combination would take weeks.  A mistake of an interval shows it
 under one alone: so every value of every condition meets every value of every other in some cell.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -47,35 +47,55 @@ CONDITIONS: dict[str, tuple[object, ...]] = {
 _THOUSAND = 1000
 # Designs that take more than a moment are left to randomized response: intervals need not know where a table is from.
 _QUICK = 4
+# Of so many random combinations the best is taken.
+_DRAWN = 60
 
 
-def covering(conditions: Mapping[str, Sequence[object]], *, seed: int = 1) -> list[dict[str, object]]:
+def covering(
+    conditions: Mapping[str, Sequence[object]],
+    *,
+    seed: int = 1,
+    possible: Callable[[Mapping[str, object]], bool] = bool,
+    least: int = 0,
+) -> list[dict[str, object]]:
     """Return combinations in which every two values of two conditions meet.
 
-    Each is the best of some random ones: the one in which most pairs meet that have not met yet.
+    Each is the best of some random ones: the one in which most pairs meet that have not met yet, then most threes.
+
+    Args:
+        conditions: The values of each condition.
+        seed: Makes it repeatable.
+        possible: Tells whether a combination, or a part of one, can be.
+        least: How many combinations there are to be at least.
 
     >>> met = covering({"a": (1, 2, 3), "b": ("x", "y"), "c": (True, False)})
     >>> sorted({(each["a"], each["b"]) for each in met})
     [(1, 'x'), (1, 'y'), (2, 'x'), (2, 'y'), (3, 'x'), (3, 'y')]
     """
-    rng, names, found = np.random.default_rng(seed), list(conditions), []
-    left = {
-        ((one, a), (other, b))
-        for one, other in combinations(names, 2)
-        for a, b in product(conditions[one], conditions[other])
-    }
-    while left:
-        # One pair that is left is in all of them, so that each turn leaves fewer.
-        first = dict(min(left, key=str))
-        drawn = [{n: conditions[n][int(rng.integers(len(conditions[n])))] for n in names} | first for _ in range(60)]
-        best = max(drawn, key=lambda each: len(left & _pairs(each)))
-        left -= _pairs(best)
-        found.append(best)
+    rng, names = np.random.default_rng(seed), list(conditions)
+    found: list[dict[str, object]] = []
+    for size in (2, 3):
+        left = {
+            tuple(zip(some, values, strict=True))
+            for some in combinations(names, size)
+            for values in product(*(conditions[name] for name in some))
+        }
+        left = {each for each in left if possible(dict(each))} - {met for each in found for met in _met(each, size)}
+        while left and (size == 2 or len(found) < least):
+            # One pair that is left is in all of them, so that each turn leaves fewer.
+            first = dict(min(left, key=str))
+            drawn: list[dict[str, object]] = []
+            while len(drawn) < _DRAWN:
+                each = {n: conditions[n][int(rng.integers(len(conditions[n])))] for n in names} | first
+                drawn += [each] if possible(each) else []
+            best = max(drawn, key=lambda each: len(left & _met(each, size)))
+            left -= _met(best, size)
+            found.append(best)
     return found
 
 
-def _pairs(each: Mapping[str, object]) -> set[tuple[tuple[str, object], tuple[str, object]]]:
-    return {(one, other) for one, other in combinations(each.items(), 2)}
+def _met(each: Mapping[str, object], size: int) -> set[tuple[tuple[str, object], ...]]:
+    return set(combinations(each.items(), size))
 
 
 @dataclass(frozen=True)

@@ -1425,6 +1425,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_means_that_contradict_the_gap_are_not_told_and_that_is_said",
     ),
     _mutant(
+        "report: a sealed study with another interval than its seal's",
+        "if value != sealed.estimate.get(name):",
+        "if value is None:",
+        "test_a_report_tells_of_its_seal_and_of_no_other",
+    ),
+    _mutant(
         "pages: a study that is over shows another interval than its seal",
         "interval = DEFAULT if now.over or study.order is not None",
         "interval = DEFAULT if study.order is not None",

@@ -57,7 +57,7 @@ def good_studies() -> list[tuple[str, Study]]:
         Study(
             "Three at once",
             [
-                replace(question, metric=metric, mechanism=joint, epsilon="2.9", axis=axis)
+                replace(question, metric=metric, mechanism=joint, epsilon="2.9", axis=axis, abstaining="0.010")
                 for axis, metric in enumerate(three)
             ],
         ),
@@ -174,7 +174,13 @@ def bad_changes() -> Iterator[tuple[str, str]]:
         ],
         '"expect":"0.8"': ['"expect":"1.1"', '"expect":"-0.1"', '"expect":0', '"expect":"max"', '"expect":null'],
         '"spread":"0.15"': ['"spread":"0"', '"spread":"0.51"', '"spread":"min"', '"spread":0', '"spread":null'],
-        '"weight":"2"': ['"weight":"0"', '"weight":2', '"mass":"2"'],
+        '"spread":"max"': [
+            '"abstaining":"1","spread":"max"',
+            '"abstaining":"-0.1","spread":"max"',
+            '"abstaining":0.1,"spread":"max"',
+            '"abstaining":null,"spread":"max"',
+        ],
+        '"weight":"2"': ['"abstaining":"0.1","weight":"2"', '"weight":"0"', '"weight":2', '"mass":"2"'],
         '"metric":"delay"': ['"metric":"understood"', '"metric":"speed"', '"metric":7'],
         '"levels":[-1073741824,1073741824],"metric":"delay"': [
             '"levels":[-1073741824,0,1073741824],"metric":"delay"',

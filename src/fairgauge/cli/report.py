@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -13,15 +13,19 @@ from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
 from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.estimation import Estimate
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.reports.about import counted
-from fairgauge.reports.particulars import Particulars, SealNote, check_asked
+from fairgauge.reports.particulars import Particulars, check_asked
 from fairgauge.reports.response import any_sentence
 from fairgauge.reports.words import verdict
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
+
+if TYPE_CHECKING:
+    from fairgauge.collector.seal import Sealed
 
 
 @in_forms
@@ -57,13 +61,16 @@ def report(
         raise InvalidInput("output", "nothing", "must be given, or --model-card: where to write")
     document = read_study(study)
     counts = read_tally(tally, document)
+    sealed = None if seal is None else _sealed(seal, document, counts)
     said = Particulars(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
         asked=None if asked is None else check_asked(as_count("asked", asked), counts.contributors),
-        seal=None if seal is None else _note(seal, document, counts),
+        seal=None if sealed is None else sealed.note,
     )
     with waiting("Estimating"):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
+        if sealed is not None:
+            _check_terms(sealed, found)
         page = render_report(document, counts, found, said).encode()
         if model_card is not None:
             block = block_of(document, found, views(document, found, over=True))
@@ -84,8 +91,8 @@ def report(
         out.print(holds)
 
 
-def _note(path: Path, study: Study, tally: Tally) -> SealNote:
-    """Read what to tell of a seal.
+def _sealed(path: Path, study: Study, tally: Tally) -> "Sealed":
+    """Read a seal.
 
     Raises:
         InvalidInput: If it is not the seal of this study with this tally.
@@ -100,4 +107,15 @@ def _note(path: Path, study: Study, tally: Tally) -> SealNote:
             raise InvalidInput(
                 "seal.tally", f"{found.seal.counted.contributors:,} {counted(study)}", "must be this tally"
             )
-        return found.note
+        return found
+
+
+def _check_terms(sealed: "Sealed", found: Estimate) -> None:
+    """Refuse intervals beside a seal that has others: what is sealed has one interval, wherever it is shown.
+
+    Raises:
+        InvalidInput: If the kind of interval or the confidence is not that of the seal.
+    """
+    for name, value in (("interval", found.interval), ("confidence", found.confidence)):
+        if value != sealed.estimate.get(name):
+            raise InvalidInput(name, value, f"must be {sealed.estimate.get(name)}, as the seal has it")

@@ -113,12 +113,23 @@ class TestReader(OneScoreReader):
         """Return an interval of a group's share."""
         return inverted(self.test(share, alpha), close=_ROUGHLY)
 
+    def share_accepts(self, share: Ratio, value: float, alpha: float) -> bool:
+        """Tell whether that interval holds a value: whether its test accepts it."""
+        return self.test(share, alpha).margin(value) < 0
+
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
         if ratio.constant is not None:
             return
-        part = Ratio(ratio.under, np.ones(len(ratio.under)), ratio.part)
-        if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:
+        asked = (id(ratio), alpha)
+        if asked not in self._there:
+            part = Ratio(ratio.under, np.ones(len(ratio.under)), ratio.part)
+            self._there[asked] = ratio, part.value(self.law) > 0 and self.test(part, alpha).margin(0.0) >= 0
+        if not self._there[asked][1]:
             raise ratio.untold()
+
+    @cached_property
+    def _there(self) -> dict[tuple[int, float], tuple[Ratio, bool]]:
+        return {}
 
 
 class PopulationReader(TestReader):

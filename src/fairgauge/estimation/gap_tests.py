@@ -17,6 +17,7 @@ parabola, and what that may lie below both is paid for.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,7 +43,7 @@ Cube = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class GapTest:
+class GapTest(ABC):
     """Tests gaps between two groups whose shares are estimated.
 
     Args:
@@ -123,6 +124,14 @@ class GapTest:
         """The points of the share's interval."""
         low, high = (min(max(end, 0.0), 1.0) for end in self.share)
         return np.linspace(low, high, POINTS) if high > low else np.array([low])
+
+    @abstractmethod
+    def margin(self, value: float) -> float:
+        """Return how far a gap is beyond what is accepted: below zero if it is accepted."""
+
+    def accepts(self, value: float) -> bool:
+        """Tell whether a gap is accepted."""
+        return self.margin(value) < 0
 
     def limit(self, value: float) -> float:
         """Return about how far from the estimate gaps are accepted."""

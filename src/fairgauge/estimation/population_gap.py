@@ -124,6 +124,23 @@ class PopulationGapTest(PartsTest):
         found = [self._tails(psi, (least, most), place) for psi, least, most, place in told]
         return [None if tails is None else tails.best_ways() for tails in found]
 
+    def accepts(self, value: float) -> bool:
+        """Tell whether a gap is accepted, mostly without bounds of the variance.
+
+        The upper bound is no smaller than the variance that the counts show, and the lower bound no larger; tails are
+        no smaller than the normal law's.  So where the normal law with that variance accepts, all of it does.
+        """
+        if not self._levels[0] or len(self.shares) > 1 or self.stray or self.draws.count:
+            return super().accepts(value)
+        psi = self.psi(self.score.lines(value, self.shares))
+        if float(self._money(psi).min()) >= math.log(2 / (self._levels[1] * self.alpha)):
+            return False
+        averages, seen = self.sums(psi) / np.maximum(self.sizes, 1.0)[:, None], psi**2 @ self.counts / self.answers
+        z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.alpha / 2)
+        if all(float(self._summed(self._normal(sign * averages, seen, seen)).min()) < z for sign in (1, -1)):
+            return True
+        return super().accepts(value)
+
     def _summed(self, deviations: Matrix) -> Vector:
         return np.asarray(_WEIGHTS @ np.maximum(deviations, -_WORST))
 

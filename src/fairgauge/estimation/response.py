@@ -30,15 +30,8 @@ def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[
     Guarantee: as that of the kind of interval, for all comparisons together, if the stated shares are those of the
     population to the error that the study states.
     """
-    scores = None if attribute.shares is None else _share_scores(reader.estimands)
-    if attribute.shares is None or scores is None:
-        return {}
-    # Shares that are taken as known would decide what they are to be compared with.
-    free = replace(reader, estimands=replace(reader.estimands, shares=None))
     found: dict[Pair, Interval] = {}
-    for pair in free.estimands.compared:
-        first, second = (sum_of([scores[group] for group in members(side)]) for side in pair)
-        among = Ratio(first, first + second, Told.of("caution.part-shares"))
+    for pair, (free, among) in shares_among(reader, attribute).items():
         try:
             share = free.ratio(among, alpha / len(free.estimands.compared))
         except CannotEstimate:
@@ -49,6 +42,20 @@ def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[
             middle = math.sqrt(least * most) if least != most else most
             estimate = _odds(min(max(share.estimate, share.low), share.high)) / middle
             found[pair] = Interval(estimate, low, high, (0.0, math.inf))
+    return found
+
+
+def shares_among(reader: Reader, attribute: Attribute) -> dict[Pair, tuple[Reader, Ratio]]:
+    """Return, for each comparison, the share of its first side among both and what reads it, where that is told."""
+    scores = None if attribute.shares is None else _share_scores(reader.estimands)
+    if scores is None:
+        return {}
+    # Shares that are taken as known would decide what they are to be compared with.
+    free = replace(reader, estimands=replace(reader.estimands, shares=None))
+    found: dict[Pair, tuple[Reader, Ratio]] = {}
+    for pair in free.estimands.compared:
+        first, second = (sum_of([scores[group] for group in members(side)]) for side in pair)
+        found[pair] = free, Ratio(first, first + second, Told.of("caution.part-shares"))
     return found
 
 

@@ -85,7 +85,7 @@ class Goal:
             comparisons=contrasts_of(attribute),
             symbols=question.symbols or USUAL_SYMBOLS,
             axis=question.axis,
-            abstaining=ABSTAINING if question.abstaining is None else question.abstaining,
+            abstaining=ABSTAINING if question.abstaining is None else float(question.abstaining),
             beside=tuple(cls.of(one).expected for one in question.beside),
             share_error=float(attribute.share_error or 0),
             ratio=attribute.ratio,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Comparison
-from fairgauge.study.attribute import ANY
-from fairgauge.study.numbers import plain, read_decimal
+from fairgauge.study.attribute import ALIKE, ANY
+from fairgauge.study.numbers import decimal_text, exact, plain, read_decimal
 from fairgauge.study.sides import named_side, usual_comparisons
 
 # Shares that are given as counts are rounded to so many parts, which sum to all of them.
@@ -46,10 +46,12 @@ def read_attribute(typed: Grouping) -> Attribute:
         raise InvalidInput("group", ", ".join(typed.groups), "must not be given beside --cross, which names all groups")
     if typed.shares is not None and not typed.crosses:
         raise InvalidInput("shares", typed.shares, "is about the cells of --cross; a group has its share beside it")
+    # A ratio as documents have it: 1.100 is 1.1.
+    answering = typed.answering if typed.answering in (ANY, ALIKE) else _ratio(typed.answering)
     if typed.crosses:
-        found = read_crossed(typed.crosses, typed.shares, typed.answering)
+        found = read_crossed(typed.crosses, typed.shares, answering)
     else:
-        found = read_groups(list(typed.groups), typed.attribute, typed.answering)
+        found = read_groups(list(typed.groups), typed.attribute, answering)
     return replace(
         found,
         share_error=typed.share_error,
@@ -96,6 +98,11 @@ def _weighed(
         kept = found[places[0]]
         found[places[0]] = Comparison(kept.of, kept.against, weight)
     return tuple(found)
+
+
+def _ratio(typed: str) -> str:
+    number = exact(typed)
+    return typed if number is None else decimal_text("answering", number)
 
 
 def read_groups(typed: list[str], attribute: str, answering: str = ANY) -> Attribute:

@@ -15,6 +15,7 @@ from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
 from fairgauge.goals.goal import CENTRED, Goal
+from fairgauge.goals.inputs import ABSTAINING
 from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.study import Question
@@ -61,8 +62,10 @@ def designed(
 
 def _published(question: Question) -> Question:
     """Return a question with what a study says of it: nothing that is usual, nor what only its design had to know."""
-    spread = None if Goal.of(question).spread == USUAL_SPREAD else question.spread
-    return replace(question, spread=spread, abstaining=None, symbols=None, axis=0, beside=())
+    goal = Goal.of(question)
+    spread = None if goal.spread == USUAL_SPREAD else question.spread
+    abstaining = None if goal.abstaining == ABSTAINING else question.abstaining
+    return replace(question, spread=spread, abstaining=abstaining, symbols=None, axis=0, beside=())
 
 
 def best_tables(

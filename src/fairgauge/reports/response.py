@@ -34,7 +34,18 @@ def response_sentences(question: Question, found: QuestionEstimate) -> list[str]
     """Return how often the groups of the headline answered beside each other, where that is told."""
     main = found.headline
     ratio = None if main.groups is None else found.response.get(main.groups)
-    return [] if ratio is None or main.groups is None else [_ratio(question.attribute, main.groups, ratio)]
+    said = [] if ratio is None or main.groups is None else [_ratio(question.attribute, main.groups, ratio)]
+    return said if found.answered is None or main.groups is None else [*said, _abstained(question, found.answered)]
+
+
+def _abstained(question: Question, answered: Interval) -> str:
+    """Return which part of the answers says nothing, and with which part the study reckoned."""
+    number, told = Unit(100, ""), answered.shown
+    places = number.places(told)
+    said = {"low": number.down(1 - told.high, places), "high": number.up(1 - told.low, places)}
+    if question.abstaining is None:
+        return Told.of("response.abstained", **said)
+    return Told.of("response.abstained-reckoned", **said, part=part_of_hundred(float(question.abstaining)))
 
 
 def _ratio(attribute: Attribute, pair: tuple[str, str], ratio: Interval) -> str:

@@ -74,7 +74,7 @@ def _simulate(mechanism: Mechanism, study: Study, population: Any, *, clients: i
 @_simulate.register
 def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
     people = Clients.of(study, population)
-    total, laws = people.total, _Laws(study)
+    total, laws = people.total, Laws(study)
     law = np.zeros(study.symbols)
     for inputs, count in people.kinds:
         law += count / total * laws.of(inputs)
@@ -102,7 +102,7 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     """
     check_arguments(study=(study, Study), population=(population, Population))
     everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
-    rng, laws = generator(seed), _Laws(study)
+    rng, laws = generator(seed), Laws(study)
     counts = np.zeros(study.symbols, dtype=np.int64)
     for inputs, count in everyone.kinds:
         counts += rng.multinomial(count, laws.of(inputs))
@@ -129,7 +129,7 @@ def _(mechanism: NoisyCounts, study: Study, population: Any, *, clients: int | N
     return simulate_sites(study, population, sites=clients, seed=seed)
 
 
-class _Laws:
+class Laws:
     """The laws of answers over the symbols of all tables; clients with the same input follow the same row."""
 
     def __init__(self, study: Study) -> None:

@@ -181,12 +181,16 @@ def _read_channel(document: object, metrics: dict[str, Metric], attributes: dict
     return found
 
 
+# What a question reckons with, which a table is made for and no estimate rests on.
+_RECKONED = ("expect", "spread", "weight", "abstaining")
+
+
 def _read_question(document: object, metrics: dict[str, Metric]) -> Document:
-    parts = _members(document, ("metric", "target", "levels"), ("expect", "spread", "weight"))
+    parts = _members(document, ("metric", "target", "levels"), _RECKONED)
     parts["metric"] = _known("metric", parts["metric"], metrics)
     parts["levels"] = read_array("levels", parts["levels"])
     check_levels(parts["levels"])
-    for field in ("expect", "spread", "weight"):
+    for field in _RECKONED:
         if field in parts and (field, parts[field]) != ("spread", ANY_VALUES):
             check_decimal(field, parts[field])
     return parts
@@ -274,7 +278,7 @@ def _(mechanism: Channel, questions: tuple[Question, ...]) -> Document:
     first = questions[0]
     asked = [
         {
-            **(_said(question, "target", "expect", "spread", "weight") or {}),
+            **(_said(question, "target", *_RECKONED) or {}),
             "metric": question.metric.name,
             "levels": levels,
         }

@@ -43,7 +43,7 @@ class Question:
         spread: The standard deviation to reckon with, in the metric's units; ``"max"`` for any values.
         weight: How much it matters beside the other questions; 1 unless given.
         abstain: Whether people may prefer not to say; a mechanism tells.
-        abstaining: The part of people who are expected to, for the design; a tenth unless given, where they may.
+        abstaining: The part of people who are expected to; a tenth unless given, where they may.
         symbols: The most symbols that a table for seven and more groups is designed with; 400 unless given.
         axis: Which of the mechanism's values is the metric's, where it takes several at once; a study sets it.
         beside: The questions about the mechanism's other values; a study sets it.
@@ -64,7 +64,7 @@ class Question:
     spread: str | None = None
     weight: str | None = None
     abstain: bool = False
-    abstaining: float | None = None
+    abstaining: str | None = None
     symbols: int | None = None
     axis: int = 0
     beside: tuple["Question", ...] = ()
@@ -114,13 +114,13 @@ class Question:
         if (design, epsilon, mechanism) != (None, None, None):
             self._check_designed()
 
-    def _part(self, given: Number) -> float:
+    def _part(self, given: Number) -> str:
         number = exact(given)
         if not self.abstain:
             raise BadStudy("abstaining", named(given), "must not be given where nobody may abstain")
         if number is None or not 0 <= number < 1:
             raise BadStudy("abstaining", named(given), "must be from 0 to below 1")
-        return float(number)
+        return decimal_text("abstaining", given)
 
     def _check_designed(self) -> None:
         mechanism, axis, groups = self.mechanism, self.axis, len(self.attribute.groups)

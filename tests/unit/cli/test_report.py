@@ -80,3 +80,9 @@ def test_a_report_tells_of_its_seal_and_of_no_other(fairgauge: Run, elsewhere: P
     other.save("other.json")
     done = fairgauge("report", files[0], "other.json", "-o", "x.html", *typed)
     assert refused(done, "sealed.json: seal.tally=20,000 answers: must be this tally")
+    # What is sealed has one interval, wherever it is shown.
+    done = fairgauge("report", *files, "-o", "x.html", *typed, "--interval", "anytime")
+    assert refused(done, "interval=anytime: must be population, as the seal has it")
+    done = fairgauge("report", *files, "-o", "x.html", *typed, "--confidence", 0.9)
+    assert refused(done, "confidence=0.9: must be 0.99, as the seal has it")
+    assert not (elsewhere / "x.html").exists()

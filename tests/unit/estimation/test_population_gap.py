@@ -5,6 +5,7 @@ fairgauge.estimation.anytime_gap.
 """
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
@@ -319,3 +320,24 @@ def test_looks_again_and_again_spend_alpha_once():
 def test_the_share_of_an_anytime_gap_holds_at_every_look_too():
     found = AnytimeReader(told(), drawn(3000, 0.3, (0.6, 0.2)))
     assert isinstance(found.test(told().mean_of(0), 0.05), AnytimeTest)
+
+
+@pytest.mark.parametrize("answers", [300, 3000, 50_000])
+@pytest.mark.parametrize("share", [(0.3, 0.3), (0.27, 0.33)])
+def test_what_is_accepted_at_once_is_what_the_margin_accepts(answers: int, share: tuple[float, float]):
+    test = judged(answers, share=share)
+    wide = 1.5 * test.limit(test.estimate)
+    values = np.linspace(test.estimate - wide, test.estimate + wide, 25)
+    decided = [test.accepts(value) for value in values]
+    assert decided == [test.margin(value) < 0 for value in values]
+    assert {True, False} == set(decided)
+
+
+@pytest.mark.parametrize("ratio", [1.05, 3.0])
+def test_a_gap_is_believed_if_its_interval_holds_it(ratio: float):
+    """Where the band cuts off the share that the answers point to, its end is asked for."""
+    reader = PopulationReader(replace(told(), ratio=ratio), drawn(20_000, 0.515, (0.6, 0.2)), split=Thrown("x"))
+    gap = reader.gap((0, 1), 0.05)
+    inward = 0.01 * (gap.high - gap.low)
+    assert [reader.believes_gap((0, 1), end, 0.05) for end in (gap.low + inward, gap.high - inward)] == [True, True]
+    assert [reader.believes_gap((0, 1), end, 0.05) for end in (gap.low - inward, gap.high + inward)] == [False, False]

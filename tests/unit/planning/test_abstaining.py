@@ -3,6 +3,7 @@
 Covers: fairgauge.goals.goal
 """
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.goals.goal import Goal
+from fairgauge.planning.needed import answers_needed
 from fairgauge.planning.search import plan_for
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Metric, Question, Study
@@ -49,6 +51,17 @@ def test_more_who_abstain_need_more_clients():
         for part in (0.1, 0.5)
     )
     assert (many.rows[0].clients or 0) > 1.9 * (few.rows[0].clients or 0)
+
+
+@pytest.mark.parametrize(("part", "said"), [("0.01", "0.01"), ("0.10", None), (None, None)])
+def test_the_document_says_with_how_many_it_reckons(part: str | None, said: str | None):
+    """So that whoever reads it decodes the table as it was made, and plans with what is expected."""
+    (question,) = designed([replace(asked(0.5), abstaining=part)], Decimal(2), design=DESIGN)
+    study = Study("Recall", [question])
+    (read,) = Study.from_bytes(study.to_bytes()).questions
+    assert (read.abstaining, b'"abstaining"' in study.to_bytes()) == (said, said is not None)
+    assert Goal.of(read).abstaining == float(said or 0.1)
+    assert answers_needed(read, 0.01) == answers_needed(question, 0.01)
 
 
 def test_nobody_is_reckoned_to_abstain_who_may_not():

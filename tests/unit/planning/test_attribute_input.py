@@ -198,3 +198,14 @@ def test_groups_that_cannot_be_read_are_refused_with_a_hint(typed: list[str], ru
     with pytest.raises(InvalidInput) as refused:
         read_groups(typed, "sex")
     assert rule in str(refused.value)
+
+
+@pytest.mark.parametrize("typed", ["1.1", "1.100", "01.10", "1.1e0"])
+def test_a_ratio_is_one_however_it_is_typed(typed: str):
+    assert read_attribute(Grouping(("a=0.5", "b=0.5"), answering=typed)).answering == "1.1"
+
+
+@pytest.mark.parametrize("typed", ["sometimes", "1.0", "0.9", "nan", "1e9"])
+def test_what_is_no_ratio_is_refused(typed: str):
+    with pytest.raises(InvalidInput, match=r"answering=.*: must be any, alike or a ratio above 1"):
+        read_attribute(Grouping(("a=0.5", "b=0.5"), answering=typed))

@@ -1,5 +1,6 @@
 """Who answered, in words: each sentence no stronger than what is known, and the one that all rest on said once."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -116,3 +117,15 @@ def test_other_languages_say_it_too(tag: str):
     assert len(said) == 2
     for one in said:
         assert Voice(tag).tell(one) != str(one)
+
+
+@pytest.mark.parametrize(("reckoned", "end"), [(None, ""), ("0.01", " It was made for 1 %.")])
+def test_how_many_abstained_is_rounded_outward(reckoned: str | None, end: str):
+    asked = replace(tells_all("0.5", "0.5", abstain=True), abstaining=reckoned)
+    who = people(("female", "0.9", 49_000), ("male", "0.5", 48_000), (None, None, 3000))
+    (found,) = estimate(study(asked), expected_tally(study(asked), who), interval="normal").questions
+    (said,) = (said for said in response_sentences(asked, found) if "say nothing" in said)
+    low, high = map(float, re.findall(r"[\d.]+", said)[:2])
+    assert found.answered is not None
+    assert low <= 100 * (1 - found.answered.high) < 3 < 100 * (1 - found.answered.low) <= high
+    assert said.endswith(f" say nothing: people who abstain, or of whom the study does not ask.{end}")

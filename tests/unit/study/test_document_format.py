@@ -60,6 +60,8 @@ def each_says_one_thing() -> list[Study]:
         changed(gateway="k"),
         changed(release=Release(1, "0.1", 1)),
         *(asked(**{name: "0.5"}) for name in ("expect", "spread", "weight")),
+        asked(mechanism=sample_channel(abstain=True)),
+        asked(mechanism=sample_channel(abstain=True), abstaining="0.01"),
         asked(metric=replace(RECALL, help="x")),
         *(asked(attribute=attribute) for attribute in attributes),
         Study("Sample", joint_questions()),

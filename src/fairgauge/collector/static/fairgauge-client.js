@@ -932,21 +932,25 @@ function readTable(document, known) {
   checkSymbols(channel);
   checkText("design", design);
   checkPositive("epsilon", epsilon);
-  return asked.map(({ metric, target, expect, spread, weight }, i) =>
+  return asked.map(({ metric, target, expect, spread, weight, abstaining }, i) =>
     at(`questions[${i}]`, () => {
       checkTarget(target);
       checkExpected(metric, expect, spread);
       if (weight !== null) checkPositive("weight", weight);
-      return { metric, attribute, target, design, epsilon, channel, expect, spread, weight };
+      if (abstaining !== null) checkAbstaining(abstaining, abstain);
+      return { metric, attribute, target, design, epsilon, channel, expect, spread, weight, abstaining };
     }),
   );
 }
 
+// What a question reckons with, which a table is made for and no estimate rests on.
+const RECKONED = ["expect", "spread", "weight", "abstaining"];
+
 function readAsked(document, known) {
-  const parts = read(document, ["metric", "target", "levels"], ["expect", "spread", "weight"]);
+  const parts = read(document, ["metric", "target", "levels"], RECKONED);
   parts.metric = knownOne("metric", parts.metric, known);
   checkLevels(asArray("levels", parts.levels));
-  for (const field of ["expect", "spread", "weight"]) {
+  for (const field of RECKONED) {
     if (parts[field] === null || (field === "spread" && parts.spread === ANY_VALUES)) continue;
     checkDecimal(field, parts[field]);
   }
@@ -964,6 +968,12 @@ function checkExpected({ low, high }, expect, spread) {
   if (n <= 0n || compare(fraction(2n * n, d), range) > 0n) {
     throw new BadStudy("spread", spread, `must be above 0 and at most half of the range, or "${ANY_VALUES}"`);
   }
+}
+
+function checkAbstaining(part, abstain) {
+  if (!abstain) throw new BadStudy("abstaining", part, "must not be given where nobody may abstain");
+  const { n, d } = decimal(part);
+  if (n < 0n || n >= d) throw new BadStudy("abstaining", part, "must be from 0 to below 1");
 }
 
 /** Read a table of noisy counts, as sites send them. */
