@@ -732,6 +732,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if False:",
         "test_a_spent_ticket_is_looked_up_before_anything_is_signed",
     ),
+    _mutant(
+        "gateway: a key is forgotten while a study names it",
+        "if KeyConfig.of(path.read_bytes()).to_text() not in named:",
+        "if True:",
+        "test_a_rotated_gateway_opens_for_studies_that_name_the_key_of_before_until_they_close",
+    ),
     # -------------------- passes
     _mutant(
         "passes: a request shows its message",
