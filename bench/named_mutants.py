@@ -687,7 +687,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "draws: what draws win at every look counts as won",
         "np.log(weights) - self.draws.won(staked)",
         "np.log(weights)",
-        "test_the_right_value_is_rejected_no_more_often_than_stated",
+        "test_with_draws_the_right_value_is_rejected_no_more_often_than_stated",
     ),
     _mutant(
         "draws: their mean stays in the counts",
@@ -762,6 +762,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if False:",
         "test_a_spent_ticket_is_looked_up_before_anything_is_signed",
     ),
+    _mutant(
+        "gateway: a key is forgotten while a study names it",
+        "if KeyConfig.of(path.read_bytes()).to_text() not in named:",
+        "if True:",
+        "test_a_rotated_gateway_opens_for_studies_that_name_the_key_of_before_until_they_close",
+    ),
     # -------------------- passes
     _mutant(
         "passes: a request shows its message",
@@ -826,8 +832,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "population: the variance is the one that was seen",
-        "high = min(upper_mean(square, self.counts, _UPPER * alpha, most), most) low",
-        "high = min(float(square @ self.counts) / self.answers, most) low",
+        "bound = upper_mean(square, self.counts, _UPPER * alpha, self._of_all(square, most))",
+        "bound = float(square @ self.counts) / float(self.counts.sum())",
         "test_the_right_value_is_rejected_no_more_often_than_stated",
     ),
     _mutant(
@@ -876,8 +882,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- edgeworth
     _mutant(
         "edgeworth: the correction for skewness is halved",
-        "skews = [third / (6 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]",
-        "skews = [third / (12 * np.sqrt(self.answers) * v**1.5) for third in thirds for v in variances]",
+        "skews = [third / (6 * v**1.5) for third in thirds for v in self.variances]",
+        "skews = [third / (12 * v**1.5) for third in thirds for v in self.variances]",
         "test_the_tail_is_the_normal_laws_with_its_correction_and_what_is_left",
     ),
     _mutant(
@@ -894,8 +900,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "edgeworth: the square of delta counts half",
-        "near += count * (count - 1) / 2 * delta**2",
-        "near += count * (count - 1) / 4 * delta**2",
+        "near += count * max(count - 1, 0) / 2 * delta**2",
+        "near += count * max(count - 1, 0) / 4 * delta**2",
         "test_every_curve_is_above_the_exact_one_on_its_whole_piece",
     ),
     _mutant(
@@ -968,14 +974,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gap score: c is chosen from its own part, too",
-        "found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for",
-        "found = [self._aim(parts[: number + 1].sum(axis=0), stray * float(left[number])) for",
+        "earlier = parts[:number].sum(axis=0)",
+        "earlier = parts[: number + 1].sum(axis=0)",
         "test_each_c_is_known_before_its_part",
     ),
     _mutant(
         "gap score: c is chosen from all answers",
-        "found = [self._aim(parts[:number].sum(axis=0), stray * float(left[number])) for number in range(len(parts))]",
-        "found = [self._aim(parts.sum(axis=0), stray * float(left[number])) for number in range(len(parts))]",
+        "earlier = parts[:number].sum(axis=0)",
+        "earlier = parts.sum(axis=0)",
         "test_each_c_is_known_before_its_part",
     ),
     _mutant(
@@ -1046,8 +1052,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gap: bounds of the variance at several places share no alpha",
-        "alphas = _LOWER * self.alpha / len(nodes), _UPPER * self.alpha / len(nodes)",
-        "alphas = _LOWER * self.alpha, _UPPER * self.alpha",
+        "alphas = _LOWER * self.level / len(nodes), _UPPER * self.level / len(nodes)",
+        "alphas = _LOWER * self.level, _UPPER * self.level",
         "test_every_place_where_the_variance_is_bounded_has_its_own_part_of_alpha",
     ),
     _mutant(
@@ -1151,7 +1157,7 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- normal
     _mutant(
         "normal: less variance than there could be is believed",
-        "math.sqrt(max(seen, self._least_variance(score)) / self.answers)",
+        "math.sqrt(max(seen, least) / self.answers)",
         "math.sqrt(seen / self.answers)",
         "test_less_variance_than_there_could_be_is_chance",
     ),
@@ -2382,14 +2388,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "crowd release: what is left at closing leaves without draws",
-        "return 0 if at_end else (max(1, taken // size) if taken else 0) - closed_batches(taken, size)",
-        "return 0 * taken * size",
+        "if taken and not at_end: _draw(connection, number, closed_batches(taken, size))",
+        "if taken and not at_end: pass",
         "test_what_is_left_at_closing_is_a_batch_of_its_own_with_its_own_draws",
     ),
     _mutant(
         "crowd release: two batches that leave at once share their draws",
-        "return draw_symbols(weights, count * batches) if count else Counter()",
-        "return draw_symbols(weights, count) if count and batches else Counter()",
+        "size, at_end=bool(at_end))): _draw(connection, study, batch)",
+        "size, at_end=bool(at_end)))[:1]: _draw(connection, study, batch)",
         "test_two_batches_that_leave_at_once_have_draws_for_both",
     ),
     _mutant(
@@ -2471,8 +2477,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- planning
     _mutant(
         "planning: the narrowest interval is promised",
-        "return max(each.width(kind, answers, alpha) for each in",
-        "return min(each.width(kind, answers, alpha) for each in",
+        "return max(each.width(kind, answers, alpha, drawn) for each in",
+        "return min(each.width(kind, answers, alpha, drawn) for each in",
         "test_a_plan_keeps_what_it_promises",
     ),
     _mutant(
@@ -2489,14 +2495,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "planning: every table gets all answers",
-        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
-        "return reading.metric.scale * one.width(kind, answers, reading.alpha)",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha, reading.drawn)",
+        "return reading.metric.scale * one.width(kind, answers, reading.alpha, reading.drawn)",
         "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
     ),
     _mutant(
         "planning: widths are not in the metric's units",
-        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha)",
-        "return one.width(kind, answers / reading.tables, reading.alpha)",
+        "return reading.metric.scale * one.width(kind, answers / reading.tables, reading.alpha, reading.drawn)",
+        "return one.width(kind, answers / reading.tables, reading.alpha, reading.drawn)",
         "test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units",
     ),
     _mutant(

@@ -511,3 +511,19 @@ def test_json_integers_are_never_rounded(client: OpenClient) -> None:
         json.dumps(document),
     )
     assert found == "tables[0].table[1]=9007199254740993: must sum to exactly 2^53"
+
+
+@pytest.mark.parametrize(
+    "change", [None, ("if (!patience.relay && !straight", "if (false && !straight")], ids=["honest", "mutant"]
+)
+def test_an_answer_that_wants_a_relay_does_not_leave_without_one(client: OpenClient, change: Change | None) -> None:
+    told = client(change).evaluate(
+        """async () => {
+            const { deliver } = await import("/static/fairgauge-client.js");
+            const ledger = { recall: async () => ({ relayed: true }), token: async () => null };
+            const drawn = { study: "a".repeat(64), id: "0".repeat(32), symbol: 1 };
+            const one = (more) => deliver(ledger, drawn, "http://127.0.0.1:1", { tries: 1, timeout: 1, ...more });
+            return Promise.all([{}, { straight: true }].map((more) => one(more).catch(({ message }) => message)));
+        }"""
+    )
+    assert ["sent through a relay" in message for message in told] == [change is None, False]

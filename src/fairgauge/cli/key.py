@@ -57,9 +57,15 @@ def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> No
 
 
 @key.command()
-def gateway(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+def gateway(
+    secrets: options.Secrets = SECRETS,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Make a new one; studies that name the one of before go on with that.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
     """Show the key configuration of the gateway (RFC 9458), for a study to name; it is made if there is none."""
-    text = Gateway.in_folder(secrets).config.to_text()
+    text = (Gateway.rotate if rotate else Gateway.in_folder)(secrets).config.to_text()
     if json:
         show_json({"gateway": text})
     else:

@@ -6,7 +6,7 @@ as if it had come by itself.
 """
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Collection, Iterable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.secrets_folder import read_or_make_secret
 
-FILE = "gateway.key"
+FILE, FORMER = "gateway.key", "gateway-{}.key"
 KEY_BYTES = 32
 # What may be asked in an envelope: all that a device needs to answer.
 _ASKED = re.compile(rb"POST /studies/[0-9a-f]{64}/answers|GET /studies/[0-9a-f]{64}/status")
@@ -28,16 +28,44 @@ _TAKEN = (b"accept", b"authorization", b"content-type")
 
 
 class Gateway:
-    """Opens requests and seals responses, all of one size."""
+    """Opens requests and seals responses, all of one size.
 
-    def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+    A study names one key for as long as it runs, so that no key tells people apart.  A gateway whose key is rotated
+    keeps those of before, each until the last study that names it is closed.
+    """
+
+    def __init__(self, secret: bytes, former: Iterable[bytes] = ()) -> None:
         self.config = KeyConfig.of(secret)
+        every = ((KeyConfig.of(one), one) for one in (*former, secret))
+        self._keys = {config.number: (one, config) for config, one in every}
 
     @classmethod
     def in_folder(cls, folder: Path) -> "Gateway":
-        """Use the key in a folder of secrets, and make one if there is none."""
-        return cls(read_or_make_secret(folder, FILE, KEY_BYTES))
+        """Use the keys in a folder of secrets, and make one if there is none."""
+        now = read_or_make_secret(folder, FILE, KEY_BYTES)
+        return cls(now, [path.read_bytes() for path in sorted(folder.glob(FORMER.format("*")))])
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The keys that this gateway has, as studies name them."""
+        return frozenset(config.to_text() for _, config in self._keys.values())
+
+    @classmethod
+    def rotate(cls, folder: Path) -> "Gateway":
+        """Make a new key; the one of before is kept beside it, for studies that name it."""
+        before = cls.in_folder(folder)
+        (folder / FILE).rename(folder / FORMER.format(f"{before.config.number:02x}"))
+        while KeyConfig.of(read_or_make_secret(folder, FILE, KEY_BYTES)).number in before._keys:
+            (folder / FILE).unlink()  # its number is taken, by which envelopes are told apart
+        return cls.in_folder(folder)
+
+    @classmethod
+    def forget(cls, folder: Path, named: Collection[str | None]) -> "Gateway":
+        """Remove keys of before that no study names any more: envelopes that somebody recorded stay shut."""
+        for path in folder.glob(FORMER.format("*")):
+            if KeyConfig.of(path.read_bytes()).to_text() not in named:
+                path.unlink()
+        return cls.in_folder(folder)
 
     def keys(self) -> bytes:
         """Return the key configuration as it is fetched: a list of one, with its length."""
@@ -50,7 +78,10 @@ class Gateway:
         Raises:
             InvalidInput: If it is not sealed for this gateway.
         """
-        return open_request(self._secret, self.config, data)
+        secret, config = self._keys.get(data[0] if data else -1, (b"", None))
+        if config is None:
+            raise InvalidInput("key", data[:1].hex(), "must be the number of a key that this gateway has")
+        return open_request(secret, config, data)
 
 
 def inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:

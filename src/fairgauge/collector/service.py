@@ -128,9 +128,18 @@ class Collector:
         await remember_keys(self.store, self.secrets, self.bucket())
         for digest in await join(self.store, self.recorded, self.bucket):
             log("contradicts the record", study=digest)
+        await self._forget_gateway_keys()
         self.intake.start()
         self._watching = asyncio.get_running_loop().create_task(self._watch())
         self.ready = True
+
+    async def _forget_gateway_keys(self) -> None:
+        """Forget keys of the gateway that no study names which still takes answers."""
+        if self.gateway.named == {self.gateway.config.to_text()}:
+            return
+        running = [kept.digest for kept in await self.store.studies() if kept.closed is None]
+        named = [(await self.study(digest)).gateway for digest in running]
+        self.gateway = await asyncio.to_thread(Gateway.forget, self.secrets, named)
 
     async def stop(self) -> None:
         """Finish what was taken, then let go of the store."""
@@ -171,7 +180,7 @@ class Collector:
             OtherTerms: If it is there on other terms.
         """
         study = await asyncio.to_thread(Study.from_bytes, data)
-        check_takes(study, gateway=self.gateway.config.to_text())
+        check_takes(study, gateway=self.gateway.named)
         terms, document = terms_of(study, terms), study.to_bytes()
         found = Published(
             study.digest,
@@ -307,6 +316,7 @@ class Collector:
         await self.store.close_study(entry.number, at)
         entry.kept = replace(await self.document(digest), document=b"")
         await self.seal(digest)
+        await self._forget_gateway_keys()
 
     async def seal(self, digest: str) -> None:
         """Seal a closed study, unless it is sealed."""

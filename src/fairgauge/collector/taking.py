@@ -1,5 +1,7 @@
 """Which studies a collector takes, and on which terms: none whose terms it cannot keep."""
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from fairgauge.collector.gates import Gate
@@ -13,12 +15,12 @@ from fairgauge.study import Study
 MOST_NUMBERS = 600  # of one answer: sums of products of every two of them may be in a tally
 
 
-def check_takes(study: Study, *, gateway: str) -> None:
+def check_takes(study: Study, *, gateway: Collection[str]) -> None:
     """Refuse a study that this collector must not publish.
 
     Args:
         study: The study.
-        gateway: The key configuration of this collector's gateway.
+        gateway: The key configurations of this collector's gateway.
 
     Raises:
         BadStudy: If it promises what this collector cannot keep.
@@ -28,8 +30,8 @@ def check_takes(study: Study, *, gateway: str) -> None:
     if study.mechanism.numbers > MOST_NUMBERS:
         rule = f"must have at most {MOST_NUMBERS} to be counted here"
         raise BadStudy("site", f"{study.mechanism.numbers} cells", rule)
-    if study.gateway not in (None, gateway):
-        rule = "must be the key of this collector's gateway, which fairgauge key gateway shows"
+    if study.gateway is not None and study.gateway not in gateway:
+        rule = "must be a key of this collector's gateway, which fairgauge key gateway shows"
         raise BadStudy("gateway", study.gateway, rule)
     if study.release is not None and study.release.batch > MOST_DRAWS:
         raise BadStudy(

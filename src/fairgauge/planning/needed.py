@@ -14,8 +14,14 @@ _CLOSE = 0.005
 _TURNS = 20
 
 
-def answers_needed(
-    question: Question, error: float, *, tables: int = 1, confidence: float = 0.99, interval: str = LIVE
+def answers_needed(  # noqa: PLR0913 - what is wanted of whom, and how it is read
+    question: Question,
+    error: float,
+    *,
+    tables: int = 1,
+    confidence: float = 0.99,
+    interval: str = LIVE,
+    drawn: float = 0.0,
 ) -> int | None:
     """Return about how many answers a study needs for its gap to have an interval of this half-width.
 
@@ -27,6 +33,7 @@ def answers_needed(
         tables: How many tables the study has: each gets an equal part of the answers.
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        drawn: How many secret draws there are for each answer.
 
     Returns:
         The number of answers to the whole study, or None if none is enough.
@@ -35,7 +42,7 @@ def answers_needed(
     goal = replace(Goal.of(question), target="gap")
     wanted, answers = error / question.metric.scale, _START
     for _ in range(_TURNS):
-        width = planned_width(goal, question.channel, answers, kind, alpha)
+        width = planned_width(goal, question.channel, answers, kind, alpha, drawn=drawn)
         if math.isinf(width) or answers > _MOST:
             return None
         if abs(width / wanted - 1) < _CLOSE:

@@ -63,12 +63,19 @@ def parts_for(
 def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[Parts]:
     """Return the same for a study whose tables are made."""
     alpha = check_confidence(confidence)
-    return [_parts(question, clients, len(study.tables), alpha) for question in study.questions]
+    return [
+        _parts(question, clients, len(study.tables), alpha, drawn=drawn_for_each(study)) for question in study.questions
+    ]
 
 
-def _parts(question: Question, clients: int, tables: int, alpha: float) -> Parts:
+def drawn_for_each(study: Study) -> float:
+    """Return how many secret draws there are for each answer of a study."""
+    return 0.0 if study.release is None else study.release.draws / study.release.batch
+
+
+def _parts(question: Question, clients: int, tables: int, alpha: float, *, drawn: float = 0.0) -> Parts:
     goal, channel, attribute = Goal.of(question), question.channel, question.attribute
-    reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables)
+    reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables, drawn)
     parts = planned_parts(goal, channel, attribute, reading)
     means = parts if goal.target == "means" else planned_means(goal, channel, attribute, reading)
     alone = replace(goal, axis=0, beside=())

@@ -208,3 +208,28 @@ def test_a_response_that_is_too_long_loses_its_body():
 def test_a_gateway_keeps_its_key(tmp_path: Path):
     assert Gateway.in_folder(tmp_path).config == Gateway.in_folder(tmp_path).config
     assert (tmp_path / "gateway.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_rotated_gateway_opens_for_studies_that_name_the_key_of_before_until_they_close(ask):
+    async def scene(desk: Desk) -> None:
+        old = desk.collector.gateway.config
+        study = replace(sample_study(), gateway=old.to_text(), title="Rotated")
+        assert (await desk.publish(study)).status_code == 201
+        desk.collector.gateway = Gateway.rotate(desk.collector.secrets)
+        new = desk.collector.gateway.config
+        assert new.number != old.number
+        await desk.collector._forget_gateway_keys()
+        assert desk.collector.gateway.named == {old.to_text(), new.to_text()}
+        asked = Message((b"GET", b"https", b"collector", f"/studies/{study.digest}/status".encode()))
+        for config in (old, new):
+            sealed = seal_request(config, write_request(asked, size=SIZE))
+            found = await desk.client.post(PATH, content=sealed.data, headers={"content-type": REQUEST_TYPE})
+            assert read_response(open_response(sealed, found.content)).start == (b"200",)
+        await desk.post(f"/studies/{study.digest}/close")
+        assert desk.collector.gateway.named == {new.to_text()}
+        late = seal_request(old, write_request(asked, size=SIZE)).data
+        told = await desk.client.post(PATH, content=late, headers={"content-type": REQUEST_TYPE})
+        assert (told.status_code, told.headers["content-type"]) == (400, "application/problem+json")
+        assert told.json()["type"] == "https://iana.org/assignments/http-problem-types#ohttp-key"
+
+    ask(scene)

@@ -46,7 +46,7 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
             replace(sample_study(), release=Release(10, "0.001", 10**6 + 1)),
             "release.draws=1000001: must be at most 1000000",
         ),
-        (replace(unlinked_study(), release=None), "gateway=AQAgMTIz: must be the key of this collector's gateway"),
+        (replace(unlinked_study(), release=None), "gateway=AQAgMTIz: must be a key of this collector's gateway"),
         (
             replace(unlinked_study(), release=None, gateway=None),
             "issuer.key=MFkwEwYHKoZIzj0CAQ_-: must be the public key of an issuer (RFC 9578, type 2), in base64url",
@@ -55,7 +55,7 @@ def test_what_a_study_does_not_say_is_as_given() -> None:
 )
 def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        check_takes(study, gateway="AQ")
+        check_takes(study, gateway={"AQ"})
     assert str(caught.value).startswith(text)
 
 

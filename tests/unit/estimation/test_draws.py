@@ -42,7 +42,7 @@ def missed(kind: type, gap: float, answers: int, draws: int, alpha: float, *, kn
 @pytest.mark.parametrize("kind", [PopulationTest, AnytimeTest])
 @pytest.mark.parametrize("gap", [0.0, 0.6])
 @pytest.mark.parametrize(("answers", "draws", "alpha"), [(4, 30, 0.1), (60, 20, 0.1), (60, 99, 0.01), (300, 90, 0.05)])
-def test_the_right_value_is_rejected_no_more_often_than_stated(
+def test_with_draws_the_right_value_is_rejected_no_more_often_than_stated(
     kind: type, gap: float, answers: int, draws: int, alpha: float
 ) -> None:
     assert missed(kind, gap, answers, draws, alpha) <= alpha

@@ -36,7 +36,7 @@ def test_where_the_symbol_itself_keeps_it_one_is_enough() -> None:
 
 def test_more_than_a_collector_draws_is_impossible() -> None:
     with pytest.raises(Impossible, match="takes more than 1,000,000 secret draws"):
-        least_draws([sample_channel()], replace(AIM, epsilon=Decimal("0.0001")))
+        least_draws([sample_channel()], replace(AIM, epsilon=Decimal("0.001")))
 
 
 def test_what_devices_allow_is_the_most() -> None:

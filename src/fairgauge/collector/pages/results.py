@@ -17,6 +17,7 @@ from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.needed import aimed_error, answers_needed
+from fairgauge.planning.trade import drawn_for_each
 from fairgauge.reports.display import Display, about, display_of
 from fairgauge.reports.figures import Look
 from fairgauge.reports.response import any_sentence
@@ -187,7 +188,14 @@ def _reckon(now: _Now, known: _Known) -> Results:
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
         known.needed = [
-            answers_needed(question, error, tables=len(study.tables), confidence=CONFIDENCE, interval=interval)
+            answers_needed(
+                question,
+                error,
+                tables=len(study.tables),
+                confidence=CONFIDENCE,
+                interval=interval,
+                drawn=drawn_for_each(study),
+            )
             for question, error in zip(study.questions, errors, strict=True)
         ]
     past = [look for look in now.looks if look.contributors < tally.contributors and study.order is None]

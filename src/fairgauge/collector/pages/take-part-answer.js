@@ -95,7 +95,7 @@ export async function submit(visit, study, answer) {
     visit.show("rather-not", false);
     visit.show("stop", false);
     visit.get("sending").textContent = visit.say("sending.now");
-    const problem = await deliver(visit.ledger, answer, visit.collector, PATIENCE).then(
+    const problem = await deliver(visit.ledger, answer, visit.collector, { ...PATIENCE, straight: true }).then(
       () => null,
       (error) => error,
     );

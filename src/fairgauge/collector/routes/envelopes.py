@@ -1,15 +1,22 @@
 """``/.well-known/ohttp-gateway`` (RFC 9540): the gateway's key, and requests in envelopes."""
 
+import json
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.gateway import Caught, inner_scope
 from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
-from fairgauge.server.problems import Problem
+from fairgauge.errors import InvalidInput
+from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.refusals import BadMediaType
 from fairgauge.server.request_body import media_type, read_body
 
+# What RFC 9458 has a gateway say to an envelope for a key that it has not.
+_OTHER_KEY = json.dumps(
+    {"type": "https://iana.org/assignments/http-problem-types#ohttp-key", "title": "key identifier unknown"}
+).encode()
 _HEADERS = {"Cache-Control": "private, no-store"}
 
 
@@ -23,7 +30,13 @@ async def take(request: Request) -> Response:
     collector = collector_of(request)
     if media_type(request.scope) != REQUEST_TYPE:
         raise BadMediaType(f"Send {REQUEST_TYPE}.")
-    opened = collector.gateway.open(await read_body(request.scope, request.receive, SEALED_REQUEST))
+    body = await read_body(request.scope, request.receive, SEALED_REQUEST)
+    try:
+        opened = collector.gateway.open(body)
+    except InvalidInput as error:
+        if error.field != "key":
+            raise
+        return Response(_OTHER_KEY, 400, _HEADERS, MEDIA_TYPE)
     # From here on whatever is said is said in an envelope, also what is wrong: a relay must not learn it.
     found = inner_scope(opened, request.scope)
     if isinstance(found, Problem):

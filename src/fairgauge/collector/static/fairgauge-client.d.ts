@@ -37,6 +37,7 @@ export interface Kept extends Answer {
   charges: [attribute: string, epsilon: Decimal][];
   readers: [attribute: string, epsilon: Decimal, delta: Decimal][];
   wanted?: boolean;
+  relayed?: boolean;
 }
 
 /** Decimals in strings; null is no limit. */
@@ -216,7 +217,7 @@ export function deliver(
   ledger: Ledger,
   drawn: Answer,
   url: string,
-  patience?: Patience,
+  patience?: Patience & { straight?: boolean },
 ): Promise<"accepted" | "duplicate">;
 
 /** `<fairgauge-study src="https://collector.example/studies/1f0c…">`; in fairgauge-study.js only. */

@@ -1313,7 +1313,8 @@ export class Ledger {
             allowed.lifetime,
           );
           const fresh = answer(study, profile, { limits: allowed, ticket });
-          store.add({ ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) });
+          const kept = { ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) };
+          store.add(study.gateway ? { ...kept, relayed: true } : kept);
           return fresh;
         });
     });
@@ -1723,8 +1724,17 @@ async function asking({ token = null, relay = null, gateway = null }) {
   };
 }
 
-/** Send an answer of a ledger, and remember there what became of it. */
-export async function deliver(ledger, drawn, url, patience = {}) {
+/**
+ * Send an answer of a ledger, and remember there what became of it.
+ *
+ * One to a study that names a gateway goes through a relay, so that the collector does not see this address; who sends it
+ * `straight` all the same says so to the person.
+ */
+export async function deliver(ledger, drawn, url, { straight = false, ...patience } = {}) {
+  if (!patience.relay && !straight && (await ledger.recall(drawn.study))?.relayed) {
+    const text = "the study has answers sent through a relay, so that the collector sees no addresses: give its address";
+    throw new CannotSend(text, ["relay", {}]);
+  }
   try {
     const token = await ledger.token(drawn.study);
     const receipt = await send(drawn, url, { token, ...patience });
