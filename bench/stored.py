@@ -1,4 +1,4 @@
-"""What many stored answers do to what comes next: intake, report, seal, export and backup beside a hundredth."""
+"""What many stored answers do to what comes next: intake, report, seal, export and backup beside few of them."""
 
 import asyncio
 import os

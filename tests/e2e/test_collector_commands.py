@@ -129,7 +129,9 @@ def test_a_seal_is_checked_from_either_export(sealed: Path):
 
 def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_be_checked(sealed: Path):
     store, key = f"sqlite:///{sealed / 'gauge.db'}", (sealed / "key").read_text()
-    assert "answers are gone" in run("store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store)
+    assert "answers are removed" in run(
+        "store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store
+    )
 
     async def ask() -> list[tuple[int, str]]:
         async with open_desk(store, sealed) as desk:
@@ -177,7 +179,8 @@ def test_looking_at_a_stopped_store_leaves_it_one_file(sealed: Path):
     run("store", "migrate", "--store", store, "--dry-run")
     run("store", "backup", "--store", store, "-o", str(sealed / "copy.db"))
     (sealed / "place").mkdir()
-    run("store", "restore", str(sealed / "copy.db"), "--store", f"sqlite:///{sealed / 'place' / 'gauge.db'}")
+    place = f"sqlite:///{sealed / 'place' / 'gauge.db'}"
+    run("store", "restore", str(sealed / "copy.db"), "--store", place, "--secrets", str(sealed / "secrets"))
     beside = {"gauge.db", "gauge.db.lock"}
     assert (
         {path.name for path in sealed.glob("gauge*")} == {path.name for path in (sealed / "place").iterdir()} == beside

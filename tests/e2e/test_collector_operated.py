@@ -22,6 +22,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.client import Patience
 from fairgauge.collector.keeping import addresses
+from fairgauge.collector.record import Record
+from fairgauge.collector.signing import Signer
 from fairgauge.collector.stores import open_store, postgres_schema
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.workers import EARLY_DEATHS
@@ -162,6 +164,18 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: l
     assert server.returncode == 2
     assert words in said
     assert len(said.splitlines()) == 1
+
+
+def test_a_mistyped_address_is_no_new_store(tmp_path: Path):
+    record = Record(tmp_path / "secrets", Signer.in_folder(tmp_path / "secrets"))
+    record.begin("2026-01-01T00:00:00Z")
+    record.take("2026-01-01T00:00:00Z")
+    server = start(tmp_path, "--port", "0", "--store", "sqlite:///guage.db")
+    _, said = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 1
+    assert "guage.db is not there, and" in said
+    assert "belongs to another one: is its address right?" in said
+    assert not (tmp_path / "guage.db").exists()
 
 
 def certificate(folder: Path) -> None:

@@ -43,7 +43,8 @@ def new(
     """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
-    if asyncio.run(_admission(store, study)) == "open":
+    is_there = not store.startswith("sqlite:") or Path(store.removeprefix("sqlite:///")).is_file()
+    if is_there and asyncio.run(_admission(store, study)) == "open":
         raise InvalidInput("study", study, "must take tickets: it is published as open, and anyone may answer it")
     book = Tickets.in_folder(secrets)
     if site:

@@ -160,7 +160,7 @@ class Record(History):
         self.read_on()
 
     def read_on(self) -> None:
-        """Read what others have added."""
+        """Read what others have added; whoever calls holds the folder's lock, or is the first to read."""
         path = self._folder / FILE
         try:
             with path.open("rb") as file:
@@ -171,6 +171,12 @@ class Record(History):
                 raise StoreError(f"{path} is gone while it was used") from None
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+
+    def knows(self, study: str) -> bool:
+        """Tell whether anything of a study was let go, by any of the collectors that share the record."""
+        with locked(self._folder):
+            self.read_on()
+        return study in self.seals or study in self.batches
 
     def begin(self, at: str, *, anew: bool = False) -> None:
         """Begin the record, unless it has begun; ``anew`` if one of before was lost, which every seal will say."""
@@ -324,7 +330,9 @@ async def join(store: Store, record: Record, time: Callable[[], int], *, anew: b
     for kept in await store.studies():
         if kept.sealed:
             closed, digest = await _seal_in(store, kept)
-            record.seal(kept.digest, digest, closed)
+            known = record.seals.get(kept.digest)
+            if known is None or known.digest != digest:
+                record.seal(kept.digest, digest, closed)
         elif kept.closed is None and await _is_over(store, record, kept):
             over.append(kept.digest)
             told = record.seals.get(kept.digest)

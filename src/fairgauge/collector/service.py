@@ -198,8 +198,7 @@ class Collector:
             batch=batch_of(study),
             at_end=study.mechanism.fewest is not None,
         )
-        known = self.recorded.seals.get(study.digest), self.recorded.released(study.digest)
-        if any(known) and await self.store.study(study.digest) is None:
+        if await asyncio.to_thread(self.recorded.knows, study.digest) and await self.store.study(study.digest) is None:
             raise Contradicted("This study was here before, and results of it were let go: it is not published again.")
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
