@@ -1249,9 +1249,27 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gaps: a group that may be empty gets a number",
-        "if part.value(self.law) <= 0 or self.test(part, alpha).margin(0.0) < 0:",
-        "if part.value(self.law) <= 0:",
+        "self._there[asked] = ratio, part.value(self.law) > 0 and self.test(part, alpha).margin(0.0) >= 0",
+        "self._there[asked] = ratio, part.value(self.law) > 0",
         "test_by_inversion::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
+    ),
+    _mutant(
+        "gaps: what is accepted at once need not be by the whole test",
+        "if all(float(self._summed(self._normal(sign * averages, seen, seen)).min()) < z for sign in (1, -1)):",
+        "if any(float(self._summed(self._normal(sign * averages, seen, seen)).min()) < z for sign in (1, -1)):",
+        "test_what_is_accepted_at_once_is_what_the_margin_accepts",
+    ),
+    _mutant(
+        "gaps: the end of a band is asked although the answers exclude it",
+        "if (likely == told or self.share_accepts(share, likely, SHARE * part)) and self.test_of(",
+        "if self.test_of(",
+        "test_a_gap_is_not_believed_where_the_answers_contradict_the_band",
+    ),
+    _mutant(
+        "document: how many were reckoned to abstain is forgotten",
+        "abstaining = None if goal.abstaining == ABSTAINING else question.abstaining",
+        "abstaining = None",
+        "test_the_document_says_with_how_many_it_reckons",
     ),
     # -------------------- honesty
     _mutant(

@@ -15,9 +15,10 @@ import argparse
 import contextlib
 import json
 import math
+import operator
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict, astuple, dataclass, replace
 from decimal import Decimal
@@ -236,7 +237,7 @@ def measure(cell: Cell, draws: int, *, batch: int = 0, commands: int = 0) -> Fou
             continue
         reader = reader_at(cell.study, tally)
         whole = found.draws % ALL == 0 or found.read < commands
-        holds = gaps_hold(cell, reader, near=0 if whole else NEAR)
+        holds = gaps_hold(cell, reader) if whole else gaps_hold(cell, reader, ask=operator.not_)
         found.missed += holds is False
         if whole:
             ratio_holds = response_holds(cell, reader)
@@ -259,26 +260,34 @@ def reader_at(study: Study, tally: Tally) -> Reader:
     return READERS["population"](estimands, counts, None, Thrown(f"{study.digest} 0"))
 
 
-def gaps_hold(cell: Cell, reader: Reader, *, near: float = 0) -> bool | None:
+def gaps_hold(cell: Cell, reader: Reader, *, ask: Callable[[bool], bool] = lambda _near: True) -> bool | None:
     """Tell whether all gaps accept the truth; None where the answers tell none.
 
     Args:
         cell: The cell.
         reader: What reads the tally.
-        near: A gap is not asked that is within this part of what the normal law allows.
+        ask: Tells whether to ask for a gap whose estimate is near the truth, or not; one that is near and not asked for
+            is taken to hold it.
+
+    Raises:
+        AssertionError: If a gap was near, and asked for, and rejects the truth.
     """
     names, told = pair_names(cell.study.questions[0]), []
-    enough = -near * float(norm.ppf((1 - CONFIDENCE) / len(names) / 2)) / math.sqrt(reader.answers)
+    enough = -NEAR * float(norm.ppf((1 - CONFIDENCE) / len(names) / 2)) / math.sqrt(reader.answers)
     for pair, name in names.items():
         truth, ratios = 2 * cell.truth.gaps[name], gap_ratios(reader.estimands, pair)
-        if near:
-            off = sum(ratio.value(reader.law) for ratio in ratios) - truth
-            moves = np.sum([ratio.influence(reader.law) for ratio in ratios], axis=0)
-            if abs(off) < enough * math.sqrt(moves**2 @ reader.law):
-                told.append(True)
-                continue
-        with contextlib.suppress(CannotEstimate):
-            told.append(reader.believes_gap(pair, truth, 1 - CONFIDENCE))
+        off = sum(ratio.value(reader.law) for ratio in ratios) - truth
+        moves = np.sum([ratio.influence(reader.law) for ratio in ratios], axis=0)
+        near = abs(off) < enough * math.sqrt(moves**2 @ reader.law)
+        holds: bool | None = True
+        if ask(near):
+            try:
+                holds = reader.believes_gap(pair, truth, 1 - CONFIDENCE)
+            except CannotEstimate:
+                holds = None
+        if near and holds is False:
+            raise AssertionError(f"an estimate is near the truth, which is rejected: {cell}")
+        told += [] if holds is None else [holds]
     return (False not in told) if told else None
 
 

@@ -26,7 +26,7 @@ from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.gap_tests import SHARE, least_margin
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.normal import NormalReader
-from fairgauge.estimation.one_score import OneScoreReader
+from fairgauge.estimation.one_score import Contradicted, OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.splitting import InProportion, Thrown
 from fairgauge.goals.goal import Goal
@@ -341,3 +341,11 @@ def test_a_gap_is_believed_if_its_interval_holds_it(ratio: float):
     inward = 0.01 * (gap.high - gap.low)
     assert [reader.believes_gap((0, 1), end, 0.05) for end in (gap.low + inward, gap.high - inward)] == [True, True]
     assert [reader.believes_gap((0, 1), end, 0.05) for end in (gap.low - inward, gap.high + inward)] == [False, False]
+
+
+def test_a_gap_is_not_believed_where_the_answers_contradict_the_band():
+    reader = PopulationReader(replace(told(), ratio=1.05), drawn(100_000, 0.6, (0.6, 0.2)), split=Thrown("x"))
+    with pytest.raises(Contradicted):
+        reader.gap((0, 1), 0.05)
+    with pytest.raises(Contradicted):
+        reader.believes_gap((0, 1), 0.4, 0.05)
