@@ -277,6 +277,10 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, st
         check_answers(study, seal, answers)
     elif seal.counted.contributors != (shown := shown_answers(study, seal.answers)):
         raise SealBroken(f"the tally has {seal.counted.contributors} answers, and the seal {shown} to show")
+    if study.release is not None:
+        drawn, wanted = seal.counted.draws(study), study.release.draws * study.release.batches(seal.answers)
+        if drawn != wanted:
+            raise SealBroken(f"the tally has {drawn} secret draws, and so many answers leave with {wanted}")
     if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 
