@@ -731,6 +731,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "return crowd_at(draws).epsilon <= aim.epsilon * Decimal('1.02')",
         "test_they_keep_the_aim_and_hardly_fewer_would",
     ),
+    _mutant(
+        "seal: a tally whose draws were left out passes",
+        "if drawn != wanted:",
+        "if drawn > wanted:",
+        "test_what_is_left_at_closing_is_a_batch_of_its_own_with_its_own_draws",
+    ),
     # -------------------- hiding
     _mutant(
         "hiding: the collector is asked for the study again when the answer leaves",

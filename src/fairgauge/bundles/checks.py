@@ -19,6 +19,7 @@ from fairgauge.collector.seal import (
     digest_of,
     read_sealed,
     shown_answers,
+    wrong_draws,
 )
 from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
@@ -164,6 +165,8 @@ class _Run:
         if tally.contributors != shown:
             has = f"its tally has {tally.contributors:,} {self._counted}, and it says {shown:,}"
             self._say("seal", "broken", f"{name} contradicts itself: {has}.")
+        elif (wrong := wrong_draws(self._study, seal)) is not None:
+            self._say("seal", "broken", f"{name} contradicts itself: {wrong}.")
         elif shown < seal.answers:
             said = f"{name} shows none of the {seal.answers:,} {self._counted}: they are {self._display.few}."
             self._say("seal", "holds", said)

@@ -269,6 +269,16 @@ def check_draws(study: Study, counts: Mapping[int, int], answers: int, shown: Se
         raise SealBroken(f"the counts less the answers are no secret draws of this study: {wrong}")
 
 
+def wrong_draws(study: Study, seal: Seal) -> str | None:
+    """Say what is wrong with how many secret draws a seal's tally has; None if nothing is."""
+    if study.release is None:
+        return None
+    drawn, wanted = seal.counted.draws(study), study.release.draws * study.release.batches(seal.answers)
+    if drawn != wanted:
+        return f"the tally has {drawn:,} secret draws, and so many answers leave with {wanted:,}"
+    return None
+
+
 def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, str]] | None) -> None:
     """Recompute everything from the study and the exported answers, and compare.
 
@@ -286,6 +296,8 @@ def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, st
         check_answers(study, seal, answers)
     elif seal.counted.contributors != (shown := shown_answers(study, seal.answers)):
         raise SealBroken(f"the tally has {seal.counted.contributors} answers, and the seal {shown} to show")
+    if (wrong := wrong_draws(study, seal)) is not None:
+        raise SealBroken(wrong)
     if agreement(study, sealed) == "none":
         raise SealBroken("the estimate is not the one that this tally gives")
 

@@ -121,6 +121,8 @@ def test_what_is_left_at_closing_is_a_batch_of_its_own_with_its_own_draws(ask: A
         undrawn = replace(sealed, seal=replace(sealed.seal, tally=(0, SIZE - 1, 0, 0)))
         with pytest.raises(SealBroken, match="no secret draws of this study: they are 0, and 29 answers leave with 12"):
             check_sealed(STUDY, undrawn, Export(tmp_path / "answers", STUDY))
+        with pytest.raises(SealBroken, match="the tally has 0 secret draws, and so many answers leave with 12"):
+            check_sealed(STUDY, undrawn, None)
 
     ask(scene)
 
