@@ -34,6 +34,7 @@ from bench.scale import SCALE
 from bench.several import several
 from bench.siege import siege
 from bench.sites import sites
+from bench.stored import stored
 from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
@@ -145,6 +146,7 @@ TOPICS: dict[str, Topic] = {
     "every-instruction": killed_everywhere,
     "relay": relay,
     "siege": siege,
+    "stored": stored,
     **SCALE,
 }
 

@@ -26,7 +26,7 @@ from fairgauge.study import Study
 from tests.collecting.attackers import DRAIN, LINES, Order, Seen, run, seen_by, start
 from tests.collecting.fuzzing import fuzz
 from tests.collecting.servers import ServerProcess, free_port
-from tests.collecting.wire import Wire
+from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
 OPEN = sample_study()
@@ -40,6 +40,21 @@ FLOODS = (
     ("bad-tickets", TICKETED, "10,000 bad tickets"),
     ("bad-answers", OPEN, "bad answers one by one"),
 )
+# Each from a process of its own, beside devices; what devices notice is compared with the seconds before the flood.
+STORMS = (
+    ("burst", OPEN, 100, "7,000 requests at once, and silence"),
+    ("pipelined", OPEN, 20, "2,000 requests at once, again and again"),
+    ("leavers", OPEN, 20, "live pages that are left"),
+    ("guesses", OPEN, 40, "tokens that nobody has"),
+    ("bad-answers", OPEN, 40, "bad answers one by one"),
+    ("bad-batches", OPEN, 40, "10,000 bad lines"),
+    ("forged", OPEN, 4, "10,000 forged answers"),
+    ("exports-unread", OPEN, 700, "exports that are not read"),
+    ("bodies-held", OPEN, 300, "bodies of 1.9 MB that are held open"),
+    ("visitors", OPEN, 30, "a public page without end"),
+)
+MOST_MEMORY = 256.0  # MiB, as docs/operators.md says
+RECOVERY = 2.0  # seconds after a flood until devices are served as before
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,8 @@ def siege() -> Iterator[Line]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
     with _castle() as castle:
+        for name, study, connections, what in STORMS:
+            yield from _storm(castle, name, Order(castle.port, study.digest, connections, SECONDS), what)
         for name, study, what in FLOODS:
             for connections in (4, 40):
                 yield _flooded(castle, name, Order(castle.port, study.digest, connections, SECONDS), what)
@@ -97,6 +114,52 @@ def _castle(settings: str = "") -> Iterator[Castle]:
 async def _publish(server: ServerProcess, study: Study, query: str) -> int:
     async with Wire(server.port) as wire:
         return (await wire.request("POST", f"/studies?{query}", study.to_bytes(), token=server.token))[0]
+
+
+def _storm(castle: Castle, name: str, order: Order, what: str) -> Iterator[Line]:
+    """Compare honest answers beside a flood with those of the same minute without one; then see who recovers when."""
+    calm, stormy, peak, back = Seen(Counter(), []), Seen(Counter(), []), 0.0, 0.0
+    for _ in range(ROUNDS):
+        quiet = run("honest", Order(castle.port, OPEN.digest, HONEST, order.seconds))
+        calm.seconds += quiet.seconds
+        attacker = start(name, Order(order.port, order.digest, order.connections, order.seconds + 1))
+        devices = start("honest", Order(castle.port, OPEN.digest, HONEST, order.seconds))
+        until = time.monotonic() + order.seconds
+        while time.monotonic() < until:
+            peak = max(peak, memory_of(castle.pid))
+            time.sleep(0.05)
+        found = seen_by(devices)
+        stormy.seconds += found.seconds
+        stormy.statuses += found.statuses
+        seen_by(attacker)
+        back = max(back, _recovery(castle, quiet.part(0.9)))
+    refused = sum(count for status, count in stormy.statuses.items() if status != 200)
+    for share, aim in ((0.5, "at most 3"), (0.9, "at most 5")):
+        ours, theirs = stormy.part(share), calm.part(share)
+        value = f"p{share * 100:.0f} {ours * 1e3:.1f} ms of {len(stormy.seconds):,} answers, {refused} refused"
+        against = f"the same minute without: {theirs * 1e3:.1f} ms"
+        yield Line(f"honest answers beside {order.connections} x {what}", value, against, ours / theirs, aim)
+    value, against = f"{peak:.0f} MiB", f"docs/operators.md: {MOST_MEMORY:.0f} MiB"
+    yield Line(f"memory beside {order.connections} x {what}", value, against, peak / MOST_MEMORY, "at most 1")
+    value, against = f"{back:.2f} s", f"{RECOVERY:.0f} s"
+    yield Line(f"until devices are served as before, {what}", value, against, back / RECOVERY, "at most 1")
+
+
+def _recovery(castle: Castle, usual: float) -> float:
+    """Return how long after a flood an answer takes no more than twice what nine of ten took before it."""
+    ended = time.monotonic()
+    while time.monotonic() - ended < 30:
+        began = time.monotonic()
+        asyncio.run(_answers(castle.server))
+        if time.monotonic() - began <= 2 * usual + 0.05:  # a connection and a loop of its own take a while
+            return began - ended
+    return 30.0
+
+
+async def _answers(server: ServerProcess) -> None:
+    async with Wire(server.port) as wire:
+        body = answer_bytes(OPEN.digest, secrets.token_bytes(16), 0)
+        await wire.request("POST", f"/studies/{OPEN.digest}/answers", body)
 
 
 def _flooded(castle: Castle, name: str, order: Order, what: str) -> Line:

@@ -1,4 +1,6 @@
-"""A thousand kills over both stores, in small steps that are remembered: stop it when you like, and it goes on later.
+"""A thousand kills over both stores, workers and tools: nothing lost or doubled, no study sealed twice.
+
+It goes in small steps that are remembered: stop it when you like, and it goes on later.
 
 ``python -m bench.thousand`` runs until the number is reached or its minutes are over.  What it counts is in
 ``bench/.thousand.json``; ``make bench ARGS=thousand`` shows it in the table.
@@ -16,7 +18,7 @@ from rich.console import Console
 
 from bench.lines import Line
 from tests.collecting.kills import Count, Sent, kill_clients, kill_collectors, kill_database
-from tests.collecting.lives import Lives, kill_backups, kill_lives
+from tests.collecting.lives import Lives, kill_backups, kill_lives, kill_restores
 from tests.collecting.servers import kill_postgres, new_database, new_postgres, new_store
 from tests.samples import sample_study
 
@@ -64,6 +66,16 @@ def _clients(kind: str) -> Callable[[Path], Tally]:
     return run
 
 
+def _two(at: Path) -> Tally:
+    return _of_storm(*kill_collectors(at, new_database(), STUDY, kills=STEP, processes=2))
+
+
+def _restores(at: Path) -> Tally:
+    store = new_store("sqlite", at)
+    kill_lives(at, store, STUDY, kills=1, answers=200)
+    return _of_lives(kill_restores(at, store, kills=STEP))
+
+
 def _backups(at: Path) -> Tally:
     store = new_store("sqlite", at)
     kill_lives(at, store, STUDY, kills=1, answers=200)
@@ -78,7 +90,9 @@ WAYS: dict[str, Callable[[Path], Tally]] = {
     "PostgreSQL itself": _database,
     "clients, SQLite": _clients("sqlite"),
     "clients, PostgreSQL": _clients("postgresql"),
+    "one of two collectors on PostgreSQL": _two,
     "a backup": _backups,
+    "restore and forget": _restores,
 }
 
 

@@ -53,7 +53,11 @@ class Seen:
     read: int = 0
 
     def p99(self) -> float:
-        return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
+        return self.part(0.99)
+
+    def part(self, share: float) -> float:
+        """Return in how many seconds so large a part of the requests was answered."""
+        return sorted(self.seconds)[int(len(self.seconds) * share)]
 
 
 Attack = Callable[[Order], Awaitable[Seen]]
@@ -220,6 +224,59 @@ async def pipelined(order: Order) -> Seen:
     return await _many(order, one)
 
 
+async def burst(order: Order) -> Seen:
+    """Send thousands of requests at once on every connection, once, and be silent."""
+    data = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 7000
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        with suppress(OSError, TimeoutError):
+            _, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
+            try:
+                writer.write(data)
+                seen.statuses[0] += 1
+                await asyncio.sleep(max(0.0, until - time.monotonic()))
+            finally:
+                writer.transport.abort()
+
+    return await _many(order, one)
+
+
+async def guesses(order: Order) -> Seen:
+    """Try tokens that nobody has, one after the other."""
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        while time.monotonic() < until:
+            started = time.perf_counter()
+            try:
+                async with Wire(order.port) as wire:
+                    status, _ = await wire.request("GET", "/studies", token=secrets.token_urlsafe(32))
+            except (OSError, EOFError):
+                status = 0
+            seen.statuses[status] += 1
+            seen.seconds.append(time.perf_counter() - started)
+
+    return await _many(order, one)
+
+
+async def leavers(order: Order) -> Seen:
+    """Listen to a study, ask for one thing more on the same connection, and leave; again and again."""
+    asks = f"GET {order.path}/events HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        while time.monotonic() < until:
+            with suppress(OSError, TimeoutError, EOFError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
+                try:
+                    writer.write(asks)
+                    async with asyncio.timeout(5):
+                        seen.statuses[int((await reader.readline())[9:12] or 0)] += 1
+                finally:
+                    writer.transport.abort()
+            await asyncio.sleep(0.01)
+
+    return await _many(order, one)
+
+
 ATTACKERS: dict[str, Attack] = {
     "honest": honest,
     "bad-batches": bad_batches,
@@ -232,6 +289,9 @@ ATTACKERS: dict[str, Attack] = {
     "listeners": listeners,
     "visitors": visitors,
     "pipelined": pipelined,
+    "burst": burst,
+    "guesses": guesses,
+    "leavers": leavers,
 }
 
 

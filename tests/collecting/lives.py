@@ -9,11 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 
 from fairgauge.collector.keeping import addresses
+from fairgauge.collector.record import FILE, read_record
+from fairgauge.collector.seal import PURPOSE, read_sealed
+from fairgauge.collector.signing import signature_is_good
 from fairgauge.study import Study
 from tests.collecting.servers import ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
@@ -65,7 +70,9 @@ async def _lead(client: _Persistent, study: Study, answers: int) -> tuple[int, i
     for id_, symbol in sent.items():
         await client.ask("POST", f"{one}/answers", answer_bytes(study.digest, id_, symbol))
     await client.ask("POST", f"{one}/close")
-    seal = json.loads(await client.ask("GET", f"{one}/sealed"))["seal"]
+    document = await client.ask("GET", f"{one}/sealed")
+    sealed, seal = read_sealed(document), json.loads(document)["seal"]
+    assert signature_is_good(sealed.key, PURPOSE, sealed.seal.to_bytes(), sealed.signature)
     lines = await client.ask("GET", f"{one}/export")
     while sha256(lines).hexdigest() != seal["answers_sha256"]:  # a kill cut the export short
         lines = await client.ask("GET", f"{one}/export")
@@ -100,8 +107,47 @@ def kill_lives(folder: Path, store: str, study: Study, *, kills: int, answers: i
     finally:
         if server.process is not None:
             server.kill()
-    done.faults += asyncio.run(addresses.check(store)).faults
+    done.faults += asyncio.run(addresses.check(store, secrets=folder / "secrets")).faults
+    done.faults += second_seals(folder, done.studies)
     return done
+
+
+def second_seals(folder: Path, studies: int) -> list[str]:
+    """Return what is wrong with the record of seals: one good line for each study that was sealed, and no other."""
+    lines = [json.loads(line) for line in (folder / "secrets" / FILE).read_bytes().splitlines()]
+    sealed = Counter(line["study"] for line in lines if line["did"] == "sealed")
+    found = [f"study {study} was sealed {times} times" for study, times in sealed.items() if times > 1]
+    if read_record(folder / "secrets").lines != len(lines) or len(sealed) != studies:
+        found.append(f"the record has {len(sealed)} seals of {studies} studies")
+    return found
+
+
+def kill_restores(folder: Path, store: str, *, kills: int) -> Lives:
+    """Kill ``fairgauge store restore`` at random moments, then ``forget`` in what was restored: whole, or not there."""
+    chance, done, copy = random.Random(8), Lives(0, 0, 0, 0, []), folder / "copy"
+    asyncio.run(addresses.back_up(store, copy))
+    (digest, *_) = read_record(folder / "secrets").seals
+    for number in count():
+        target = f"sqlite:///{folder / f'restored-{number}'}"
+        for words in (
+            ["restore", str(copy), "--secrets", str(folder / "secrets")],
+            ["forget", "--study", digest, "--what", "answers"],
+        ):
+            if done.kills >= kills:
+                return done
+            with subprocess.Popen(
+                [*COMMAND, "store", *words, "--store", target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ) as process:
+                ends = time.monotonic() + chance.uniform(0.3, 2.0)
+                while process.poll() is None and time.monotonic() < ends:
+                    time.sleep(0.005)
+                process.kill()
+            done.kills += process.returncode == -signal.SIGKILL
+            if not Path(target.removeprefix("sqlite:///")).exists():
+                break
+            done.studies += 1
+            done.faults += asyncio.run(addresses.check(target, secrets=folder / "secrets")).faults
+    raise AssertionError("it counts without an end")
 
 
 def kill_backups(folder: Path, store: str, *, kills: int) -> Lives:

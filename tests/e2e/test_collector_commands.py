@@ -14,6 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
+from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores.base import Published
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
@@ -52,6 +54,22 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path):
     assert (bob["name"], bob["role"], bob["expires"]) == ("bob", "reader", None)
     with pytest.raises(InvalidInput, match="expires=tomorrow"):
         run("token", "new", "--name", "y", "--expires", "tomorrow", "--secrets", folder)
+
+
+def test_an_open_study_gets_no_tickets(tmp_path: Path):
+    address = f"sqlite:///{tmp_path / 'gauge.db'}"
+
+    async def publish() -> None:
+        store = await open_store(address)
+        for digest, admission in (("a" * 64, "open"), ("b" * 64, "tickets")):
+            await store.publish(Published(digest, b"document", admission, "signature", 0))
+        await store.close()
+
+    asyncio.run(publish())
+    words = ["ticket", "new", "--store", address, "--secrets", str(tmp_path / "secrets"), "--study"]
+    with pytest.raises(InvalidInput, match="it is published as open"):
+        run(*words, "a" * 64)
+    assert len(run(*words, "b" * 64).split()) == len(run(*words, "c" * 64).split()) == 1
 
 
 def test_tickets_are_made(tmp_path: Path):
@@ -111,7 +129,9 @@ def test_a_seal_is_checked_from_either_export(sealed: Path):
 
 def test_when_the_answers_are_removed_there_is_no_export_and_the_seal_can_still_be_checked(sealed: Path):
     store, key = f"sqlite:///{sealed / 'gauge.db'}", (sealed / "key").read_text()
-    assert "answers are gone" in run("store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store)
+    assert "answers are removed" in run(
+        "store", "forget", "--study", STUDY.digest, "--what", "answers", "--store", store
+    )
 
     async def ask() -> list[tuple[int, str]]:
         async with open_desk(store, sealed) as desk:
@@ -159,7 +179,8 @@ def test_looking_at_a_stopped_store_leaves_it_one_file(sealed: Path):
     run("store", "migrate", "--store", store, "--dry-run")
     run("store", "backup", "--store", store, "-o", str(sealed / "copy.db"))
     (sealed / "place").mkdir()
-    run("store", "restore", str(sealed / "copy.db"), "--store", f"sqlite:///{sealed / 'place' / 'gauge.db'}")
+    place = f"sqlite:///{sealed / 'place' / 'gauge.db'}"
+    run("store", "restore", str(sealed / "copy.db"), "--store", place, "--secrets", str(sealed / "secrets"))
     beside = {"gauge.db", "gauge.db.lock"}
     assert (
         {path.name for path in sealed.glob("gauge*")} == {path.name for path in (sealed / "place").iterdir()} == beside

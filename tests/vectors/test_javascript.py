@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.study import Metric
+from fairgauge.errors import BadStudy
+from fairgauge.study import Attribute, Metric
 from tests.samples import sample_question, sample_study
 from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
@@ -260,3 +261,43 @@ def test_an_answer_goes_alone_and_nowhere_else(tmp_path: Path):
     )
     place = f"https://collector.example/studies/{'a' * 64}/answers"
     assert asked[:-1] == [place, "POST", "omit", "no-referrer", "no-store", "error", ["Accept", "Content-Type"]]
+
+
+@needs_node
+def test_names_that_cannot_be_told_apart_are_refused_as_python_does(tmp_path: Path):
+    """Each name beside ``female``; Python says the same of all of them."""
+    names = [
+        "male",
+        "Female",
+        "fem\u0430le",
+        "\uff46emale",
+        "fe\u200bmale",
+        "f\u00e9male",
+        "fe\u0301male",
+        "\u0434\u0430",
+        "\xadx",
+    ]
+    document = json.loads(sample_study().to_bytes())
+    text, told = json.dumps(document), []
+    for name in names:
+        try:
+            Attribute("sex", ["female", name])
+            told.append("")
+        except BadStudy as error:
+            told.append(error.rule)
+    said = run_client(
+        tmp_path,
+        f"""
+        const said = [];
+        for (const name of {json.dumps(names)}) {{
+          const document = JSON.parse({json.dumps(text)});
+          document.attributes[0].groups[1] = name;
+          document.attributes[0].groups[0] = "female";
+          const bytes = new TextEncoder().encode(JSON.stringify(document));
+          said.push(await client.parseStudy(bytes).then(() => "", (error) => error.rule ?? String(error)));
+        }}
+        console.log(JSON.stringify(said));
+        """,
+    )
+    assert [bool(rule) for rule in told] == [False, *[True] * 4, False, True, False, True]
+    assert said == told

@@ -59,6 +59,7 @@ def verify(study: Study, bundle: Bundle, signatures: Signatures, *, progress: Pr
     run.study_bytes()
     run.published()
     run.sealed()
+    run.recorded()
     run.counted()
     run.reported()
     run.covered(bundle)
@@ -212,6 +213,44 @@ class _Run:
             self.by = f"with the key {sealed.key}, which these files name themselves"
             said = f"{name} is signed with the key {sealed.key}, which it names itself. {COMPARE}"
             self._say("seal", "open", said)
+
+    def recorded(self) -> None:
+        """Look for the seal in the collector's record, if there is one: it has one seal of a study, ever."""
+        seal = None if self._seal is None else self._seal.seal
+        if seal is not None and seal.recorded is not None:
+            said = f"The collector lost its record of seals before {seal.recorded}"
+            self._say("record", "open", f"{said}: whether it sealed this study before that is not known.")
+        piece = self._signatures.record
+        if piece is None:
+            return
+        try:
+            from fairgauge.collector import record
+        except ImportError:
+            raise MissingExtra(_NEEDS, "collector") from None
+        try:
+            found = record.History().read(piece.read(), piece.name)
+        except InvalidInput as error:
+            self._say("record", "broken", f"{piece.name} is no whole record of seals: {error}.")
+            return
+        line = found.seals.get(self._study.digest)
+        given = self._signatures.keys
+        if not all(
+            self._good(given or (one.key,), record.PURPOSE, one.signed(), one.signature)
+            for one in (found.last, line)
+            if one is not None
+        ):
+            whose = "the holder of this key" if given else "the holder of the key that it names"
+            self._say("record", "broken", f"{piece.name} is not signed by {whose}.")
+            return
+        if seal is None:
+            has = "has no seal of this study" if line is None else "has a seal of this study, which is not here"
+            self._say("record", "open", f"{piece.name} {has}.")
+        elif line is None:
+            self._say("record", "broken", f"{piece.name} has no seal of this study.")
+        elif line.digest != seal.digest:
+            self._say("record", "broken", f"{piece.name} has another seal of this study, closed {line.at}.")
+        else:
+            self._say("record", "holds", f"{piece.name} has this seal, and no other of this study.")
 
     def _good(self, keys: tuple[str, ...], purpose: str, data: bytes, signature: str) -> bool | None:
         """Tell whether a signature is good; None if that cannot be told here, and nobody gave a key to do it with."""

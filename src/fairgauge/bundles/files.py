@@ -42,7 +42,7 @@ class Piece:
     """One file of a bundle.
 
     Args:
-        kind: What it is; one of ``KINDS``.
+        kind: What it is; one of ``KINDS``, or ``record``.
         name: What it is called, for people.
         open: Opens it, as often as it is read.
     """
@@ -57,7 +57,7 @@ class Piece:
         Raises:
             InvalidInput: If it is longer than such a file may be, or cannot be read.
         """
-        most = LONGEST_REPORT if self.kind == "report" else LONGEST_DOCUMENT
+        most = LONGEST_REPORT if self.kind in ("report", "record") else LONGEST_DOCUMENT
         with reading(self.name), self.open() as file:
             data = file.read(most + 1)
         if len(data) > most:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from fairgauge.bundles.files import Piece
+
 Outcome = Literal["holds", "broken", "open"]
 
 
@@ -11,8 +13,8 @@ class Check:
     """One thing that was looked at.
 
     Args:
-        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``export``, ``report``, or ``words`` for
-            the words of a report.
+        about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``record``, ``export``, ``report``, or
+            ``words`` for the words of a report.
         outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
         sentence: What was found, for people.
     """
@@ -35,11 +37,13 @@ class Signatures:
             between.  Without any, the files' own word is taken.
         study: The signature of the study, if it was given by hand.
         strict: Whether numbers that no seal covers are broken; with a key they always are.
+        record: The collector's record of its seals, if it was given.
     """
 
     keys: tuple[str, ...] = ()
     study: str | None = None
     strict: bool = False
+    record: Piece | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.keeping.addresses import open_existing
 from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.notes import leave_note
+from fairgauge.collector.record import KEY as RECORD
+from fairgauge.collector.record import Record, join
 from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput
@@ -71,19 +73,25 @@ def adopt(
 ) -> None:
     """Let a store belong to the keys of this folder from now on; keys that are missing are made.
 
-    Tickets made with another key are void.
+    Tickets made with another key are void.  Where the record of seals is lost, another begins, and every later seal
+    says so.
     """
-    asyncio.run(_adopt(store, secrets))
+    since = asyncio.run(_adopt(store, secrets))
     out.print("The store belongs to these keys now.")
+    if since is not None:
+        out.print(f"The record of seals is whole since {since} only, and every later seal says so.")
 
 
-async def _adopt(address: str, folder: Path) -> None:
+async def _adopt(address: str, folder: Path) -> str | None:
     held = await open_existing(address)
     try:
-        Signer.in_folder(folder)
+        record = Record(folder, Signer.in_folder(folder))
         Tickets.in_folder(folder)
         hour = bucket_of(time.time(), HOUR)
+        known = [fingerprint for purpose, fingerprint in await held.keys() if purpose == RECORD]
         await remember_keys(held, folder, hour)
+        await join(held, record, lambda: hour, anew=bool(known) and not record.of(known))
         await held.record(Event(hour, "command line", "adopted keys", folder.name))
+        return record.since
     finally:
         await held.close()

@@ -22,6 +22,9 @@ def serve(
     tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the collector speaks TLS itself.")] = None,
     tls_key: Annotated[str | None, typer.Option(help="Its key.")] = None,
     secrets: Annotated[str | None, typer.Option(help="The folder with tokens and keys.")] = None,
+    new_store: Annotated[
+        bool, typer.Option("--new-store", help="Make a store although these secrets belong to another one.")
+    ] = False,
     config: Annotated[Path | None, typer.Option(help="A TOML file with these settings and more.")] = None,
 ) -> None:
     """Take answers over HTTP, and count each of them once."""
@@ -42,6 +45,7 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
         secrets=secrets,
+        new_store=new_store or None,
     )
     without_token = not read_tokens(Path(settings.secrets))
     if settings.tls_cert is None and not _is_loopback(settings.host):

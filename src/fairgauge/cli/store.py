@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fairgauge.cli import options
 from fairgauge.cli.console import out, show_table
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
@@ -18,6 +19,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of, moment_of
 
 WHO = "command line"
+SECRETS = Path("fairgauge-secrets")
 HOUR = 3600
 
 store = typer.Typer(
@@ -34,12 +36,15 @@ GAUGE = "sqlite:///gauge.db"
 @in_forms
 def check(
     address: Address = GAUGE,
+    secrets: options.Secrets = SECRETS,
     *,
     form: Form,
 ) -> None:
-    """Compare every tally with its answers and every seal with both, also while a collector runs."""
+    """Compare every tally with its answers and every seal with both and the record, also while a collector runs."""
     with waiting("Checking") as bar:
-        found = asyncio.run(addresses.check(address, progress=lambda title: bar.say(f"Checking {title}")))
+        found = asyncio.run(
+            addresses.check(address, secrets=secrets, progress=lambda title: bar.say(f"Checking {title}"))
+        )
     _show(found, "What is stored agrees", form)
     if found.faults:
         raise typer.Exit(1)
@@ -64,16 +69,27 @@ def backup(
 def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
     address: Address = GAUGE,
+    secrets: options.Secrets = SECRETS,
+    without_record: Annotated[
+        bool, typer.Option("--without-record", help="The record of seals is lost, too: every later seal says so.")
+    ] = False,
     *,
     form: Form,
 ) -> None:
-    """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten."""
+    """Put a copy in place of a store that is gone, and check it there. Nothing is overwritten.
+
+    What the record of seals says was sealed or released after the copy was made is closed.
+    """
     event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
-        found = asyncio.run(addresses.restore(backup, address, event, progress=told))
+        found = asyncio.run(
+            addresses.restore(backup, address, event, secrets=secrets, without_record=without_record, progress=told)
+        )
     _show(found, "The copy is in place, checked", form)
     if form == "people":
+        for digest in found.over:
+            out.print(f"Study {digest[:12]}… was sealed, or released batches, after the copy was made: it is closed.")
         out.print("Answers that came after the copy was made are gone: their devices can send them again with")
         out.print("  fairgauge answer ... --again")
 
@@ -106,8 +122,10 @@ def forget(
     """Remove the answers of a sealed study, or a closed study as a whole, and note it in the audit log."""
     if what not in ("answers", "study"):
         raise InvalidInput("what", what, "must be answers or study")
-    asyncio.run(_forget(address, study, what))
-    out.print(f"The {'answers are' if what == 'answers' else 'study is'} gone.")
+    with waiting("Removing"):
+        left = asyncio.run(_forget(address, study, what))
+    out.print(f"The {'answers are' if what == 'answers' else 'study and its answers are'} removed. {left}")
+    out.print("Copies that were made before hold them for as long as you keep the copies.")
 
 
 @store.command()
@@ -129,7 +147,8 @@ def log(
     show_table("hour", "who", "did", "about", rows=[list(event.values()) for event in events])
 
 
-async def _forget(address: str, digest: str, what: str) -> None:
+async def _forget(address: str, digest: str, what: str) -> str:
+    """Remove it, and return where its bytes may still be."""
     held = await addresses.open_existing(address)
     try:
         kept = await held.study(digest)
@@ -140,6 +159,7 @@ async def _forget(address: str, digest: str, what: str) -> None:
             raise InvalidInput("study", digest, "must be sealed, and have answers that are not removed yet")
         if what == "study" and not await held.delete(kept.number, event):
             raise InvalidInput("study", digest, "must be closed: close it first")
+        return await held.scrub()
     finally:
         await held.close()
 

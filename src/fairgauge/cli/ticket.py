@@ -1,5 +1,6 @@
 """``fairgauge ticket``: make tickets for a study."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -7,10 +8,13 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import show_json
+from fairgauge.collector.keeping.addresses import open_to_read
 from fairgauge.collector.notes import leave_note, site_note
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.study.numbers import as_count
+
+GAUGE = "sqlite:///gauge.db"
 
 ticket = typer.Typer(
     help="Make tickets, each of which lets one device answer a study once.",
@@ -32,12 +36,16 @@ def new(
         list[str] | None,
         typer.Option(help="In a study for sites: the name of one, which always gets the same ticket. May be repeated."),
     ] = None,
+    store: Annotated[str, typer.Option(help="Where the study is published, if it is there already.")] = GAUGE,
     secrets: options.Secrets = Path("fairgauge-secrets"),
     json: options.Json = False,
 ) -> None:
     """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
+    is_there = not store.startswith("sqlite:") or Path(store.removeprefix("sqlite:///")).is_file()
+    if is_there and asyncio.run(_admission(store, study)) == "open":
+        raise InvalidInput("study", study, "must take tickets: it is published as open, and anyone may answer it")
     book = Tickets.in_folder(secrets)
     if site:
         if count is not None:
@@ -51,6 +59,19 @@ def new(
     else:
         for _ in range(wanted):
             typer.echo(book.new(study))
+
+
+async def _admission(address: str, study: str) -> str | None:
+    """Return how a study is published; None if it is not, or the store is somewhere else."""
+    try:
+        held = await open_to_read(address)
+    except StoreError:
+        return None
+    try:
+        kept = await held.study(study)
+    finally:
+        await held.close()
+    return None if kept is None else kept.admission
 
 
 def _for_sites(book: Tickets, study: str, names: list[str], secrets: Path, *, json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from fairgauge.bundles.checks import verify as run
-from fairgauge.bundles.files import gather
+from fairgauge.bundles.files import Piece, gather
 from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.channel import Channel
 from fairgauge.cli import options
@@ -51,6 +51,9 @@ def verify(
     strict: Annotated[
         bool, typer.Option("--strict", help="Numbers that no seal covers are broken; with --key they always are.")
     ] = False,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The collector's record of seals: is this seal in it?")
+    ] = None,
     delta: options.Delta = None,
     observed: options.Observed = None,
     *,
@@ -77,7 +80,7 @@ def verify(
         checked = run(
             found,
             bundle,
-            Signatures(tuple(key or ()), signature, strict),
+            Signatures(tuple(key or ()), signature, strict, None if record is None else _record(record)),
             progress=bar.reach,
         )
     hidden = _crowd(found, crowd, delta, observed)
@@ -101,6 +104,11 @@ def verify(
     status = _STATUS[_verdict(checked, private=private)]
     if status:
         raise typer.Exit(status)
+
+
+def _record(path: Path) -> Piece:
+    """Return the record, which is longer than other files."""
+    return Piece("record", str(path), lambda: path.open("rb"))
 
 
 def _verdict(checked: Verification, *, private: bool) -> str:

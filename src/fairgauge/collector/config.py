@@ -42,7 +42,8 @@ class Config(ServerConfig, frozen=True, forbid_unknown_fields=True):
     store: str = "sqlite:///gauge.db"
     port: int = 8642
     reuse_port: bool = False  # let several collectors of one PostgreSQL listen on one port
-    secrets: str = "fairgauge-secrets"  # the folder with tokens and keys
+    secrets: str = "fairgauge-secrets"  # the folder with tokens, keys and the record of seals
+    new_store: bool = False  # whether to make a store although the secrets belong to another one
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
     limits: Limits = msgspec.field(default_factory=Limits)

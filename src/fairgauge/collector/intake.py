@@ -40,6 +40,8 @@ class Intake:
         self._stopping = False
         self._task: asyncio.Task[None] | None = None
         self.failing = ""  # why the last commit failed; empty if it did not
+        self.failure: StoreError | None = None  # the same as an error
+        self.failed = 0.0  # when that was
 
     @property
     def _count(self) -> int:
@@ -115,11 +117,12 @@ class Intake:
                 self.failing = type(error).__name__
                 log("commits fail", reason=self.failing)
             reason = error if isinstance(error, StoreError) else StoreAway(type(error).__name__)
+            self.failure, self.failed = reason, time.monotonic()
             for submission, _ in group:
                 submission.fail(reason)
             return
         if self.failing:
-            self.failing = ""
+            self.failing, self.failure = "", None
             log("commits succeed again")
         self._metrics.commit.observe(time.perf_counter() - started)
         self._metrics.group.observe(len(stored))

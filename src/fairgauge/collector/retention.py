@@ -45,8 +45,9 @@ class Retention:
         for digest in done:
             kept = await self._store.study(digest)
             if kept is not None:
-                await self._store.drop_answers(kept.number, Event(bucket, "clock", "removed answers", digest))
-                log("removed answers", study=digest)
+                gone = await self._store.drop_answers(kept.number, Event(bucket, "clock", "removed answers", digest))
+                if gone:
+                    log("removed answers", study=digest, reason=await self._store.scrub())
         self._looked = hour
         return done
 

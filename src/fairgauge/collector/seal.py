@@ -12,7 +12,7 @@ that a device can check that its own is in; where it is no secret who contribute
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -53,14 +53,16 @@ class Seal:
     format: int = FORMAT
     root: str | None = None  # of a study in the crowd
     sites: tuple[str, ...] | None = None  # where it is no secret who contributes
+    recorded: str | None = None  # since when the collector knows of its seals, if it lost the record of before
 
     @classmethod
-    def of(cls, study: Study, found: "AnswerDigest", closed: str) -> "Seal":
+    def of(cls, study: Study, found: "AnswerDigest", closed: str, *, recorded: str | None = None) -> "Seal":
         """Return the seal of a closed study with these answers."""
         shown = shown_answers(study, found.answers)
         names = found.names if shown or found.names is None else ()
         sums = released_tally(study, found.counts, found.answers)
-        return cls(study.digest, found.answers, found.hexdigest(), sums, closed, root=found.root, sites=names)
+        seal = cls(study.digest, found.answers, found.hexdigest(), sums, closed, root=found.root, sites=names)
+        return replace(seal, recorded=recorded)
 
     def fits(self, study: Study) -> bool:
         """Tell whether it has what seals of such a study have: a root in the crowd, the list of who contributed."""
@@ -80,12 +82,17 @@ class Seal:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        later = ("root", "sites")
+        later = ("root", "sites", "recorded")
         return {name: value for name, value in asdict(self).items() if name not in later or value is not None}
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785), which are what is signed."""
         return encode(self.to_dict())
+
+    @property
+    def digest(self) -> str:
+        """What names it in the collector's record: the SHA-256 of these bytes."""
+        return sha256(self.to_bytes()).hexdigest()
 
 
 class AnswerDigest:

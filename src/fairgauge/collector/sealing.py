@@ -11,8 +11,8 @@ from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study
 
 
-async def seal_of(store: Store, study: Study, kept: Published) -> Seal:
-    """Return the seal of a study that takes no more answers.
+async def seal_of(store: Store, study: Study, kept: Published, *, recorded: str | None = None) -> Seal:
+    """Return the seal of a study that takes no more answers; it says since when there is a record, if one was lost.
 
     Raises:
         StoreError: If its tally is not what its answers give.
@@ -22,7 +22,7 @@ async def seal_of(store: Store, study: Study, kept: Published) -> Seal:
     found = AnswerDigest(kept.digest, growing=growing, listed=study.mechanism.contributors_known)
     async for page in store.answers(kept.number):
         await asyncio.to_thread(found.add, page)
-    seal = Seal.of(study, found, moment_of(kept.closed or 0))
+    seal = Seal.of(study, found, moment_of(kept.closed or 0), recorded=recorded)
     shown = await store.tally(kept.number)
     agrees = Counter(await store.counts(kept.number)) == Counter(found.counts) and came == found.answers
     if not agrees or seal.tally != tuple(shown.get(place, 0) for place in range(study.symbols)):

@@ -15,8 +15,10 @@ from fairgauge.collector.app import Guard, make_app
 from fairgauge.collector.clock import SteadyClock
 from fairgauge.collector.config import Config
 from fairgauge.collector.keeping.keys import refuse_other_keys
+from fairgauge.collector.record import other_store, read_record, refuse_other_record
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
+from fairgauge.errors import StoreError
 from fairgauge.server.hosting import Server, address, listen, make_settings
 from fairgauge.server.logs import log, log_to
 
@@ -37,7 +39,7 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys.
+        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys or another record.
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
@@ -55,9 +57,19 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 
 
 async def _serve(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
+    folder, path = Path(config.secrets), Path(config.store.removeprefix("sqlite:///"))
+    if (
+        config.store.startswith("sqlite:///")
+        and not path.exists()
+        and read_record(folder).taken
+        and not config.new_store
+    ):
+        raise StoreError(other_store(f"{path} is not there", folder))
     store = await open_store(config.store)
     try:
-        await refuse_other_keys(store, Path(config.secrets))
+        await refuse_other_keys(store, folder)
+        await refuse_other_record(store, folder, new=config.new_store)
+        new = not await store.keys()
         collector = Collector(config, store, clock=SteadyClock())
     except BaseException:
         await store.close()
@@ -68,6 +80,8 @@ async def _serve(config: Config, listener: socket.socket, announce: Callable[[st
     gc.freeze()
     announce(address(config, listener))
     host, port = listener.getsockname()[:2]
+    if new:
+        log("new store", store=store.kind)
     log("serving", store=store.kind, version=__version__, host=host, port=port)
     await _Server(settings).serve(sockets=[listener])
     log("stopped")

@@ -22,6 +22,7 @@ from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.record import Record, join
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
@@ -34,7 +35,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.server.coarse_time import bucket_of, seconds_of
 from fairgauge.server.logs import log, log_fault
-from fairgauge.server.refusals import NoStudy, OtherTerms
+from fairgauge.server.refusals import Contradicted, NoStudy, OtherTerms
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Study
@@ -43,6 +44,7 @@ from fairgauge.tallies import Tally
 T = TypeVar("T")
 CACHED_STUDIES = 10_000
 COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
+FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
 LEAST_BYTES = 512  # of an answer, for everything but its numbers
 NUMBER_BYTES = 16  # for one number, with its comma and some white space
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
@@ -86,6 +88,7 @@ class Collector:
         self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
         self.signer = Signer.in_folder(folder)
+        self.recorded = Record(folder, self.signer)
         self.gateway = Gateway.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
@@ -106,10 +109,17 @@ class Collector:
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
         self._committed = float("-inf")
+        self._contradicted: set[str] = set()  # studies that cannot be sealed, which was said
 
     async def start(self) -> None:
-        """Begin to take answers, and to seal studies whose time is over."""
+        """Begin to take answers, and to seal studies whose time is over.
+
+        Raises:
+            Contradicted: If the store and the record have different seals of one study.
+        """
         await remember_keys(self.store, self.secrets, self.bucket())
+        for digest in await join(self.store, self.recorded, self.bucket):
+            log("contradicts the record", study=digest)
         self.intake.start()
         self._watching = asyncio.get_running_loop().create_task(self._watch())
         self.ready = True
@@ -133,8 +143,13 @@ class Collector:
         await self.store.record(Event(self.bucket(), who, did, about))
 
     async def check_commits(self) -> None:
-        """Raise ``StoreError`` unless the store can commit: as the last commit showed, or by trying."""
+        """Raise ``StoreError`` unless the store can commit: as the last commit showed, or by trying.
+
+        A row that means nothing may fit where answers do not: while they fail, that is what counts.
+        """
         now = time.monotonic()
+        if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:
+            raise self.intake.failure
         if self.intake.failing or now - self._committed > COMMIT_SECONDS:
             await self.store.commit_something()
             self._committed = now
@@ -166,6 +181,8 @@ class Collector:
             batch=batch_of(study),
             at_end=study.mechanism.fewest is not None,
         )
+        if await asyncio.to_thread(self.recorded.knows, study.digest) and await self.store.study(study.digest) is None:
+            raise Contradicted("This study was here before, and results of it were let go: it is not published again.")
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
@@ -173,7 +190,8 @@ class Collector:
         on = kept_terms(kept)
         if on != terms:
             told = ", ".join(f"{name}={value}" for name, value in msgspec.structs.asdict(on).items())
-            raise OtherTerms(f"This study is published already, with {told}.")
+            why = "People were told so before they answered: to show more at the end, pass on the sealed bundle."
+            raise OtherTerms(f"This study is published already, with {told}. {why}")
         if created:
             log("published", study=study.digest)
         return kept, created
@@ -285,7 +303,8 @@ class Collector:
             if kept.sealed or kept.closed is None:
                 return
             study = await asyncio.to_thread(_parsed, kept.document)
-            seal = await seal_of(self.store, study, kept)
+            seal = await seal_of(self.store, study, kept, recorded=self.recorded.since)
+            await asyncio.to_thread(self.recorded.seal, digest, seal.digest, seal.closed)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
             document = await asyncio.to_thread(
                 sealed_document, seal, study, key=self.signer.public, signature=signature
@@ -313,7 +332,8 @@ class Collector:
             log("waiting", reason="the clock is behind what is stored")
             return
         for digest in due:
-            await self._close_when_due(digest)
+            if digest not in self._contradicted:
+                await self._close_when_due(digest)
 
     async def write_notes(self) -> None:
         """Put into the audit log what commands did in the secrets folder, whether a collector ran or not."""
@@ -333,6 +353,9 @@ class Collector:
                 await self.record("clock", "closed", digest)
         except StoreAway:
             raise
+        except Contradicted:
+            self._contradicted.add(digest)
+            log("contradicts the record", study=digest)
         except Exception as error:  # noqa: BLE001 - a study that cannot be sealed must not keep others from it
             log_fault(error)
 

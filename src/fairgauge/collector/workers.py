@@ -1,8 +1,9 @@
 """Several collectors on one machine: one process each, one port, one PostgreSQL.
 
-The parent reserves the port, starts the workers and waits.  A worker that dies is replaced, unless workers die before
-they serve or soon after: then something is wrong that another try does not mend.  When the parent is told to stop, the
-workers finish what they took.
+The parent reserves the port, starts the workers and waits.  A worker that dies is replaced, unless workers end with an
+error before they serve or soon after: then something is wrong that another try does not mend.  One that was killed has
+done nothing wrong; it is replaced, too, after a pause that grows with the number of such deaths.  When the parent is
+told to stop, the workers finish what they took.
 """
 
 import multiprocessing
@@ -26,6 +27,8 @@ from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 MOST = 64
 EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
 EARLY_DEATHS = 3
+KILLS = 30  # one after the other, with no worker that served for a while in between
+PAUSE_SECONDS, LONGEST_PAUSE = 0.1, 5.0  # before a worker that was killed is replaced; twice as long each time
 LOOK_SECONDS = 0.2
 
 
@@ -75,14 +78,15 @@ class _Crew:
     def __init__(self, config: Config, workers: int) -> None:
         self._config = config
         self._stopping = False
-        self._early = 0
+        self._early = self._killed = 0
+        self._due: list[float] = []  # when to start another
         self._workers = [_Worker(config) for _ in range(workers)]
 
     def run(self, announce: Callable[[str], None]) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
         told = False
-        while self._workers:
+        while self._workers or self._due:
             wait([worker.process.sentinel for worker in self._workers], timeout=LOOK_SECONDS)
             serving = sum(worker.serves() for worker in self._workers)
             if serving and not told:
@@ -93,18 +97,28 @@ class _Crew:
             for worker in [worker for worker in self._workers if not worker.process.is_alive()]:
                 self._workers.remove(worker)
                 self._ended(worker)
+            for moment in [moment for moment in self._due if moment <= time.monotonic()]:
+                self._due.remove(moment)
+                self._workers.append(_Worker(self._config))
 
     def _ended(self, worker: _Worker) -> None:
         if self._stopping:
             return
-        self._early = 0 if worker.well() else self._early + 1
-        if self._early >= EARLY_DEATHS:
+        if worker.well():
+            self._early = self._killed = 0
+        elif (worker.process.exitcode or 0) < 0:  # by a signal
+            self._killed += 1
+        else:
+            self._early += 1
+        if self._early >= EARLY_DEATHS or self._killed >= KILLS:
             self._stop()
             raise StoreError("the workers end as soon as they start: what they say above tells why")
-        self._workers.append(_Worker(self._config))
+        pause = min(LONGEST_PAUSE, PAUSE_SECONDS * 2**self._killed) if self._killed else 0.0
+        self._due.append(time.monotonic() + pause)
 
     def _stop(self, _number: int = 0, _frame: FrameType | None = None) -> None:
         self._stopping = True
+        self._due.clear()
         for worker in self._workers:
             worker.process.terminate()
 

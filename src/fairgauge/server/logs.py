@@ -9,6 +9,8 @@ import logging
 import sys
 import time
 import traceback
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import structlog
@@ -37,16 +39,24 @@ def log_to(stream: Any = None, *, bucket_seconds: int = 3600) -> None:
         logger.setLevel(logging.ERROR)
     # So are the tracebacks of a database driver, which may hold what was sent.
     for name in ("asyncio", "asyncpg"):
-        logging.getLogger(name).handlers = [_Relay()]
+        # Warnings are about the other side, which went away: a flood would fill the log with them.
+        logging.getLogger(name).handlers = [_Relay(logging.ERROR)]
         logging.getLogger(name).propagate = False
 
 
 def log_fault(error: BaseException) -> None:
     """Log a fault of ours, without what the exception says."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "fairgauge" in f.filename]
-    place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "outside fairgauge"
     with contextlib.suppress(OSError, ValueError):
-        structlog.get_logger().error("fault", fault=type(error).__name__, place=place)
+        structlog.get_logger().error("fault", fault=type(error).__name__, place=_place(error.__traceback__))
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Return where in our code an exception came from, else where in a library's, without a path of this machine."""
+    frames = traceback.extract_tb(trace)
+    ours = [frame for frame in frames if "fairgauge" in frame.filename]
+    if ours:
+        return f"{ours[-1].name}:{ours[-1].lineno}"
+    return f"{Path(frames[-1].filename).stem}.{frames[-1].name}:{frames[-1].lineno}" if frames else "nowhere"
 
 
 def log(event: str, **fields: object) -> None:
@@ -63,6 +73,8 @@ class _Relay(logging.Handler):
     """Turns what libraries log into our own lines, without their texts."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        fault = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else record.levelname.lower()
+        fault, place = record.levelname.lower(), f"{record.name} {record.funcName}:{record.lineno}"
+        if record.exc_info and record.exc_info[0]:
+            fault, place = record.exc_info[0].__name__, f"{record.name} {_place(record.exc_info[2])}"
         with contextlib.suppress(OSError, ValueError):
-            structlog.get_logger().error("fault", fault=fault, place=record.name)
+            structlog.get_logger().error("fault", fault=fault, place=place)

@@ -58,6 +58,10 @@ class OtherTerms(Refused):
     """A study is published already, on other terms."""
 
 
+class Contradicted(Refused):
+    """The record of seals and released batches says otherwise."""
+
+
 class Conflict(Refused):
     """An id has another answer already."""
 

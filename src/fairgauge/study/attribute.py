@@ -8,7 +8,7 @@ from math import inf, prod
 from typing import Any
 
 from fairgauge.errors import BadStudy
-from fairgauge.study.checks import at, check_is, check_prose, check_text, listed, named
+from fairgauge.study.checks import at, check_is, check_name, check_prose, check_text, listed, looks_of, named
 from fairgauge.study.numbers import Number, decimal_text, exact
 
 MOST_GROUPS = 64
@@ -105,7 +105,7 @@ class Attribute:
         cross: Iterable["Attribute"] = (),
         comparisons: Iterable[Comparison | tuple[str, str]] | None = None,
     ) -> None:
-        check_text("name", name)
+        check_name("name", name)
         if isinstance(groups, Mapping):
             if shares is not None:
                 raise BadStudy("shares", named(shares), "must not be given twice: the groups have theirs already")
@@ -160,10 +160,14 @@ class Attribute:
     def _check_groups(self) -> None:
         if not 2 <= len(self.groups) <= MOST_GROUPS:
             raise BadStudy("groups", f"{len(self.groups)} groups", f"must be from 2 to {MOST_GROUPS}")
+        seen: set[str] = set()
         for index, group in enumerate(self.groups):
-            check_text(f"groups[{index}]", group)
+            check_name(f"groups[{index}]", group)
             if group in self.groups[:index]:
                 raise BadStudy(f"groups[{index}]", group, "must be listed once")
+            if (looks := looks_of(group)) in seen:
+                raise BadStudy(f"groups[{index}]", group, "must not look like another group")
+            seen.add(looks)
 
     def _shares(self, given: Iterable[Number] | None) -> tuple[str, ...] | None:
         if given is None:

@@ -1,6 +1,7 @@
 """What texts, decimals and moments must look like, and errors that say where in a document they do not."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,6 +17,18 @@ LARGEST_INTEGER = 2**53 - 1  # what every JSON reader takes for an exact integer
 _DECIMAL = re.compile(r"(?!-0(?:\.0+)?\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 # Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
 _NOT_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# What Unicode calls default-ignorable: it is there and cannot be seen.
+_HIDDEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# Capitals and small letters of Cyrillic and Greek that look like Latin ones.
+_LOOKS = str.maketrans(
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd\u03b9",
+    "ABEKMHOPCTYXIJSaeopcyxijsABEZHIKMNOPTYXovi",
+)
 _LANGUAGE = re.compile("[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?")
 _VOWELS = "AEIOU"
 
@@ -43,6 +56,22 @@ def check_text(field: str, value: object, *, longest: int = LONGEST_TEXT) -> Non
         raise BadStudy(field, value, f"must be text of 1 to {longest} characters")
     if value != value.strip() or _NOT_TEXT.search(value):
         raise BadStudy(field, value, "must be on one line, without space around it or control characters")
+
+
+def check_name(field: str, value: object) -> None:
+    """Refuse what is no name that people can tell from others by looking at it."""
+    check_text(field, value)
+    if isinstance(value, str) and (not unicodedata.is_normalized("NFC", value) or _HIDDEN.search(value)):
+        raise BadStudy(field, value, "must be in Unicode's normal form C, without characters that cannot be seen")
+
+
+def looks_of(name: str) -> str:
+    """Return what names have in common that look alike: width, case, and letters of other scripts do not count.
+
+    >>> looks_of("Fem\N{CYRILLIC SMALL LETTER A}le") == looks_of("female")
+    True
+    """
+    return unicodedata.normalize("NFKC", name).translate(_LOOKS).lower()
 
 
 def check_prose(field: str, value: object) -> None:

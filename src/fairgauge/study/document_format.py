@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fairgauge.channel import Channel, check_levels
 from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import ALIKE, ANY, Attribute, Comparison, cells
-from fairgauge.study.checks import at, check_decimal, check_text, named, read_array
+from fairgauge.study.checks import at, check_decimal, check_name, check_text, named, read_array
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import positive
@@ -107,7 +107,7 @@ def _named(parts: Document, field: str, reader: Callable[[object], T]) -> dict[s
 
 def _read_metric(document: object) -> Metric:
     parts = _members(document, ("name", "low", "high"), ("help",))
-    check_text("name", parts["name"])
+    check_name("name", parts["name"])
     for end in ("low", "high"):
         check_decimal(end, parts[end])
     return Metric(**parts)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
-from fairgauge.study.checks import check_prose, check_text
+from fairgauge.study.checks import check_name, check_prose
 from fairgauge.study.numbers import Number, decimal_text, exact
 
 
@@ -32,7 +32,7 @@ class Metric:
     help: str | None = None
 
     def __init__(self, name: str, low: Number, high: Number, *, help: str | None = None) -> None:  # noqa: A002 - the document's word
-        check_text("name", name)
+        check_name("name", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "low", decimal_text("low", low))
         object.__setattr__(self, "high", decimal_text("high", high))

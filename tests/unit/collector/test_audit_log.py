@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
+from fairgauge.collector import service
 from fairgauge.collector.notes import leave_note, taken_notes
 from fairgauge.errors import StoreFull
 from tests.collecting.desk import Desk, open_desk
@@ -139,10 +140,14 @@ def test_a_store_that_cannot_commit_makes_the_collector_not_ready(ask, monkeypat
         assert (await desk.client.get("/readyz")).status_code == 200
         with monkeypatch.context() as broken:
             broken.setattr(desk.collector.store, "add", full)
-            broken.setattr(desk.collector.store, "commit_something", full)
             assert (await desk.answer(STUDY, bytes(16), 0)).status_code == 507
+            assert (await desk.client.get("/readyz")).status_code == 507  # although a row without meaning would fit
+            broken.setattr(service, "FAILED_SECONDS", 0)
+            assert (await desk.client.get("/readyz")).status_code == 200  # nobody tried for a while
+            broken.setattr(desk.collector.store, "commit_something", full)
             assert (await desk.client.get("/readyz")).status_code == 507
-        assert (await desk.client.get("/readyz")).status_code == 200  # it tried again, and could
+        assert (await desk.answer(STUDY, bytes(16), 0)).status_code == 200
+        assert (await desk.client.get("/readyz")).status_code == 200
 
     ask(scene)
 

@@ -6,6 +6,7 @@ fairgauge.server.server_config, fairgauge.server.token_bucket.
 
 import io
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,28 @@ def test_what_the_log_says():
     first, second = map(json.loads, stream.getvalue().splitlines())
     assert first.keys() == {"event", "study", "level", "hour"}
     assert first["hour"].endswith(":00:00Z")
-    assert (second["fault"], second["place"]) == ("ValueError", "outside fairgauge")
+    assert (second["fault"], second["place"]) == ("ValueError", "nowhere")
+    assert "203" not in stream.getvalue()
+
+
+def test_what_libraries_say_is_traced_and_gone_senders_are_no_faults():
+    stream = io.StringIO()
+    log_to(stream)
+    library = logging.getLogger("asyncio")
+    try:
+        library.warning("socket.send() raised exception.")
+        try:
+            json.loads("203.0.113.9")
+        except ValueError:
+            library.exception("a callback failed")
+        library.error("without an exception")
+    finally:
+        structlog.reset_defaults()
+        library.handlers, library.propagate = [], True
+    first, second = map(json.loads, stream.getvalue().splitlines())
+    assert first["fault"] == "JSONDecodeError"
+    assert first["place"].startswith("asyncio decoder.decode:")
+    assert second["place"].startswith("asyncio test_what_libraries_say")
     assert "203" not in stream.getvalue()
 
 

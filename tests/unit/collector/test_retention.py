@@ -78,6 +78,9 @@ def test_nothing_goes_while_what_is_stored_is_later_than_the_clock(latest: int, 
         async def study(self, _digest: str) -> Published:
             return kept
 
+        async def scrub(self) -> str:
+            return ""
+
         async def drop_answers(self, number: int, event: Event) -> bool:
             dropped.append((number, event.did))
             return True

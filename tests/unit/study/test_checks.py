@@ -3,8 +3,17 @@
 import pytest
 
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.study import Metric
-from fairgauge.study.checks import at, check_arguments, check_integer, check_language, check_text, listed, named
+from fairgauge.study import Attribute, Metric
+from fairgauge.study.checks import (
+    at,
+    check_arguments,
+    check_integer,
+    check_language,
+    check_name,
+    check_text,
+    listed,
+    named,
+)
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ar", "pt-BR", "zh-Hant", "zh-Hant-TW", "es-419", "haw"])
@@ -19,6 +28,44 @@ def test_the_longest_text_is_in_characters_not_bytes() -> None:
     check_text("title", "🎯" * 200)
     with pytest.raises(BadStudy, match="must be text of 1 to 200 characters"):
         check_text("title", "🎯" * 201)
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u200b", "\u200d", "\ufeff", "\xad", "\u2060", "\ufe0f", "\u3164", "\u180e", "\U000e0041", "\u061c"]
+)
+def test_a_name_has_nothing_that_cannot_be_seen(hidden: str) -> None:
+    check_text("title", f"a{hidden}b")
+    with pytest.raises(BadStudy, match="without characters that cannot be seen"):
+        check_name("name", f"a{hidden}b")
+    with pytest.raises(BadStudy, match="without characters that cannot be seen"):
+        Attribute("sex", ["female", f"fe{hidden}male"])
+
+
+def test_a_name_is_in_one_normal_form() -> None:
+    check_name("name", "caf\u00e9")
+    with pytest.raises(BadStudy, match="normal form C"):
+        check_name("name", "cafe\u0301")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("female", "Female"),
+        ("female", "fem\u0430le"),
+        ("Male", "\u041cale"),
+        ("AB", "\u0391\u0392"),
+        ("male", "\uff4dale"),
+        ("\ufb01ve", "five"),
+    ],
+)
+def test_groups_that_look_alike_are_refused(one: str, other: str) -> None:
+    with pytest.raises(BadStudy, match="must not look like another group"):
+        Attribute("sex", [one, other])
+
+
+def test_groups_that_look_different_are_fine() -> None:
+    Attribute("age", ["under 30", "30 to 60", "over 60", "\u0434\u0430", "\u043d\u0435\u0442", "\u03bd\u03b1\u03af"])
+    Attribute("blood", ["0", "O", "1", "l"])
 
 
 def test_an_integer_is_no_other_number() -> None:

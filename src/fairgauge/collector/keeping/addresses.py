@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from fairgauge.collector.keeping import postgres, sqlite
 from fairgauge.collector.keeping.check import Checked, check_store
+from fairgauge.collector.record import FILE, Record, disagreements, join, read_record
+from fairgauge.collector.signing import Signer
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import Event, Store, migration_names
 from fairgauge.collector.stores.file import read_only, schema_version, tidy
@@ -35,11 +38,14 @@ async def open_existing(address: str) -> Store:
     return await open_store(address)
 
 
-async def check(address: str, *, progress: Callable[[str], object] = str) -> Checked:
-    """Look for contradictions in a store."""
+async def check(address: str, *, secrets: Path | None = None, progress: Callable[[str], object] = str) -> Checked:
+    """Look for contradictions in a store, and between it and the record of seals of a folder of secrets."""
     store = await open_to_read(address)
     try:
-        return await check_store(store, progress=progress)
+        found = await check_store(store, progress=progress)
+        if secrets is None or not found.studies:  # or it cannot be read
+            return found
+        return replace(found, faults=(*found.faults, *await disagreements(store, read_record(secrets))))
     finally:
         await store.close()
 
@@ -52,19 +58,42 @@ async def back_up(address: str, target: Path, *, progress: Callable[[str], objec
     return await sqlite.back_up(path, target, progress=progress)
 
 
-async def restore(source: Path, address: str, event: Event, *, progress: Callable[[str], object] = str) -> Checked:
-    """Put a copy where a collector will use it, check it there, and say so in its audit log."""
+async def restore(  # noqa: PLR0913 - what, where, and by which record
+    source: Path,
+    address: str,
+    event: Event,
+    *,
+    secrets: Path,
+    without_record: bool = False,
+    progress: Callable[[str], object] = str,
+) -> Checked:
+    """Put a copy where a collector will use it, check it there, and say so in its audit log.
+
+    Raises:
+        StoreError: If the record that the copy belongs to is not among the secrets, unless it is said to be lost.
+    """
     path, checked = _path(address), None
+    known = await (postgres.records_in(source) if path is None else sqlite.records_in(source))
+    lost = bool(known) and not read_record(secrets).of(known)
+    if lost and not without_record:
+        raise StoreError(
+            f"{secrets / FILE} is not the record of seals that this copy belongs to, and tells what was sealed after "
+            "it was made: give --secrets. If it is lost: --without-record, and every later seal says so"
+        )
     if path is None:
         await postgres.restore(source, address)
     else:
         checked = await sqlite.restore(source, path, progress=progress)
     store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
+    over: list[str] = []
     try:
+        if known:
+            record = Record(secrets, Signer.in_folder(secrets))
+            over = await join(store, record, lambda: event.bucket, anew=lost)
         await store.record(event)
     finally:
         await store.close()
-    return checked or await check(address, progress=progress)
+    return replace(checked or await check(address, progress=progress), over=tuple(over))
 
 
 async def upgrade_steps(address: str) -> list[str]:

@@ -28,6 +28,7 @@ class Checked:
     seals: int
     pages: bool  # whether every page of the file was read
     faults: tuple[str, ...]
+    over: tuple[str, ...] = ()  # studies that were open in a copy, and are over by the record of seals
 
 
 async def check_store(store: Store, *, progress: Callable[[str], object] = str) -> Checked:

@@ -16,6 +16,7 @@ import asyncpg
 
 from fairgauge.collector.keeping.check import Checked
 from fairgauge.collector.keeping.temporary import unfinished
+from fairgauge.collector.record import KEY
 from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import StoreDamaged, StoreError
 from fairgauge.study.mechanism import added
@@ -95,6 +96,11 @@ async def restore(source: Path, address: str) -> None:
     await _run(tool, "--single-transaction", "--no-owner", *_dsn(address), str(source), address=address)
 
 
+async def records_in(source: Path) -> set[str]:
+    """Return which records of seals a dump belongs to; none if it is no dump, which is said when it is restored."""
+    return (await _counted(_program("pg_restore"), source, "--table=keys")).records if source.is_file() else set()
+
+
 class _Rows:
     """What a dump holds."""
 
@@ -103,12 +109,13 @@ class _Rows:
         self.answers = 0
         self.sums: Counter[tuple[int, int]] = Counter()
         self.tallies: Counter[tuple[int, int]] = Counter()
+        self.records: set[str] = set()
 
 
-async def _counted(tool: str, dump: Path) -> _Rows:
+async def _counted(tool: str, dump: Path, *more: str) -> _Rows:
     """Read the rows of a dump back, and count them."""
     process = await asyncio.create_subprocess_exec(
-        tool, "--data-only", "--file=-", str(dump), stdout=PIPE, stderr=PIPE, limit=2**26
+        tool, "--data-only", "--file=-", *more, str(dump), stdout=PIPE, stderr=PIPE, limit=2**26
     )
     assert process.stdout is not None  # noqa: S101 - it was asked for
     rows, table, columns = _Rows(), "", {}
@@ -121,6 +128,9 @@ async def _counted(tool: str, dump: Path) -> _Rows:
                 columns = {column.strip().decode(): i for i, column in enumerate(rest.partition(b")")[0].split(b","))}
         elif line == rb"\.":
             table = ""
+        elif table == "keys":
+            purpose, known = (line.split(b"\t")[columns[column]].decode() for column in ("purpose", "fingerprint"))
+            rows.records |= {known} if purpose == KEY else set()
         elif table == "studies":
             rows.studies += 1
         elif table in ("tallies", "waiting"):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from fairgauge.collector.keeping.check import Checked, check_store
 from fairgauge.collector.keeping.temporary import unfinished
-from fairgauge.collector.stores.file import APPLICATION_ID, Lock, read_only, tidy
+from fairgauge.collector.record import KEY
+from fairgauge.collector.stores.file import APPLICATION_ID, Lock, failed, read_only, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -44,6 +45,17 @@ async def restore(source: Path, target: Path, *, progress: Callable[[str], objec
         return await _copy(source, target, progress)
     finally:
         held.release()
+
+
+async def records_in(source: Path) -> set[str]:
+    """Return which records of seals a copy belongs to; none if it is no copy, which is said when it is restored."""
+    if not source.is_file():
+        return set()
+    try:
+        with closing(read_only(source)) as copy:
+            return {name for (name,) in copy.execute("SELECT fingerprint FROM keys WHERE purpose = ?", (KEY,))}
+    except sqlite3.Error:
+        return set()
 
 
 def _refuse_existing(path: Path) -> None:
@@ -87,6 +99,9 @@ def _copy_file(source: Path, target: Path) -> None:
             original.backup(copy)  # one step: one moment of the original, and no writer waits
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
     except sqlite3.Error as error:
+        found = failed(target, error)
+        if not isinstance(found, StoreDamaged):
+            raise StoreError(f"{source} cannot be copied: {found}") from None
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         raise StoreDamaged(f"{source} cannot be copied: it is damaged, or no store ({name})") from None
     tidy(source)

@@ -482,6 +482,14 @@ const OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge i
 const DECIMAL = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 // Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
 const NOT_TEXT = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+// What Unicode calls default-ignorable: it is there and cannot be seen.
+const HIDDEN =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u;
+// Capitals and small letters of Cyrillic and Greek that look like Latin ones.
+const LOOKS =
+  "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455" +
+  "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd\u03b9";
+const LIKE = "ABEKMHOPCTYXIJSaeopcyxijsABEZHIKMNOPTYXovi";
 const SPACE_AROUND = /^[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]|[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/u;
 
 /** Read a study from bytes, strictly, and check that every table spends at most the epsilon it declares. */
@@ -673,7 +681,7 @@ function checkSymbols({ symbols }) {
 }
 
 function checkMetric(name, low, high) {
-  checkText("name", name);
+  checkName("name", name);
   checkDecimal("low", low);
   checkDecimal("high", high);
   if (compare(decimal(low), decimal(high)) >= 0n) {
@@ -687,8 +695,11 @@ function checkGroups(groups) {
     throw new BadStudy("groups", `${groups.length} groups`, `must be from 2 to ${MOST_GROUPS}`);
   }
   groups.forEach((group, i) => {
-    checkText(`groups[${i}]`, group);
+    checkName(`groups[${i}]`, group);
     if (groups.indexOf(group) < i) throw new BadStudy(`groups[${i}]`, group, "must be listed once");
+    if (groups.slice(0, i).some((other) => looksOf(other) === looksOf(group))) {
+      throw new BadStudy(`groups[${i}]`, group, "must not look like another group");
+    }
   });
 }
 
@@ -729,6 +740,19 @@ function checkText(field, value, longest = LONGEST_TEXT) {
   if (SPACE_AROUND.test(value) || value.search(NOT_TEXT) >= 0) {
     throw new BadStudy(field, value, "must be on one line, without space around it or control characters");
   }
+}
+
+function checkName(field, value) {
+  checkText(field, value);
+  if (value.normalize("NFC") !== value || HIDDEN.test(value)) {
+    throw new BadStudy(field, value, "must be in Unicode's normal form C, without characters that cannot be seen");
+  }
+}
+
+/** What names have in common that look alike: width, case, and letters of other scripts do not count. */
+function looksOf(name) {
+  const latin = [...name.normalize("NFKC")].map((letter) => LIKE[LOOKS.indexOf(letter)] ?? letter);
+  return latin.join("").toLowerCase();
 }
 
 function checkDecimal(field, value) {
@@ -820,7 +844,7 @@ export const factorsOf = (attribute) => (attribute.cross?.length ? attribute.cro
 function readFactor(document) {
   const { name, groups, help } = read(document, ["name", "groups"], ["help"]);
   asArray("groups", groups);
-  checkText("name", name);
+  checkName("name", name);
   checkGroups(groups);
   if (help !== null) checkProse("help", help);
   return { name, groups, help };
@@ -833,7 +857,7 @@ const cells = (factors) =>
     .map((cell) => cell.join(", "));
 
 function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
-  checkText("name", name);
+  checkName("name", name);
   checkGroups(groups);
   if (cross.length === 1 || cross.length > MOST_FACTORS) {
     throw new BadStudy("cross", `${cross.length} attributes`, `must be from 2 to ${MOST_FACTORS}`);

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 
+from fairgauge.collector.stores.batches import Note
 from fairgauge.errors import StoreError
 
 FRESH = "fresh"  # in the result of ``add``: the answer was not there before, and is now
@@ -99,6 +100,7 @@ class Store(Protocol):
     """Keeps studies, answers, tallies and seals.  Times are buckets: the first second of the hour, by default."""
 
     kind: str
+    note: Note  # called before a batch can be seen, which waits if it raises; its counts are durable and final by then
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -176,6 +178,9 @@ class Store(Protocol):
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go unless all are fewer than one; again is fine."""
 
+    async def let_go(self, number: int) -> int:
+        """Let batches be seen that are closed and are not seen yet; return the number of the first one that waits."""
+
     async def latest(self) -> int:
         """Return the latest time bucket in which anything is known to have happened, or 0."""
 
@@ -187,6 +192,9 @@ class Store(Protocol):
 
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it, and say so in the audit log; False unless it is closed."""
+
+    async def scrub(self) -> str:
+        """Overwrite what was removed, as far as this store can; return in words where it may still be."""
 
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""

@@ -6,9 +6,13 @@ then nothing ever does.  So whatever is visible is a sum of batches, each of at 
 nothing before its end: what would come between two sums of few contributors is one contributor's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from fairgauge.collector.stores.payloads import summed
+from fairgauge.errors import FairgaugeError
+from fairgauge.server.logs import log
+
+Note = Callable[[str, int, Mapping[int, int]], None]  # told the study, the batch and its counts before they are seen
 
 
 def closed_batches(taken: int, size: int, *, at_end: bool = False) -> int:
@@ -29,6 +33,36 @@ def may_leave(taken: int, size: int) -> bool:
     (False, True)
     """
     return taken >= size
+
+
+def leaving(first: int | None, taken: int, size: int, *, at_end: bool, closed: bool) -> int | None:
+    """Return up to which batch what waits is seen next, if this is the first one that waits; None if it has to wait.
+
+    It depends on nothing that a kill could change: whoever tries again lets the same counts go.
+
+    >>> leaving(0, 29, 10, at_end=False, closed=False), leaving(1, 29, 10, at_end=False, closed=False)
+    (1, None)
+    >>> leaving(0, 29, 10, at_end=False, closed=True), leaving(1, 29, 10, at_end=False, closed=True)
+    (1, 3)
+    """
+    if first is None:
+        return None
+    if first < closed_batches(taken, size, at_end=at_end):
+        return first + 1
+    return taken // size + 1 if closed and may_leave(taken, size) else None
+
+
+def unnoted(_study: str, _batch: int, _counts: Mapping[int, int]) -> None:
+    """Note nothing: what a store does until a collector gives it a record."""
+
+
+async def let_go_soon(let_go: Callable[[int], Awaitable[int]], numbers: Iterable[int]) -> None:
+    """Let batches go after their answers are stored; if that fails it is tried again later, and answers are stored."""
+    for number in numbers:
+        try:
+            await let_go(number)
+        except (FairgaugeError, OSError) as error:
+            log("a batch waits", reason=type(error).__name__)
 
 
 def placed(payloads: Iterable[str], taken: int, size: int) -> dict[tuple[int, int], int]:

@@ -8,9 +8,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from fairgauge.collector.stores.base import check_version, migrations
-from fairgauge.errors import OF_BEFORE, StoreAway, StoreDamaged, StoreError
+from fairgauge.errors import OF_BEFORE, StoreAway, StoreDamaged, StoreError, StoreFull
 
 APPLICATION_ID = 0x46474753  # "FGGS": tells our files from other programs'
+_LEAST_ROOM = 2**17
 _DRAFT = 0x46474155  # what stood there before the first release
 _WRITER_SETTINGS = (
     "PRAGMA journal_mode=WAL",
@@ -129,9 +130,27 @@ def check_pages(path: Path, seconds: float) -> bool:
     except sqlite3.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             return False
-        raise damaged(path, error.sqlite_errorname) from None
+        raise failed(path, error) from None
     if found != ["ok"]:
         raise damaged(path, found[0] if found else "no result")
+    return True
+
+
+def failed(path: Path, error: sqlite3.Error) -> StoreError:
+    """Return what an error of SQLite means: a full disk or a file that cannot be opened is no damage."""
+    code, name = getattr(error, "sqlite_errorcode", 0) or 0, getattr(error, "sqlite_errorname", type(error).__name__)
+    if code & 0xFF == sqlite3.SQLITE_FULL or (code & 0xFF == sqlite3.SQLITE_IOERR and not _has_room(path)):
+        return StoreFull("the disk is full")
+    if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return damaged(path, name)
+    return StoreAway(f"{path.name}: {name}")
+
+
+def _has_room(path: Path) -> bool:
+    """Tell whether there is room for the smallest log beside a file, and its index."""
+    with suppress(OSError):
+        found = os.statvfs(path.parent)
+        return found.f_bavail * found.f_frsize >= _LEAST_ROOM
     return True
 
 

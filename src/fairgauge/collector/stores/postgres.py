@@ -16,6 +16,7 @@ import asyncpg
 
 from fairgauge.collector.stores import postgres_batches as batches
 from fairgauge.collector.stores.base import CLOSED, FRESH, PAGE, Event, Published, Row, Ticket
+from fairgauge.collector.stores.batches import Note, let_go_soon, unnoted
 from fairgauge.collector.stores.looks import Pace, from_text, step_of, to_text
 from fairgauge.collector.stores.payloads import summed
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS, SECONDS, check_durable, check_read, migrate
@@ -24,6 +25,8 @@ from fairgauge.errors import StoreAway, StoreError, StoreFull
 CONNECTIONS = 6
 MOST_KNOWN = 10_000  # studies of which it is remembered whether they have batches
 TRIES = 5
+SCRUBBED = (*(f"answers_{part}" for part in range(8)), "tickets", "waiting")  # what is removed may have been here
+SCRUBS = 20  # seconds to wait for whoever still sees what is removed
 # A connection that ends while it is used can be an internal error to asyncpg.
 AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
@@ -79,6 +82,7 @@ class PostgresStore:
         self._pool = pool
         self._pace = Pace()
         self._batched: dict[int, bool] = {}
+        self.note: Note = unnoted
 
     @classmethod
     async def open(cls, address: str) -> "PostgresStore":
@@ -175,7 +179,9 @@ class PostgresStore:
         at_once = rows if not in_batches else [row for row in rows if not self._batched.get(row[0])]
         fresh: set[tuple[int, bytes]] = set()
         if in_batches:
-            fresh |= await self._ask(lambda: self._alone(batches.add, in_batches, bucket))
+            own, due = await self._ask(lambda: self._alone(batches.add, in_batches, bucket))
+            fresh |= own
+            await let_go_soon(self.let_go, due)
         if at_once:
             fresh |= await self._add_at_once(at_once, bucket)
         if len(fresh) == len(rows):
@@ -281,7 +287,15 @@ class PostgresStore:
 
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go; waits for groups that are being committed."""
-        await self._ask(lambda: self._alone(batches.close_study, number, bucket))
+        sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
+        await self._ask(lambda: self._pool.execute(sql, bucket, number))
+        await self.let_go(number)
+
+    async def let_go(self, number: int) -> int:
+        """Let closed batches be seen, each in a transaction of its own."""
+        while (first := await self._ask(lambda: self._alone(batches.let_go, number, self.note))) is None:
+            pass
+        return first
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already."""
@@ -329,6 +343,26 @@ class PostgresStore:
 
         return await self._ask(lambda: self._alone(delete))
 
+    async def scrub(self) -> str:
+        """Write the tables anew that answers were removed from, one after the other, and drop the old ones.
+
+        A row that is removed stays where it was, and a vacuum that only makes its room free leaves its bytes there.
+        """
+        log = "PostgreSQL's write-ahead log, and its archive if it has one, hold them until they are overwritten."
+        try:
+            async with self._pool.acquire() as connection:
+                await _until_unseen(connection)
+                await connection.execute(f"SET lock_timeout = '{SECONDS}s'")
+                for table in SCRUBBED:
+                    await connection.execute(f"VACUUM (FULL) {table}", timeout=LONG_SECONDS)
+                await connection.execute("RESET lock_timeout")
+        except (StoreError, *AWAY) as error:
+            told = (
+                f"They are still in the tables' files ({type(error).__name__}): run VACUUM FULL when nobody else does."
+            )
+            return f"{told} {log}"
+        return f"They are in no table and no index any more. {log}"
+
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
         sql = "SELECT purpose, fingerprint FROM keys ORDER BY since, purpose, fingerprint"
@@ -374,6 +408,20 @@ class PostgresStore:
             except AWAY as error:
                 raise StoreAway(f"PostgreSQL: {type(error).__name__}") from None
         raise AssertionError("the last try returns or raises")
+
+
+async def _until_unseen(connection: Any) -> None:
+    """Wait until nobody can see rows any more that are removed by now: they would be written anew as well."""
+    sql = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND age(backend_xmin) > age($1::text::xid)"
+    )
+    now = str(await connection.fetchval("SELECT (pg_current_xact_id()::text::bigint % 4294967296)::text"))
+    for _ in range(SCRUBS):
+        if not await connection.fetchval(sql, now):
+            return
+        await asyncio.sleep(1)
+    raise StoreAway("somebody reads an older state")
 
 
 def _values(event: Event) -> tuple[int, str, str, str]:

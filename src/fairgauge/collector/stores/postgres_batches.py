@@ -4,12 +4,13 @@ Whoever adds to a study in the crowd holds the row that says how many answers it
 disk.  So every answer has one place in one order, whichever collector stored it, and batches neither split nor mix.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgauge.collector.stores.base import Row
-from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.batches import Note, closed_batches, leaving, placed
 from fairgauge.collector.stores.looks import step_of, to_text
 from fairgauge.collector.stores.postgres_schema import LONG_SECONDS
 
@@ -39,6 +40,11 @@ INSERT INTO tallies AS t (study, place, slot, count)
 SELECT $1, place, 0, sum(count) FROM gone GROUP BY place
 ON CONFLICT (study, place, slot) DO UPDATE SET count = t.count + excluded.count
 """
+_WAITS = """
+SELECT digest, taken, batch, at_end, closed FROM studies JOIN fills ON study = number
+WHERE number = $1 FOR UPDATE OF fills
+"""
+_COUNTS = "SELECT place, sum(count)::bigint FROM waiting WHERE study = $1 AND batch < $2 GROUP BY place"
 # Rows lie in a table in the order in which they came.  These are written once more in the order of their random ids, in
 # one transaction, so that neither their place nor the number of their transaction says who came first.
 _MIX = """
@@ -47,16 +53,16 @@ INSERT INTO answers (study, id, payload) SELECT study, id, payload FROM gone ORD
 """
 
 
-async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[int, bytes]]:
-    """Store answers to studies with batches, and return the studies and ids of those that are new."""
+async def add(connection: Any, rows: Sequence[Row], bucket: int) -> tuple[set[tuple[int, bytes]], list[int]]:
+    """Store answers to studies with batches; return the studies and ids of those that are new, and closed batches'."""
     numbers = list({row[0] for row in rows})
     line = {number: tuple(place) for number, *place in await connection.fetch(_LINE, numbers)}
     wanted = [row for row in rows if row[0] in line]
     if not wanted:
-        return set()
+        return set(), []
     found = await connection.fetch(_INSERT, *zip(*wanted, strict=True))
     fresh = {(study, id_) for study, id_ in found}
-    payloads = defaultdict(list)
+    payloads, due = defaultdict(list), []
     for study, id_, payload in wanted:
         if (study, id_) in fresh:
             payloads[study].append(payload)
@@ -65,11 +71,9 @@ async def add(connection: Any, rows: Sequence[Row], bucket: int) -> set[tuple[in
         await _wait(connection, study, placed(own, taken, size))
         await connection.execute(_ARRIVE, study, bucket, len(own))
         await connection.execute("UPDATE fills SET taken = taken + $2 WHERE study = $1", study, len(own))
-        closed = closed_batches(taken + len(own), size, at_end=at_end)
-        if closed > closed_batches(taken, size):
-            await connection.execute(_RELEASE, study, closed)
-            await _look(connection, study)
-    return fresh
+        if closed_batches(taken + len(own), size, at_end=at_end) > closed_batches(taken, size):
+            due.append(study)
+    return fresh, due
 
 
 async def _wait(connection: Any, study: int, counts: Mapping[tuple[int, int], int]) -> None:
@@ -85,18 +89,25 @@ async def _look(connection: Any, study: int) -> None:
         await connection.execute(sql, study, step, to_text(tally))
 
 
-async def close_study(connection: Any, number: int, bucket: int) -> None:
-    """Take no more answers to a study; what waits leaves with that, if it is enough."""
-    sql = "UPDATE studies SET closed = $1 WHERE number = $2 AND closed IS NULL"
-    if await connection.execute(sql, bucket, number) == "UPDATE 1":
-        sql = (
-            "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = $1 FOR UPDATE OF fills"
-        )
-        fill = await connection.fetchrow(sql, number)
-        if fill is not None and may_leave(fill[0], fill[1]):
-            await connection.execute(_RELEASE, number, fill[0] // fill[1] + 1)
-            if not fill[2]:
-                await _look(connection, number)
+async def let_go(connection: Any, number: int, note: Note) -> int | None:
+    """Let the next closed batch be seen, noted before; return the number of the first that waits if none is closed.
+
+    Whoever does that holds the row that says how many answers the study has taken: one collector at a time.
+    """
+    row = await connection.fetchrow(_WAITS, number)
+    if row is None:
+        return 0
+    digest, taken, size, at_end, closed = row
+    first = await connection.fetchval("SELECT min(batch) FROM waiting WHERE study = $1", number)
+    until = leaving(first, taken, size, at_end=at_end, closed=closed is not None)
+    if until is None:
+        return -(-taken // size) if first is None else int(first)
+    found = await connection.fetch(_COUNTS, number, until)
+    await asyncio.to_thread(note, digest, first, dict(map(tuple, found)))
+    await connection.execute(_RELEASE, number, until)
+    if not at_end:
+        await _look(connection, number)
+    return None
 
 
 async def seal(connection: Any, number: int, document: bytes) -> bool:

@@ -16,20 +16,22 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fairgauge.collector.stores import sqlite_changes as changes
 from fairgauge.collector.stores.base import PAGE, Event, Published, Row, Ticket, need_version
+from fairgauge.collector.stores.batches import Note, let_go_soon, unnoted
 from fairgauge.collector.stores.file import (
     Lock,
     check_pages,
     connect,
-    damaged,
+    failed,
     migrate,
     read_only,
     schema_version,
     tidy,
 )
 from fairgauge.collector.stores.looks import Pace, from_text
-from fairgauge.errors import StoreAway, StoreError, StoreFull
+from fairgauge.errors import StoreError
 
 READERS = 2
+SCRUBS = 10  # times to try for a second each
 START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
 _STUDY = (
     "SELECT digest, {document}, admission, signature, published, closes, number, closed, seal IS NOT NULL, title, "
@@ -55,6 +57,7 @@ class SqliteStore:
         self._opened: list[sqlite3.Connection] = []
         self._connection: sqlite3.Connection | None = None
         self._pace = Pace()
+        self.note: Note = unnoted
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
@@ -138,8 +141,10 @@ class SqliteStore:
         return [digest for (digest,) in await self._read(lambda c: c.execute(sql, (now,)).fetchall())]
 
     async def add(self, rows: Sequence[Row], bucket: int) -> list[str]:
-        """Store answers, and count those that are new, in one transaction."""
-        return await self._write(changes.add, rows, bucket, self._pace)
+        """Store answers, and count those that are new, in one transaction; batches that are closed by it leave then."""
+        stored, due = await self._write(changes.add, rows, bucket, self._pace)
+        await let_go_soon(self.let_go, due)
+        return stored
 
     async def find(self, rows: Sequence[Row]) -> list[str]:
         """Return for each row what this id holds, or ``CLOSED``."""
@@ -196,6 +201,11 @@ class SqliteStore:
     async def close_study(self, number: int, bucket: int) -> None:
         """Take no more answers to this study, and let its batches go."""
         await self._write(changes.close_study, number, bucket)
+        await self.let_go(number)
+
+    async def let_go(self, number: int) -> int:
+        """Let closed batches be seen."""
+        return await self._write(changes.let_go, number, self.note)
 
     async def seal(self, number: int, document: bytes) -> bool:
         """Keep the seal of a closed study; False if it has one already.  In the crowd, nothing tells who came first."""
@@ -239,6 +249,13 @@ class SqliteStore:
     async def delete(self, number: int, event: Event) -> bool:
         """Remove a closed study with all that belongs to it."""
         return await self._write(changes.delete, number, event)
+
+    async def scrub(self) -> str:
+        """Empty the log: in the file itself, what is removed is overwritten at once (``secure_delete``)."""
+        for _ in range(SCRUBS):
+            if await self._write(changes.empty_log):
+                return "They are neither in the file nor in its log any more."
+        return "They are in the log beside the file until whoever reads from it lets go and the collector stops."
 
     async def keys(self) -> list[tuple[str, str]]:
         """Return the purposes and fingerprints of the keys that this store belongs to, the oldest first."""
@@ -293,14 +310,10 @@ class SqliteStore:
         with suppress(sqlite3.Error):
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        code = getattr(error, "sqlite_errorcode", 0) or 0
-        if code & 0xFF == sqlite3.SQLITE_FULL:
-            return StoreFull("the disk is full")
-        # After a failed fsync nothing is known about the pages in memory: read them again from the file.
-        self._close_writer()
-        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return damaged(self.path, getattr(error, "sqlite_errorname", type(error).__name__))
-        return StoreAway(f"{self.path.name}: {getattr(error, 'sqlite_errorname', type(error).__name__)}")
+        if (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF != sqlite3.SQLITE_FULL:
+            # After a failed fsync nothing is known about the pages in memory: read them again from the file.
+            self._close_writer()
+        return failed(self.path, error)
 
     def _finish(self) -> None:
         """Move the log into the file, and close it."""
@@ -325,8 +338,7 @@ class SqliteStore:
                     self._opened.append(connection)
                 return query(connection)
             except sqlite3.Error as error:
-                name = getattr(error, "sqlite_errorname", type(error).__name__)
-                raise StoreAway(f"{self.path.name}: {name}") from None
+                raise failed(self.path, error) from None
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 

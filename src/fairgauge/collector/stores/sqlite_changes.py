@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from fairgauge.collector.stores.base import CLOSED, FRESH, Event, Published, Row, Ticket
-from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.batches import Note, closed_batches, leaving, placed
 from fairgauge.collector.stores.looks import Pace, step_of, to_text
 from fairgauge.collector.stores.payloads import summed
 
@@ -40,17 +40,29 @@ def publish(connection: sqlite3.Connection, study: Published) -> bool:
 
 
 def close_study(connection: sqlite3.Connection, number: int, bucket: int) -> None:
-    """Take no more answers to a study; what waits leaves with that, if it is enough."""
-    connection.execute("BEGIN IMMEDIATE")
-    sql = "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL"
-    if connection.execute(sql, (bucket, number)).rowcount == 1:
-        sql = "SELECT taken, batch, at_end FROM fills JOIN studies ON study = number WHERE study = ?"
-        fill = connection.execute(sql, (number,)).fetchone()
-        if fill is not None and may_leave(*fill[:2]):
-            _release(connection, number, fill[0] // fill[1] + 1)
-            if not fill[2]:
-                _look(connection, number)
-    connection.execute("COMMIT")
+    """Take no more answers to a study."""
+    change(connection, "UPDATE studies SET closed = ? WHERE number = ? AND closed IS NULL", (bucket, number))
+
+
+def let_go(connection: sqlite3.Connection, number: int, note: Note) -> int:
+    """Let closed batches be seen, each noted before; return the number of the first that waits."""
+    sql = (
+        "SELECT digest, taken, batch, at_end, closed, (SELECT min(batch) FROM waiting WHERE study = number) "
+        "FROM studies JOIN fills ON study = number WHERE number = ?"
+    )
+    while (row := connection.execute(sql, (number,)).fetchone()) is not None:
+        digest, taken, size, at_end, closed, first = row
+        until = leaving(first, taken, size, at_end=bool(at_end), closed=closed is not None)
+        if until is None:
+            return -(-taken // size) if first is None else int(first)
+        counts = "SELECT place, sum(count) FROM waiting WHERE study = ? AND batch < ? GROUP BY place"
+        note(digest, first, dict(connection.execute(counts, (number, until)).fetchall()))
+        connection.execute("BEGIN IMMEDIATE")
+        _release(connection, number, until)
+        if not at_end:
+            _look(connection, number)
+        connection.execute("COMMIT")
+    return 0
 
 
 def mix(connection: sqlite3.Connection, number: int, start: bytes) -> bytes | None:
@@ -81,12 +93,16 @@ def mix_waiting(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("COMMIT")
 
 
-def empty_log(connection: sqlite3.Connection) -> None:
-    """Move the log into the file and empty it, unless somebody reads from it for long: it has the order of groups."""
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Move the log into the file and empty it: it has the order of groups, and what was removed.
+
+    False if somebody reads from it for long.
+    """
     (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     connection.execute(f"PRAGMA busy_timeout={usual}")
+    return not busy
 
 
 def record(connection: sqlite3.Connection, event: Event) -> None:
@@ -139,8 +155,8 @@ def remember(connection: sqlite3.Connection, number: int, ticket: Ticket) -> Non
     connection.execute(sql, (number, ticket.id, ticket.state, ticket.other))
 
 
-def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> list[str]:
-    """Store answers whose studies are open, and count those that are new."""
+def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: Pace) -> tuple[list[str], list[int]]:
+    """Store answers whose studies are open, and count those that are new; also return studies that closed a batch."""
     connection.execute("BEGIN IMMEDIATE")
     numbers = {row[0] for row in rows}
     sizes = _open(connection, numbers)
@@ -160,15 +176,15 @@ def add(connection: sqlite3.Connection, rows: Sequence[Row], bucket: int, pace: 
         ]
         fresh = [row for row, found in zip(rows, result, strict=True) if found == FRESH]
     _count_arrivals(connection, fresh, bucket)
-    at_once = fresh
+    at_once, due = fresh, []
     if any(sizes.values()):
         at_once = [row for row in fresh if sizes[row[0]] is None]
-        _wait(connection, [row for row in fresh if sizes[row[0]] is not None], sizes)
+        due = _wait(connection, [row for row in fresh if sizes[row[0]] is not None], sizes)
     _count(connection, at_once)
     for study in pace.due(at_once):
         pace.looked(study, _look(connection, study))
     connection.execute("COMMIT")
-    return result
+    return result, due
 
 
 _Batches = tuple[int, int]  # how many answers one has, and whether they close at the end only
@@ -195,8 +211,9 @@ def _count_arrivals(connection: sqlite3.Connection, fresh: Iterable[Row], bucket
     )
 
 
-def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int, _Batches | None]) -> None:
-    """Put answers into batches, and let those go that are closed by that."""
+def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int, _Batches | None]) -> list[int]:
+    """Put answers into batches, and return the studies of which that closed one."""
+    due = []
     payloads = defaultdict(list)
     for study, _, payload in fresh:
         payloads[study].append(payload)
@@ -208,10 +225,9 @@ def _wait(connection: sqlite3.Connection, fresh: Iterable[Row], sizes: dict[int,
             [(study, batch, place, count) for (batch, place), count in placed(own, taken, size).items()],
         )
         connection.execute("UPDATE fills SET taken = taken + ? WHERE study = ?", (len(own), study))
-        closed = closed_batches(taken + len(own), size, at_end=bool(at_end))
-        if closed > closed_batches(taken, size):
-            _release(connection, study, closed)
-            _look(connection, study)
+        if closed_batches(taken + len(own), size, at_end=bool(at_end)) > closed_batches(taken, size):
+            due.append(study)
+    return due
 
 
 def _release(connection: sqlite3.Connection, study: int, batches: int) -> None:

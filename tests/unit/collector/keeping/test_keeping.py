@@ -25,10 +25,11 @@ from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
 from fairgauge.collector.keeping import addresses
+from fairgauge.collector.keeping import sqlite as copies
 from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores import file, open_store
 from fairgauge.collector.stores.base import Event, Published, Store, migration_names
-from fairgauge.errors import InvalidInput, StoreDamaged, StoreError
+from fairgauge.errors import InvalidInput, StoreAway, StoreDamaged, StoreError, StoreFull
 from fairgauge.study import Release
 from tests.collecting.desk import open_desk
 from tests.collecting.servers import new_database, new_store, postgres
@@ -122,7 +123,7 @@ def test_a_copy_made_while_answers_come_is_whole_and_can_be_restored(kind: str, 
                 await asyncio.sleep(0.05)  # a reader in a hurry is refused
             copied = await addresses.back_up(address, copy)
             await sending
-        restored = await addresses.restore(copy, again, EVENT)
+        restored = await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path) as desk:
             counts = await desk.tally(STUDY)
             return copied, restored, counts, await desk.collector.store.events(9)
@@ -144,14 +145,15 @@ def test_nothing_is_overwritten(kind: str, tmp_path: Path):
     with pytest.raises(StoreError, match="exists"):
         asyncio.run(addresses.back_up(address, copy))
     with pytest.raises(StoreError, match=r"exists|holds tables"):
-        asyncio.run(addresses.restore(copy, address, EVENT))
+        asyncio.run(addresses.restore(copy, address, EVENT, secrets=tmp_path / "secrets"))
     assert copy.read_bytes() == before
 
 
 def test_an_empty_file_is_not_restored(tmp_path: Path):
     (tmp_path / "copy").touch()
+    place = f"sqlite:///{tmp_path / 'gauge.db'}"
     with pytest.raises(StoreError, match="is no store: it is empty, or of another program"):
-        asyncio.run(addresses.restore(tmp_path / "copy", f"sqlite:///{tmp_path / 'gauge.db'}", EVENT))
+        asyncio.run(addresses.restore(tmp_path / "copy", place, EVENT, secrets=tmp_path))
     assert not (tmp_path / "gauge.db").exists()
 
 
@@ -329,6 +331,50 @@ def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp
     ]
 
 
+async def bytes_of(address: str, folder: Path) -> bytes:
+    """Return all bytes that a store has on the disk, but for PostgreSQL's write-ahead log."""
+    if address.startswith("sqlite"):
+        return b"".join(path.read_bytes() for path in folder.glob("gauge.db*"))
+    database = await asyncpg.connect(address)
+    try:
+        await database.execute("CHECKPOINT")
+        row = await database.fetchrow(
+            "SELECT oid, current_setting('data_directory') FROM pg_database WHERE datname = current_database()"
+        )
+    finally:
+        await database.close()
+    assert row is not None
+    return b"".join(path.read_bytes() for path in Path(row[1], "base", str(row[0])).iterdir() if path.is_file())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_removed_is_in_no_file_any_more(kind: str, tmp_path: Path):
+    """A collector runs on; answers to another study, which lie between these, stay."""
+    address, other = new_store(kind, tmp_path), replace(STUDY, title="Another")
+    names = {study.digest: [os.urandom(16) for _ in range(300)] for study in (STUDY, other)}
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as desk:
+            for study in (STUDY, other):
+                await desk.publish(study)
+            for part in range(0, 300, 20):
+                for study in (STUDY, other):
+                    lines = [answer_bytes(study.digest, id_, 0) for id_ in names[study.digest][part : part + 20]]
+                    assert (await desk.batch(study, lines)).status_code == 200
+            await desk.post(f"/studies/{STUDY.digest}/close")
+            found = await bytes_of(address, tmp_path)
+            assert all(id_ in found for several in names.values() for id_ in several)
+            kept = await desk.collector.document(STUDY.digest)
+            assert await desk.collector.store.drop_answers(kept.number, EVENT)
+            said = await desk.collector.store.scrub()
+            assert ("write-ahead log" in said) is (kind == "postgresql")
+            found = await bytes_of(address, tmp_path)
+            assert [id_ for id_ in names[STUDY.digest] if id_ in found] == []
+            assert all(id_ in found for id_ in names[other.digest])
+
+    asyncio.run(play())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sql", ["UPDATE events SET who = 'nobody'", "DELETE FROM events"])
 def test_the_audit_log_cannot_be_rewritten(kind: str, sql: str, tmp_path: Path):
@@ -419,7 +465,7 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         assert [sum(counts.values()) for counts in before] == [20, 37]
         await store.close()
         assert (await addresses.back_up(address, tmp_path / "copy")).faults == ()
-        assert (await addresses.restore(tmp_path / "copy", other, EVENT)).answers == 37
+        assert (await addresses.restore(tmp_path / "copy", other, EVENT, secrets=tmp_path)).answers == 37
         copy = await open_store(other)
         assert await seen(copy, rows[:37]) == before
         after = await seen(copy, rows)
@@ -428,3 +474,30 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         await copy.close()
 
     asyncio.run(play())
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuses(code: int, name: str) -> Callable[..., sqlite3.Connection]:
+        def connect(*_: object, **__: object) -> sqlite3.Connection:
+            error = sqlite3.OperationalError("refused")
+            error.sqlite_errorcode, error.sqlite_errorname = code, name
+            raise error
+
+        return connect
+
+    address, path = new_store("sqlite", tmp_path), tmp_path / "gauge.db"
+    asyncio.run(fill(address, tmp_path, close=False))
+    for code, name, found in (
+        (sqlite3.SQLITE_FULL, "SQLITE_FULL", StoreFull),
+        (sqlite3.SQLITE_CANTOPEN, "SQLITE_CANTOPEN", StoreAway),
+        (sqlite3.SQLITE_CORRUPT, "SQLITE_CORRUPT", StoreDamaged),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(file, "read_only", refuses(code, name))
+            with pytest.raises(found):
+                file.check_pages(path, 1.0)
+            patch.setattr(copies, "read_only", refuses(code, name))
+            with pytest.raises(StoreError) as told:
+                asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        assert isinstance(told.value, StoreDamaged) is (found is StoreDamaged)
+        assert ("the disk is full" in str(told.value)) is (found is StoreFull)
