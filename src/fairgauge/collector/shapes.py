@@ -154,6 +154,7 @@ class Seal(Exact, frozen=True):
     format: int
     root: Digest | msgspec.UnsetType = msgspec.UNSET
     sites: list[str] | msgspec.UnsetType = msgspec.UNSET
+    recorded: Moment | msgspec.UnsetType = msgspec.UNSET  # since when there is a record of seals, if one was lost
 
 
 class Inclusion(Exact, frozen=True):

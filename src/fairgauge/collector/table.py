@@ -56,7 +56,7 @@ TABLE: tuple[Operation, ...] = (
         "POST", "/studies", "publishStudy", "Publish a study", studies.publish, OPERATOR,
         {201: _of(shapes.Summary, "Published."), 200: _of(shapes.Summary, "It was published before.")},
         "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
-        ("bad-study", "other-admission", "too-large", "bad-media-type", "full"),
+        ("bad-study", "other-admission", "contradicted", "too-large", "bad-media-type", "full"),
         query=Terms,
         body={_JSON: ()},
     ),
@@ -120,7 +120,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", studies.close, OPERATOR,
-        {200: _of(shapes.Summary)}, "No answer is taken after this. Closing again changes nothing.", ("full",),
+        {200: _of(shapes.Summary)}, "No answer is taken after this. Closing again changes nothing.", ("full", "contradicted"),
     ),
     Operation(
         "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", studies.sealed, RESULTS,
@@ -210,12 +210,12 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", "/operator/publish", "operatorPublish", "Plan or publish a study", operator.publish, FORM,
-        {200: _file(_HTML), 303: _ELSEWHERE}, problems=("other-admission",), query=None,
+        {200: _file(_HTML), 303: _ELSEWHERE}, problems=("other-admission", "contradicted"), query=None,
         form=("proof", "action", *operator.FIELDS),
     ),
     Operation(
         "POST", "/operator/close", "operatorClose", "Close a study", operator.close, FORM, {303: _ELSEWHERE},
-        problems=("no-study",), query=None, form=("proof", "study", "sure"),
+        problems=("no-study", "contradicted"), query=None, form=("proof", "study", "sure"),
     ),
     Operation(
         "POST", "/operator/tokens", "operatorTokens", "Make or revoke a token", operator.tokens, FORM,
