@@ -120,7 +120,8 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", studies.close, OPERATOR,
-        {200: _of(shapes.Summary)}, "No answer is taken after this. Closing again changes nothing.", ("full", "contradicted"),
+        {200: _of(shapes.Summary)}, "No answer is taken after this. Closing again changes nothing.",
+        ("full", "contradicted"),
     ),
     Operation(
         "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", studies.sealed, RESULTS,
