@@ -91,7 +91,8 @@ def options_of(command: str) -> dict[str, str]:
     """Each option by its name, with what is typed for it."""
     group = typer.main.get_command(make_app([command]))
     found = group.commands[command].params  # type: ignore[attr-defined]
-    return {one.name: max(one.opts, key=len) for one in found if one.name != "help"}
+    named = [one for one in found if one.name != "help" and one.param_type_name == "option"]
+    return {one.name: max(one.opts, key=len) for one in named}
 
 
 @pytest.mark.parametrize("command", list(MODES))
