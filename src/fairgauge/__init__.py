@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.client import Answer, answer
     from fairgauge.estimation import Estimate, Interval, estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
-    from fairgauge.planning import Plan, design, plan
+    from fairgauge.planning import Plan, design, new, plan
     from fairgauge.simulation import Population, simulate
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
@@ -56,6 +56,7 @@ __all__ = [
     "design",
     "errors",
     "estimate",
+    "new",
     "plan",
     "simulate",
 ]
@@ -83,6 +84,7 @@ __getattr__, __dir__ = lazily(
         "answer": "client",
         "design": "planning",
         "estimate": "estimation",
+        "new": "planning",
         "plan": "planning",
         "simulate": "simulation",
         **{room: room for room in _ROOMS},

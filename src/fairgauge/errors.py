@@ -5,6 +5,7 @@
     FairgaugeError
     ├── InvalidInput      field, value, rule: "epsilon=-1: must be above 0"        (also a ValueError)
     │   ├── BadTable      a channel's table; the field names row and column: "table[3][2]"
+    │   ├── BadRecords    rows of a table of people; .problems has each thing that is wrong
     │   ├── BadStudy      a study document; the field is a path: "questions[0].attribute.shares"
     │   ├── BadTally      a tally that is malformed, or of another study
     │   ├── BadLedger     a device's ledger that cannot be trusted; it is left as it is
@@ -74,6 +75,24 @@ class BadTally(InvalidInput):
 
 class BadLedger(InvalidInput):
     """A device's ledger is damaged, foreign or out of reach; it is left as it is."""
+
+
+class BadRecords(InvalidInput):
+    """Rows of a table of people cannot be used; everything that is wrong, each on a line of its own.
+
+    >>> another = InvalidInput("row 9: recall", "?", "must be known")
+    >>> print(BadRecords("row 3: sex", "x", "must be female or male", another))
+    row 3: sex=x: must be female or male
+    row 9: recall=?: must be known
+    """
+
+    def __init__(self, field: str, value: object, rule: str, *others: InvalidInput) -> None:
+        super().__init__(field, value, rule)
+        self.args = (field, value, rule, *others)
+        self.problems = (InvalidInput(field, value, rule), *others)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
 
 
 class NotPrivate(FairgaugeError):

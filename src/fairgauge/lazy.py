@@ -47,8 +47,14 @@ def above(home: str, name: str) -> Callable[..., Any]:
     """
 
     def method(self: object, *arguments: Any, **options: Any) -> Any:
-        return getattr(import_module(home), name)(self, *arguments, **options)
+        return elsewhere(home, name)(self, *arguments, **options)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"See :func:`{home}.{name}`."
     return method
+
+
+def elsewhere(home: str, name: str) -> Callable[..., Any]:
+    """Return a function of a room above, loaded now; :func:`above` says why its name is all that is known of it."""
+    found: Callable[..., Any] = getattr(import_module(home), name)
+    return found

@@ -15,8 +15,8 @@ from fairgauge.client.command import make_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
-    "agent", "answer", "audit", "design", "embed", "estimate", "issuer", "key", "ledger", "paper", "plan", "relay",
-    "report", "serve", "simulate", "store", "tally", "terms", "texts", "ticket", "token", "verify",
+    "agent", "answer", "audit", "design", "embed", "estimate", "issuer", "key", "ledger", "new", "paper", "plan",
+    "relay", "report", "serve", "simulate", "store", "tally", "terms", "texts", "ticket", "token", "verify",
 ]  # fmt: skip
 BARE = {"agent": agent_command.make_parser, "answer": make_parser}
 GROUPS = {

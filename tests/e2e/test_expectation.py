@@ -60,7 +60,7 @@ def test_what_is_expected_reaches_the_estimate(tmp_path: Path):
     study = Study.load(tmp_path / "study.json")
     assert study.questions[0].expect == "0.9"
     (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.85,50000\n")
-    run(tmp_path, "simulate", "study.json", "--population", "people.csv", "--seed", "3", "-o", "tally.json")
+    run(tmp_path, "simulate", "study.json", "people.csv", "--seed", "3", "-o", "tally.json")
     told = json.loads(run(tmp_path, "estimate", "study.json", "tally.json", "--json", "--interval", "normal"))
     gap = told["questions"][0]["gaps"][0]
     low, high = gap["low"], gap["high"]

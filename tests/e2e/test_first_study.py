@@ -45,7 +45,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
         "--epsilon", "1", "-o", "study.json",
     )  # fmt: skip
     (folder / "people.csv").write_text("group,value,count\nfemale,0.78,500000\nmale,0.82,500000\n")
-    found("simulate", "study.json", "--population", "people.csv", "--seed", "7", "-o", "tally.json")
+    found("simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
     return found
 
 
@@ -91,7 +91,7 @@ def test_a_forged_study_is_not_private_and_is_refused(shell: Shell):
     document["tables"][0]["epsilon"] = "0.5"
     (shell.folder / "forged.json").write_text(json.dumps(document))
     assert shell.json("verify", "forged.json", status=1)["private"] is False
-    shell("simulate", "forged.json", "--population", "people.csv", "-o", "no.json", status=1)
+    shell("simulate", "forged.json", "people.csv", "-o", "no.json", status=1)
     assert not (shell.folder / "no.json").exists()
 
 

@@ -52,7 +52,7 @@ def test_a_foreign_design_from_plan_to_estimate(site: Path):
     assert "recall: cautious, 4 symbols" in made
     population = site.parent / "people.csv"
     population.write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
-    run(site, "simulate", "study.json", "--population", "people.csv", "--seed", "7", "-o", "tally.json")
+    run(site, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
     told = json.loads(run(site, "estimate", "study.json", "tally.json", "--json"))
     assert "recall" in json.dumps(told)
 
@@ -62,5 +62,5 @@ def test_without_the_package_its_study_is_still_estimated(site: Path):
     (site.parent / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
     elsewhere = site.parent / "elsewhere"
     elsewhere.mkdir()
-    run(elsewhere, "simulate", "study.json", "--population", "people.csv", "--seed", "7", "-o", "tally.json")
+    run(elsewhere, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
     assert "female" in run(elsewhere, "estimate", "study.json", "tally.json")

@@ -104,9 +104,9 @@ def test_what_makes_no_sense(study: Path, folder: Path, capsys: pytest.CaptureFi
 def test_a_simulation(study: Path, folder: Path) -> None:
     people = folder / "people.csv"
     people.write_text("site,sex,truth,prediction,count\na,female,1,1,600\na,male,1,0,300\nb,female,0,0,200\n")
-    told = fairgauge("simulate", study, "--population", people, "--seed", 1, "-o", folder / "simulated.json")
+    told = fairgauge("simulate", study, people, "--seed", 1, "-o", folder / "simulated.json")
     assert told.endswith("simulated.json: 2 sites answered Alarms\n")
-    drawn = ("simulate", study, "--population", people, "--sites", 20, "-o", folder / "simulated.json", "--json")
+    drawn = ("simulate", study, people, "--sites", 20, "-o", folder / "simulated.json", "--json")
     assert json.loads(fairgauge(*drawn))["sites"] == 20
-    wrong = fairgauge("simulate", study, "--population", people, "--clients", 9, "-o", folder / "x.json", status=2)
+    wrong = fairgauge("simulate", study, people, "--clients", 9, "-o", folder / "x.json", status=2)
     assert "clients=9: must not be given in a study of sites; --sites says how many answer" in wrong

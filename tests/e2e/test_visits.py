@@ -67,8 +67,7 @@ class TestAnalyst:
 
     def test_goes_on_in_a_notebook_and_puts_the_result_into_a_model_card(self, types: Type):
         study = fg.Study.load(ROOT / "examples" / "first-study" / "study.json")
-        population = fg.Population.from_frame(people(), group="sex", value="recall")
-        tally = fg.simulate(study, population, clients=200_000, seed=7)
+        tally = fg.simulate(study, people(), clients=200_000, seed=7)
         frame = fg.PrivateMetricFrame(study, tally)
         assert frame.ratio_ci()[0]["recall"] > 0.8
         assert "svg" in frame._repr_html_()

@@ -53,7 +53,7 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         run("design", *ASKED, *designed, "-o", "study.json")
         found = 0
         for seed in range(RUNS):
-            drawn = ("--population", "people.csv", "--clients", "1e5", "--seed", seed)
+            drawn = ("people.csv", "--clients", "1e5", "--seed", seed)
             run("simulate", "study.json", *drawn, "-o", "tally.json")
             said = run("estimate", "study.json", "tally.json", "--confidence", "0.95", *read)
             assert "(95 % confidence)" in said

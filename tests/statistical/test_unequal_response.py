@@ -70,7 +70,7 @@ def test_the_sentence_that_people_read(answering: str, holds: bool, tmp_path: Pa
     groups = ("--group", "female=0.5", "--group", "male=0.5", "--attribute", "sex", "--answering", answering)
     (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,110000\nmale,0.9,100000\n")
     run("design", "--title", "No gap", *groups, "--metric", "recall:0:1", "--epsilon", "1", "-o", "study.json")
-    people_ = ("--population", "people.csv", "--clients", "200000", "--seed", "3")
+    people_ = ("people.csv", "--clients", "200000", "--seed", "3")
     run("simulate", "study.json", *people_, "-o", "tally.json")
     said = run("estimate", "study.json", "tally.json")
     told = re.search(r"between [\d.]+ and [\d.]+ points higher for female than for male", said)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge import __version__
 from fairgauge.cli.overview import COMMANDS, SENTENCE, overview
-from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
+from fairgauge.errors import BadRecords, FairgaugeError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,8 +61,9 @@ def main() -> None:
         sys.exit(_run(sys.argv[1:]))
     except FairgaugeError as error:
         # What is wrong may come from a file of unknown origin: nothing in it shall steer the terminal.
-        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
-        sys.stderr.write(f"fairgauge: {text}\n")
+        for one in error.problems if isinstance(error, BadRecords) else (error,):
+            text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(one))
+            sys.stderr.write(f"fairgauge: {text}\n")
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
     except BrokenPipeError:
         sys.exit(0)

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.console import out
-from fairgauge.cli.for_sites import SiteInput, design_for_sites
+from fairgauge.cli.drafts import load_draft, typed_over
+from fairgauge.cli.for_sites import design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
@@ -19,21 +20,14 @@ from fairgauge.cli.show import MEAN, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
-from fairgauge.errors import InvalidInput
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import OUTSIDERS
-from fairgauge.planning.api import make_study
-from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_design import choice_sentence
-from fairgauge.planning.input import read_questions, read_terms
 from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.parts import cap_cost, gaps_of
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study, counted
-from fairgauge.study.attribute import ANY
-from fairgauge.study.numbers import as_epsilon
+from fairgauge.study import Question, Study
 
 _LARGE = 1_000_000
 
@@ -41,15 +35,16 @@ _LARGE = 1_000_000
 @in_forms
 def design(
     context: typer.Context,
-    title: Annotated[str, typer.Option(help="What the study is about, for the people who are asked.")],
-    epsilon: options.Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
+    file: options.DraftFile = None,
+    title: options.Title = None,
+    epsilon: options.MaybeEpsilon = None,
     metric: Annotated[list[str] | None, typer.Option(help="name:low:high; several make several questions.")] = None,
     outcome: options.Outcome = None,
-    records: options.Records = 1,
+    records: options.Records = None,
     person: options.Person = None,
     group: options.Group = None,
-    answering: options.Answering = ANY,
+    answering: options.Answering = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
@@ -57,69 +52,100 @@ def design(
     weigh: options.Weigh = None,
     symbols: options.Symbols = None,
     metric_weight: options.MetricWeight = None,
-    attribute: options.AttributeName = "group",
+    attribute: options.AttributeName = None,
     target: options.Target = None,
     design: Annotated[
-        str, typer.Option(help="auto, centred, uncentred, laplace, randomized-response or an installed one.")
-    ] = AUTO,
+        str | None,
+        typer.Option(
+            help="auto, centred, uncentred, laplace, randomized-response or an installed one.", hidden=options.RARE
+        ),
+    ] = None,
     budgets: Annotated[
         str | None,
-        typer.Option(metavar="E1:E2", help="The source paper's budgets of group and value, for its two mechanisms."),
+        typer.Option(
+            metavar="E1:E2",
+            help="The source paper's budgets of group and value, for its two mechanisms.",
+            hidden=options.RARE,
+        ),
     ] = None,
     abstain: Annotated[
         bool | None,
-        typer.Option("--abstain/--no-abstain", help="Let people prefer not to say; so it is if everyone may answer."),
+        typer.Option(
+            "--abstain/--no-abstain",
+            help="Let people prefer not to say; so it is if everyone may answer.",
+            hidden=options.RARE,
+        ),
     ] = None,
     abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
-    opens: Annotated[str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.")] = None,
-    closes: Annotated[str | None, typer.Option(help="When it closes.")] = None,
-    contact: Annotated[str | None, typer.Option(help="Whom people can ask.")] = None,
+    opens: Annotated[
+        str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.", hidden=options.RARE)
+    ] = None,
+    closes: Annotated[str | None, typer.Option(help="When it closes.", hidden=options.RARE)] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom people can ask.", hidden=options.RARE)] = None,
     share_error: options.ShareError = None,
     share_source: options.ShareSource = None,
     aim: Annotated[
-        str | None, typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.")
+        str | None,
+        typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.", hidden=options.RARE),
     ] = None,
-    operator: Annotated[str | None, typer.Option(help="Who asks, for people and for the report.")] = None,
-    purpose: Annotated[str | None, typer.Option(help="Why it is asked, and what happens with the answers.")] = None,
+    operator: Annotated[
+        str | None, typer.Option(help="Who asks, for people and for the report.", hidden=options.RARE)
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option(help="Why it is asked, and what happens with the answers.", hidden=options.RARE)
+    ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.")
+        str | None,
+        typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.", hidden=options.RARE),
     ] = None,
-    planned: Annotated[str | None, typer.Option(help="How many answers are planned, such as 2e5.")] = None,
+    planned: Annotated[
+        str | None, typer.Option(help="How many answers are planned, such as 2e5.", hidden=options.RARE)
+    ] = None,
     admission: Annotated[
-        str | None, typer.Option(help="Who may answer: open to everyone, with tickets, or with blind tickets.")
+        str | None,
+        typer.Option(
+            help="Who may answer: open to everyone, with tickets, or with blind tickets.", hidden=options.RARE
+        ),
     ] = None,
     retention: Annotated[
         int | None,
-        typer.Option(metavar="DAYS", help="For how many days after closing single answers are kept; the tally stays."),
+        typer.Option(
+            metavar="DAYS",
+            help="For how many days after closing single answers are kept; the tally stays.",
+            hidden=options.RARE,
+        ),
     ] = None,
     *,
     form: Form,
 ) -> None:
     """Make a study: choose a channel, check its privacy exactly, write the document."""
-    check_design(context, outcome, crosses=bool(cross))
-    grouping = Grouping(
-        group or (), attribute, cross or (), shares, compare or (), against, weigh or (), answering, share_error,
-        share_source,
+    stated = load_draft(file)
+    check_design(context, outcome or stated.outcome, crosses=bool(cross))
+    draft = typed_over(
+        stated,
+        {
+            "groups": group, "attribute": attribute, "crosses": cross, "shares": shares, "compare": compare,
+            "against": against, "weigh": weigh, "answering": answering, "share_error": share_error,
+            "share_source": share_source,
+        },
+        metric or (),
+        {
+            "opens": opens, "closes": closes, "contact": contact, "aim": aim, "operator": operator, "purpose": purpose,
+            "model": model, "planned": planned, "retention": retention, "admission": admission,
+        },
+        title=title, epsilon=epsilon, outcome=outcome, records=records, person=person, target=target,
+        design=design if budgets is None else f"{design or AUTO}({budgets})", abstain=abstain, abstaining=abstaining,
+        expect=expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
-    terms = read_terms(
-        opens=opens, closes=closes, contact=contact, aim=aim, operator=operator, purpose=purpose, model=model,
-        planned=planned, retention=retention, admission=admission,
-    )  # fmt: skip
-    if outcome is not None:
-        site = SiteInput(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person).site()
-        design_for_sites(Study(title, counted(site), **terms), site, output, form)
+    if draft.outcome is not None:
+        made = draft.study()
+        design_for_sites(made, made.questions[0].counts, output, form)
         return
-    questions = read_questions(
-        metric or (), read_attribute(grouping), target=target, abstain=bool(abstain),
-        abstaining=_reckoned(admission, abstain, abstaining), expect=expect, spread=spread, metric_weight=metric_weight,
-        symbols=symbols,
-    )  # fmt: skip
     with designing() as waiting:
-        waiting(f"Designing the channel for {', '.join(question.metric.name for question in questions)}")
-        made = design if budgets is None else f"{design}({budgets})"
-        study = make_study(title, questions, as_epsilon(epsilon), design=made, **terms)
+        waiting(f"Designing the channel for {', '.join(metric.name for metric in draft.metrics)}")
+        study = draft.study()
     write_bytes("output", output, study.to_bytes())
     if form != "people":
         told = [_described(question) for question in study.questions]
@@ -127,7 +153,7 @@ def design(
         return
     bulk = len(study.to_bytes())
     size = f", {bulk:,} bytes, digest {study.digest}"
-    out.print(Text.assemble(f"{output}: ", (title, "bold"), size))
+    out.print(Text.assemble(f"{output}: ", (study.title, "bold"), size))
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
@@ -140,7 +166,10 @@ def design(
             f"exact epsilon {channel.epsilon:.6g}"
         )
         answers = None if study.planned is None else study.planned / len(study.tables)
-        if design == AUTO and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None:
+        if (
+            draft.design in (None, AUTO)
+            and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None
+        ):
             out.print(f"    {chosen}")
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
@@ -155,13 +184,6 @@ def design(
             out.print(f"    {saving}")
         if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
-
-
-def _reckoned(admission: str | None, abstain: bool | None, abstaining: float | None) -> float | None:
-    """Return the part of people who will have nothing to say: a hundredth where everyone may answer, if nobody says."""
-    if abstain is False and abstaining is not None:
-        raise InvalidInput("abstaining", abstaining, "must not be given together with --no-abstain")
-    return OUTSIDERS if admission == "open" and abstain is None and abstaining is None else abstaining
 
 
 def _tables(study: Study) -> list[str]:

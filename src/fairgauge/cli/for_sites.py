@@ -1,6 +1,5 @@
 """What the commands do where a study is for sites that hold many people."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,53 +9,23 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli.console import out, show_table
+from fairgauge.cli.drafts import Wanted
 from fairgauge.cli.formats import Form, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, write_bytes
-from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
 from fairgauge.goals.goal import Goal
 from fairgauge.goals.reckoning import Reckoning
-from fairgauge.planning.input import read_by_metric, read_metric
+from fairgauge.planning.draft import Draft
 from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.reports.sites import protection_sentence
+from fairgauge.simulation.people import Reading
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.site_audit import audit_site
-from fairgauge.study import Attribute, NoisyCounts, Question, Study
-from fairgauge.study.numbers import as_count, as_epsilon, as_number
+from fairgauge.study import NoisyCounts, Question, Study
+from fairgauge.study.numbers import as_count, as_number
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
-
-# A metric's values are counted on so many levels unless it says otherwise; rounding to them is at random.
-LEVELS = 9
-_UNIT = 2**30
-
-
-@dataclass(frozen=True)
-class SiteInput:
-    """What is asked for on the command line: a study for sites."""
-
-    attribute: Attribute
-    outcome: str
-    epsilon: str
-    metrics: tuple[str, ...] = ()
-    records: int = 1
-    person: str | None = None
-
-    def site(self) -> NoisyCounts:
-        """Return what sites are to count."""
-        epsilon = str(as_epsilon(self.epsilon))
-        if self.outcome == "confusion" and self.metrics:
-            raise InvalidInput("metric", self.metrics[0], "must not be given where the outcome is confusion")
-        if self.outcome == "levels" and len(self.metrics) != 1:
-            raise InvalidInput("metric", len(self.metrics), "must be given once where the outcome is levels")
-        if self.outcome != "levels":
-            return NoisyCounts(self.attribute, self.outcome, epsilon, records=self.records, person=self.person)  # type: ignore[arg-type]
-        levels = [_UNIT * (2 * index - LEVELS + 1) // (LEVELS - 1) for index in range(LEVELS)]
-        return NoisyCounts(
-            self.attribute, "levels", epsilon, records=self.records, person=self.person,
-            metric=read_metric(self.metrics[0]), levels=levels,
-        )  # fmt: skip
 
 
 def design_for_sites(study: Study, site: NoisyCounts, output: Path, form: Form) -> None:
@@ -84,9 +53,8 @@ def _described(site: NoisyCounts) -> dict[str, Any]:
     }
 
 
-def plan_for_sites(typed: SiteInput, expected: Expected, *, confidence: float, form: Form) -> None:
+def plan_for_sites(site: NoisyCounts, expected: Expected, *, confidence: float, form: Form) -> None:
     """Print how wide intervals will be, with noise and without."""
-    site = typed.site()
     with waiting("Working out widths"):
         rows = plan_sites(site, expected, confidence=confidence)
     if form != "people":
@@ -111,29 +79,20 @@ def _reckoned(site: NoisyCounts, expected: Expected) -> str:
     return f"whose {site.metric.name} has a mean of {mean:.4g} and a standard deviation of {spread:.4g}"
 
 
-def read_expected(
-    site: NoisyCounts,
-    sites: str | None,
-    people: str | None,
-    positives: float,
-    *,
-    expect: Sequence[str],
-    spread: Sequence[str],
-) -> Expected:
+def read_expected(draft: Draft, wanted: Wanted) -> Expected:
     """Read what a plan for sites reckons with."""
-    for field, typed in (("sites", sites), ("people", people)):
-        if typed is None:
+    for field in ("sites", "people"):
+        if getattr(wanted, field) is None:
             raise InvalidInput(field, "nothing", "must be given in a plan for sites")
+    site = draft.counts()
     stated = site.attribute.shares
     shares = None if stated is None else tuple(float(Fraction(share)) for share in stated)
-    found = Expected(as_count("sites", sites or ""), as_count("people", people or ""), positives, shares=shares)
+    sites, people = as_count("sites", wanted.sites or ""), as_count("people", wanted.people or "")
+    found = Expected(sites, people, 0.5 if wanted.positives is None else float(wanted.positives), shares=shares)
     if site.metric is None:
-        if len(expect) > 1:
-            raise InvalidInput("expect", ", ".join(expect), "must be one number in a plan for confusion")
-        return replace(found, right=as_number("expect", expect[0])) if expect else found
-    name, metrics = site.metric.name, [site.metric]
-    mean, spreads = (read_by_metric(*of).get(name) for of in (("expect", metrics, expect), ("spread", metrics, spread)))
-    asked = Goal.of(Question(site.metric, site.attribute, expect=mean, spread=spreads))
+        return found if wanted.right is None else replace(found, right=as_number("expect", wanted.right))
+    mean, spread = (known.get(site.metric.name) for known in (draft.expect, draft.spread))
+    asked = Goal.of(Question(site.metric, site.attribute, expect=mean, spread=spread))
     return replace(found, values=Reckoning(asked.expect or 0.0, asked.spread))
 
 
@@ -141,14 +100,12 @@ def read_expected(
 class Simulated:
     """What is asked for on the command line: people who answer for themselves, or who come to sites."""
 
-    population: Path
+    table: Path
+    how: Reading
     sites: str | None
     site_column: str | None
     truth_column: str | None
     prediction_column: str | None
-    group_column: str | None
-    value_column: str | None
-    count_column: str | None
     clients: str | None
     answers: Path | None
     seed: int | None
@@ -157,17 +114,11 @@ class Simulated:
 
     def read(self, site: NoisyCounts) -> SitePopulation:
         """Read who comes to which site."""
-        factors = site.attribute.factors
-        if self.group_column is not None and len(factors) > 1:
-            raise InvalidInput("group-column", self.group_column, "must not be given where attributes cross")
-        groups = {} if self.group_column is None else {factors[0].name: self.group_column}
-        columns = Columns(
-            groups, self.truth_column or "truth", self.prediction_column or "prediction", self.value_column
-        )
-        with naming(self.population):
-            return SitePopulation.read(
-                site, self.population, columns, where=self.site_column or "site", count=self.count_column or "count"
-            )
+        outcome = {"truth": self.truth_column, "prediction": self.prediction_column}
+        columns = {**self.how.columns, **{name: typed for name, typed in outcome.items() if typed is not None}}
+        with naming(self.table):
+            how = replace(self.how, columns=columns)
+            return SitePopulation.read(site, self.table, how, where=self.site_column or "site")
 
 
 def simulate_for_sites(study: Study, site: NoisyCounts, wanted: Simulated, form: Form) -> None:

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.kinds import DEFAULT, KINDS
+
+# What a study's own file says, too: --help lists what people type for a first look, and the manual everything.
+RARE = True
 
 Group = Annotated[
     list[str] | None,
@@ -15,7 +18,7 @@ Group = Annotated[
     ),
 ]
 Answering = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="How often groups answer beside each other: any, so that their shares of the answers are estimated; a "
         "ratio such as 1.1, if none answers more than that many times as often as another; or alike, so that the "
@@ -28,12 +31,15 @@ Cross = Annotated[
         "--cross",
         help="Instead of groups: an attribute and its groups, once for each that crosses: sex=female,male or, with "
         "shares taken as independent, sex=female:0.5,male:0.5.",
+        hidden=RARE,
     ),
 ]
 Shares = Annotated[
     Path | None,
     typer.Option(
-        "--shares", help="CSV with the cells' shares: a column for each crossed attribute, and share or count."
+        "--shares",
+        help="CSV with the cells' shares: a column for each crossed attribute, and share or count.",
+        hidden=RARE,
     ),
 ]
 Compare = Annotated[
@@ -41,18 +47,24 @@ Compare = Annotated[
     typer.Option(
         "--compare",
         help="What to compare, once for each: female:male; cells for every two groups. Fewer are sharper together.",
+        hidden=RARE,
     ),
 ]
 Against = Annotated[
-    str | None, typer.Option("--against", help="A reference group: every other group is compared with it alone.")
+    str | None,
+    typer.Option("--against", help="A reference group: every other group is compared with it alone.", hidden=RARE),
 ]
 Weigh = Annotated[
     list[str] | None,
-    typer.Option("--weigh", help="How much a comparison matters, once for each: women:nonbinary=3; 1 unless given."),
+    typer.Option(
+        "--weigh", help="How much a comparison matters, once for each: women:nonbinary=3; 1 unless given.", hidden=RARE
+    ),
 ]
 Symbols = Annotated[
     int | None,
-    typer.Option("--symbols", help="The most symbols of a channel for seven and more groups: 400 unless given."),
+    typer.Option(
+        "--symbols", help="The most symbols of a channel for seven and more groups: 400 unless given.", hidden=RARE
+    ),
 ]
 Outcome = Annotated[
     str | None,
@@ -61,27 +73,43 @@ Outcome = Annotated[
         help="For sites that hold many people: what they count, confusion (truth and prediction) or levels (a metric).",
     ),
 ]
-Records = Annotated[int, typer.Option("--records", help="For sites: how many records of one person count at most.")]
-Person = Annotated[str | None, typer.Option("--person", help="For sites: who counts as one person, in words.")]
-AttributeName = Annotated[str, typer.Option("--attribute", help="What the groups are groups of.")]
-Epsilon = Annotated[str, typer.Option(help="Privacy loss of one answer; the smaller the more private.")]
-MaybeEpsilon = Annotated[str | None, typer.Option("--epsilon", help="Privacy loss of one answer.")]
+Records = Annotated[
+    int | None, typer.Option("--records", help="For sites: how many records of one person count at most.", hidden=RARE)
+]
+Person = Annotated[
+    str | None, typer.Option("--person", help="For sites: who counts as one person, in words.", hidden=RARE)
+]
+AttributeName = Annotated[str | None, typer.Option("--attribute", help="What the groups are groups of.")]
+MaybeEpsilon = Annotated[
+    str | None, typer.Option("--epsilon", help="Privacy loss of one answer; the smaller the more private.")
+]
+Title = Annotated[str | None, typer.Option(help="What the study is about, for the people who are asked.")]
+DraftFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="A study's own file (TOML), with all that options say and more; what is typed beside it counts instead.",
+        show_default=False,
+    ),
+]
 Target = Annotated[
     str | None,
     typer.Option(
         help="gap, which is the default: the comparisons, each as good as it can be beside the others. means: the "
-        "worst group's mean."
+        "worst group's mean.",
+        hidden=RARE,
     ),
 ]
-Abstain = Annotated[bool, typer.Option("--abstain", help="Let people prefer not to say.")]
+Abstain = Annotated[bool | None, typer.Option("--abstain", help="Let people prefer not to say.", hidden=RARE)]
 Abstaining = Annotated[
     float | None,
     typer.Option(
-        help="The part of devices that will have nothing to say, such as no positives: 0.3. Lets them abstain."
+        help="The part of devices that will have nothing to say, such as no positives: 0.3. Lets them abstain.",
+        hidden=RARE,
     ),
 ]
 MetricWeight = Annotated[
-    list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.")
+    list[str] | None, typer.Option(help="How much a metric matters beside the others, such as recall=2.", hidden=RARE)
 ]
 Expect = Annotated[
     list[str] | None,
@@ -93,15 +121,17 @@ Expect = Annotated[
 ShareError = Annotated[
     str | None,
     typer.Option(
-        help="With --answering alike or a ratio: by how much each share may be off, such as 0.02; intervals pay for it."
+        help="With --answering alike or a ratio: by how much each share may be off, such as 0.02; intervals pay.",
+        hidden=RARE,
     ),
 ]
-ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.")]
+ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.", hidden=RARE)]
 Spread = Annotated[
     list[str] | None,
     typer.Option(
         help="How far values spread about it, as a standard deviation, or recall=0.1 for one of several; max for any "
-        "values."
+        "values.",
+        hidden=RARE,
     ),
 ]
 Delta = Annotated[
@@ -115,6 +145,18 @@ Draws = Annotated[
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[
     str, typer.Option("--interval", help=f"What the interval is about and promises: {', '.join(KINDS)}.")
+]
+MaybeConfidence = Annotated[
+    float | None,
+    typer.Option("--confidence", help="How often the interval is to hold the truth; 0.99 unless given.", hidden=RARE),
+]
+MaybeInterval = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        help=f"What the interval is about and promises: {', '.join(KINDS)}. {DEFAULT} unless given.",
+        hidden=RARE,
+    ),
 ]
 Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

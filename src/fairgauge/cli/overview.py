@@ -5,6 +5,7 @@ who asks for help, or has the base package only, waits for none of it.  A test c
 """
 
 COMMANDS = {
+    "new": "Look at a table of people, and write a study's own file from it, with comments.",
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
     "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
     "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",

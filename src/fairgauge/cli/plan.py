@@ -1,6 +1,7 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,8 @@ from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices, show_choices_of_several
 from fairgauge.cli.console import err, out
 from fairgauge.cli.crowd_plan import promises
-from fairgauge.cli.for_sites import SiteInput, plan_for_sites, read_expected
+from fairgauge.cli.drafts import Wanted, load_draft, read_right, typed_over, usual_groups, usual_metric
+from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
@@ -21,20 +23,16 @@ from fairgauge.cli.show import show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan
 from fairgauge.planning.answering import AnsweringLine, answering_lines
-from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choosing import Choices, choices, no_study_sentence
 from fairgauge.planning.choosing_several import choices_of_several
 from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.figure import check_kind, picture
-from fairgauge.planning.input import read_questions
 from fairgauge.planning.saving import expectation_saves
 from fairgauge.planning.several import plan_questions
 from fairgauge.study import Metric, Question
-from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
@@ -43,8 +41,9 @@ TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 @in_forms
 def plan(
     context: typer.Context,
+    file: options.DraftFile = None,
     group: options.Group = None,
-    answering: options.Answering = ANY,
+    answering: options.Answering = None,
     cross: options.Cross = None,
     shares: options.Shares = None,
     compare: options.Compare = None,
@@ -61,58 +60,91 @@ def plan(
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
     design: Annotated[
-        str, typer.Option(help="One design alone, such as laplace; all that serve are compared unless given.")
-    ] = AUTO,
-    confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = DEFAULT,
+        str | None,
+        typer.Option(
+            help="One design alone, such as laplace; all that serve are compared unless given.", hidden=options.RARE
+        ),
+    ] = None,
+    confidence: options.MaybeConfidence = None,
+    interval: options.MaybeInterval = None,
     target: options.Target = None,
-    abstain: options.Abstain = False,
+    abstain: options.Abstain = None,
     abstaining: options.Abstaining = None,
     expect: options.Expect = None,
     spread: options.Spread = None,
-    detect: Annotated[float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.")] = None,
+    detect: Annotated[
+        float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.", hidden=options.RARE)
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
     crowd_epsilon: Annotated[
         str | None,
-        typer.Option(help="What counts may cost a person; finds the local epsilon and the secret draws."),
+        typer.Option(
+            help="What counts may cost a person; finds the local epsilon and the secret draws.", hidden=options.RARE
+        ),
     ] = None,
     delta: options.Delta = None,
     local_limit: Annotated[
-        str | None, typer.Option(help="The most epsilon that one answer may cost: 4 unless given, as on devices.")
+        str | None,
+        typer.Option(
+            help="The most epsilon that one answer may cost: 4 unless given, as on devices.", hidden=options.RARE
+        ),
     ] = None,
     outcome: options.Outcome = None,
-    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.")] = None,
-    people: Annotated[str | None, typer.Option(help="For sites: how many people each of them holds.")] = None,
-    positives: Annotated[float, typer.Option(help="For sites: the part of people whose truth is 1.")] = 0.5,
+    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.", hidden=options.RARE)] = None,
+    people: Annotated[
+        str | None, typer.Option(help="For sites: how many people each of them holds.", hidden=options.RARE)
+    ] = None,
+    positives: Annotated[
+        float | None,
+        typer.Option(help="For sites: the part of people whose truth is 1; a half unless given.", hidden=options.RARE),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="With --crowd-epsilon: write the study of the best design here."),
+        typer.Option(
+            "--output", "-o", help="With --crowd-epsilon: write the study of the best design here.", hidden=options.RARE
+        ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="What that study is about, for the people who are asked.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="What that study is about, for the people who are asked.", hidden=options.RARE)
+    ] = None,
     *,
     form: Form,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
-    alone = clients is not None and epsilon is None and error is None and crowd_epsilon is None
-    check_plan(context, outcome, metrics=len(metric or ()), clients_alone=alone)
-    if outcome is not None:
-        attribute = read_attribute(Grouping(group or (() if cross else ("a", "b")), "group", cross or (), shares))
-        asked_of = SiteInput(attribute, outcome, epsilon or "1", tuple(metric or ()))
-        guesses = {"expect": expect or (), "spread": spread or ()}
-        expected = read_expected(asked_of.site(), sites, people, positives, **guesses)
-        plan_for_sites(asked_of, expected, confidence=confidence, form=form)
+    stated = load_draft(file)
+    wanted = Wanted.of(
+        stated, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval, detect=detect,
+        crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, sites=sites,
+        people=people, positives=positives, right=read_right(outcome or stated.outcome, expect),
+    )  # fmt: skip
+    check_plan(
+        context, outcome or stated.outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone
+    )
+    draft = typed_over(
+        stated,
+        {
+            "groups": group or usual_groups(stated, cross, outcome), "crosses": cross, "shares": shares,
+            "compare": compare, "against": against, "weigh": weigh, "answering": answering, "share_error": share_error,
+        },
+        metric or usual_metric(file, outcome),
+        {},
+        outcome=outcome, target=target, design=design, abstain=abstain, abstaining=abstaining,
+        expect=None if wanted.right else expect, spread=spread, weights=metric_weight, symbols=symbols,
+    )  # fmt: skip
+    wanted = wanted.with_usual_error(file, draft)
+    clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
+    confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
+    if draft.outcome is not None:
+        asked_of = replace(draft, epsilon=as_epsilon(epsilon or "1"))
+        plan_for_sites(asked_of.counts(), read_expected(asked_of, wanted), confidence=confidence, form=form)
         return
     _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    grouping = Grouping(
-        _typed(group, cross, form), "group", cross or (), shares, compare or (), against, weigh or (), answering,
-        share_error,
-    )  # fmt: skip
-    questions = read_questions(
-        metric or ["metric:0:1"], read_attribute(grouping), target=target, abstain=abstain, abstaining=abstaining,
-        expect=expect, spread=spread, metric_weight=metric_weight, symbols=symbols,
-    )  # fmt: skip
+    two_equal = not group and usual_groups(stated, cross, outcome)
+    for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
+        (out if form == "people" else err).print(said)
+    questions = draft.questions()
     count = None if clients is None else as_count("clients", clients)
-    asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": detect}
+    asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": wanted.detect}
     asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
@@ -122,14 +154,12 @@ def plan(
         _plan_several(form, questions, **asked, **two)
         return
     _check_plot(plot, count)
-    crowd = {"delta": delta, "local_limit": local_limit}
+    crowd = {"delta": wanted.delta, "local_limit": wanted.local_limit}
     aim = read_aim(clients, crowd_epsilon, crowd, dash="-")
-    _check_output(output, title, aim)
-    if aim is not None and (epsilon is not None or error is not None):
-        raise InvalidInput("crowd-epsilon", crowd_epsilon, "takes the place of --epsilon and --error: leave them out")
+    _check_crowd(wanted, output, title, aim)
     (question,) = questions
     goal, read = Goal.of(question), question.metric
-    if count is not None and alone:
+    if count is not None and wanted.clients_alone:
         _choose(form, question, count, confidence=confidence, interval=interval)
         return
     with designing() as waiting:
@@ -249,7 +279,10 @@ def _plan_several(form: Form, questions: list[Question], **asked: Any) -> None:
         raise typer.Exit(1)
 
 
-def _check_output(output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
+def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
+    if aim is not None and (wanted.epsilon is not None or wanted.error is not None):
+        rule = "takes the place of --epsilon and --error: leave them out"
+        raise InvalidInput("crowd-epsilon", wanted.crowd_epsilon, rule)
     if output is not None and aim is None:
         rule = "must be given with --crowd-epsilon: fairgauge design writes other studies"
         raise InvalidInput("output", output, rule)
@@ -257,14 +290,6 @@ def _check_output(output: Path | None, title: str | None, aim: CrowdAim | None) 
         raise InvalidInput("title", "nothing", "must be given with --output: what the study is about")
     if title is not None and output is None:
         raise InvalidInput("title", title, "must be given with --output")
-
-
-def _typed(group: list[str] | None, cross: list[str] | None, form: Form) -> list[str]:
-    """Return the groups; where nobody said which, say that two equal ones are reckoned with."""
-    if group or cross:
-        return group or []
-    (out if form == "people" else err).print(TWO_EQUAL)
-    return ["one=0.5", "other=0.5"]
 
 
 def _show(found: Plan, goal: Goal, metric: Metric, lines: Sequence[AnsweringLine]) -> None:

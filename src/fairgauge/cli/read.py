@@ -3,17 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.canonical import write_file
-from fairgauge.errors import InvalidInput, NotPrivate
+from fairgauge.errors import BadRecords, InvalidInput, NotPrivate
 from fairgauge.study import Study
-from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.tallies import Tally
-
-if TYPE_CHECKING:
-    from fairgauge.simulation import Population
-    from fairgauge.simulation.columns import Columns
 
 
 def read_study(path: Path) -> Study:
@@ -32,22 +26,14 @@ def read_tally(path: Path, study: Study) -> Tally:
         return tally
 
 
-def read_population(path: Path, columns: "Columns") -> "Population":
-    """Read a population."""
-    from fairgauge.simulation import Population
-
-    with naming(path):
-        population = Population.from_csv(path, columns)
-        if population.clients > MOST_CLIENTS:
-            raise InvalidInput("count", population.clients, "must total at most 10^15")
-        return population
-
-
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Put the name of a file before what is wrong in it."""
     try:
         yield
+    except BadRecords as error:
+        first, *others = (InvalidInput(f"{path}: {one.field}", one.value, one.rule) for one in error.problems)
+        raise BadRecords(first.field, first.value, first.rule, *others) from None
     except InvalidInput as error:
         if error.value == path:
             raise

@@ -1,8 +1,9 @@
 """``fairgauge simulate``: what a population would answer."""
 
+from dataclasses import replace
 from functools import singledispatch
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -12,14 +13,14 @@ from fairgauge.cli.console import out
 from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import naming, read_population, read_study, write_bytes
+from fairgauge.cli.read import naming, read_study, write_bytes
+from fairgauge.cli.truth import compare, show_truth
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Population, simulate_exactly
+from fairgauge.simulation import Population, Reading, read_people, simulate_exactly, true_values
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
-from fairgauge.simulation.columns import Columns
 from fairgauge.study import Mechanism, NoisyCounts, Study
-from fairgauge.study.numbers import as_count
+from fairgauge.study.numbers import MOST_CLIENTS, as_count
 from fairgauge.tallies import Tally
 
 _MOST_ANSWERS = 10**10  # about 160 GB
@@ -28,32 +29,50 @@ _MOST_ANSWERS = 10**10  # about 160 GB
 @in_forms
 def simulate(
     study: options.StudyFile,
-    population: Annotated[
+    table: Annotated[
         Path,
-        typer.Option(
-            help="CSV with the columns group,value,count, or a column for each attribute and each metric, and count. "
-            "In a study of sites also site, and truth and prediction; without count a row is a person."
+        typer.Argument(
+            metavar="TABLE",
+            help="People, as CSV or Parquet: a row for each, or counted in a column count. Columns have the names of "
+            "the study's attributes and metrics, or group and value; in a study of sites also site, truth, prediction.",
+            show_default=False,
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
     clients: Annotated[
-        str | None, typer.Option(help="So many answer, such as 1e9, instead of as many as the file counts.")
+        str | None, typer.Option(help="So many answer, such as 1e9, instead of as many as the table counts.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
     exactly: Annotated[
-        bool, typer.Option("--exactly", help="Let groups split exactly as in the file, instead of drawing clients.")
+        bool, typer.Option("--exactly", help="Let groups split exactly as in the table, instead of drawing clients.")
     ] = False,
     answers: Annotated[
         Path | None, typer.Option(help="Draw every answer as a device does, and write them as Parquet.")
     ] = None,
-    group_column: Annotated[str | None, typer.Option(help="The column with each person's group.")] = None,
-    value_column: Annotated[str | None, typer.Option(help="The column with each person's value.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The study's own file (TOML), which says what columns and labels mean and what is done with what is "
+            "missing; the one beside the study, with the same name and the ending .toml, unless given."
+        ),
+    ] = None,
+    group_column: Annotated[
+        list[str] | None,
+        typer.Option(help="The column with each person's group; where attributes cross, one for each."),
+    ] = None,
+    value_column: Annotated[
+        list[str] | None, typer.Option(help="The column with each person's value; of several metrics, one for each.")
+    ] = None,
     count_column: Annotated[
         str | None,
         typer.Option(help="The column that says how many people a row stands for; without one a row is a person."),
     ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(help='What becomes of people who lack a group or a value: "leave out", or "abstain".'),
+    ] = None,
     sites: Annotated[
-        str | None, typer.Option(help="For sites: so many, drawn from those of the file, instead of each once.")
+        str | None, typer.Option(help="For sites: so many, drawn from those of the table, instead of each once.")
     ] = None,
     site_column: Annotated[str | None, typer.Option(help="For sites: the column of the site's name.")] = None,
     truth_column: Annotated[str | None, typer.Option(help="For sites: the column that says what was right.")] = None,
@@ -67,12 +86,56 @@ def simulate(
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
+    said = _Said(study, document, file)
+    how = said.reading(group_column or [], value_column or [], count_column, missing)
     wanted = Simulated(
-        population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
-        group_column=group_column, value_column=value_column, count_column=count_column, clients=clients,
-        answers=answers, seed=seed, exactly=exactly, output=output,
+        table, how, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
+        clients=clients, answers=answers, seed=seed, exactly=exactly, output=output,
     )  # fmt: skip
+    if said.path is not None and form == "people":
+        out.print(f"Columns and labels as in {said.path}.")
     _simulate(document.mechanism, document, wanted, form)
+
+
+class _Said:
+    """What a study's own file says of tables, and what is typed of them."""
+
+    def __init__(self, study: Path, document: Study, file: Path | None) -> None:
+        self.document, self.path, self.how = document, file, Reading()
+        beside = study.with_suffix(".toml")
+        if file is None and beside != study and beside.exists():
+            self.path = beside
+        if self.path is not None:
+            from fairgauge.planning.draft import Draft
+
+            with naming(self.path):
+                self.how = Draft.load(self.path).table
+            self._check(self.path)
+
+    def _check(self, path: Path) -> None:
+        """Refuse a file that is about another study."""
+        groups = {one.name: one.groups for whole in self.document.attributes for one in (whole, *whole.factors)}
+        things = {*groups, *(metric.name for metric in self.document.metrics), "truth", "prediction"}
+        meant = {name: set(labels.values()) - {""} for name, labels in self.how.labels.items()}
+        wrong = [name for name in (*self.how.columns, *meant) if name not in things]
+        wrong += [name for name, those in meant.items() if name in groups and not those <= set(groups[name])]
+        if wrong:
+            rule = f"is about {wrong[0]} as this study does not have it: design the study anew, or name its --file"
+            raise InvalidInput("file", path, rule)
+
+    def reading(self, groups: list[str], values: list[str], count: str | None, missing: str | None) -> Reading:
+        """Return how a table is read: what is typed counts."""
+        factors = [one.name for attribute in self.document.attributes for one in attribute.factors]
+        metrics = [metric.name for metric in self.document.metrics]
+        columns = dict(self.how.columns)
+        for option, typed, names in (("group-column", groups, factors), ("value-column", values, metrics)):
+            if typed and len(typed) != len(names):
+                rule = f"must be given once for each of {', '.join(names) or 'none'}, in this order"
+                raise InvalidInput(option, ", ".join(typed), rule)
+            columns |= dict(zip(names, typed, strict=False))
+        return replace(
+            self.how, columns=columns, count=count or self.how.count, missing=cast("Any", missing or self.how.missing)
+        )
 
 
 @singledispatch
@@ -94,23 +157,32 @@ def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
     for name, typed in named:
         if typed is not None:
             raise InvalidInput(name, typed, "must not be given: the study is for devices of one person each")
-    answers, population, seed, exactly = wanted.answers, wanted.population, wanted.seed, wanted.exactly
+    answers, table, seed, exactly = wanted.answers, wanted.table, wanted.seed, wanted.exactly
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
-    people = read_population(population, Columns(wanted.group_column, wanted.value_column, wanted.count_column))
-    count = people.clients if wanted.clients is None else as_count("clients", wanted.clients)
-    with naming(population):
+    with waiting(f"Reading {table}") as bar, naming(table):
+        people = read_people(document, table, wanted.how, progress=bar.reach)
+        if people.population.clients > MOST_CLIENTS:
+            raise InvalidInput("count", people.population.clients, "must total at most 10^15")
+    count = people.population.clients if wanted.clients is None else as_count("clients", wanted.clients)
+    with naming(table):
         if answers is not None:
-            tally = _write(document, _clients(document, people, count, exactly=exactly), answers)
+            tally = _write(document, _clients(document, people.population, count, exactly=exactly), answers)
         else:
             with waiting("Drawing answers"):
-                tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
+                tally = (simulate_exactly if exactly else run)(document, people.population, clients=count, seed=seed)
     write_bytes("output", wanted.output, tally.to_bytes())
+    with waiting("Comparing with the table"):
+        truths = true_values(document, people.population)
+        rows = compare(document, tally, truths)
     if form != "people":
         told = {"study": tally.study, "answers": tally.contributors}
-        show_as(form, told, [told])
-    else:
-        out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
+        more = {"people": people.population.clients, "left_out": people.left_out, "abstaining": people.abstaining}
+        show_as(form, told | more | {"gaps": rows}, [told])
+        return
+    out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
+    out.print(f"{table}: {' '.join(people.sentences())}\n")
+    show_truth(document, rows, truths)
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

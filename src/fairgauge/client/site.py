@@ -74,7 +74,11 @@ def law_of(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object
     A value between two levels is rounded to one of them at random, so that the mean stays; one outside of the metric's
     range counts as its nearest end.
     """
-    group = _group(site.attribute, groups)
+    return law_in(site, _group(site.attribute, groups), outcome)
+
+
+def law_in(site: NoisyCounts, group: int | None, outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
+    """Return the same for a record whose group's number is known."""
     if site.metric is None or site.levels is None:
         truth, prediction = map(binary, outcome)
         if group is None or truth is None or prediction is None:

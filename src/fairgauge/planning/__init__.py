@@ -17,17 +17,21 @@ from fairgauge.lazy import lazily
 if TYPE_CHECKING:
     from fairgauge.planning.api import design, make_study, plan
     from fairgauge.planning.attribute_input import Grouping, read_attribute
+    from fairgauge.planning.draft import Draft
     from fairgauge.planning.input import read_questions, read_terms
     from fairgauge.planning.result import Plan, PlanRow
     from fairgauge.planning.several import Plans
+    from fairgauge.planning.table_draft import new
 
 __all__ = [
+    "Draft",
     "Grouping",
     "Plan",
     "PlanRow",
     "Plans",
     "design",
     "make_study",
+    "new",
     "plan",
     "read_attribute",
     "read_questions",
@@ -37,12 +41,14 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
+        "Draft": "draft",
         "Grouping": "attribute_input",
         "Plan": "result",
         "PlanRow": "result",
         "Plans": "several",
         "design": "api",
         "make_study": "api",
+        "new": "table_draft",
         "plan": "api",
         "read_attribute": "attribute_input",
         "read_questions": "input",

@@ -52,12 +52,13 @@ def read_attribute(typed: Grouping) -> Attribute:
         found = read_crossed(typed.crosses, typed.shares, answering)
     else:
         found = read_groups(list(typed.groups), typed.attribute, answering)
-    return replace(
-        found,
-        share_error=typed.share_error,
-        share_source=typed.share_source or found.share_source,
-        comparisons=_weighed(found, _planned(found, typed), typed.weigh),
-    )
+    stated = replace(found, share_error=typed.share_error, share_source=typed.share_source or found.share_source)
+    return with_comparisons(stated, typed)
+
+
+def with_comparisons(attribute: Attribute, typed: Grouping) -> Attribute:
+    """Return the attribute with the comparisons that are typed."""
+    return replace(attribute, comparisons=_weighed(attribute, _planned(attribute, typed), typed.weigh))
 
 
 def _planned(attribute: Attribute, typed: Grouping) -> tuple[Comparison, ...] | None:
@@ -159,7 +160,7 @@ def read_crossed(typed: Sequence[str], shares: Path | None = None, answering: st
         return Attribute.crossed(*factors, answering=answering)
     if stated == {True}:
         raise InvalidInput("shares", shares, "must not be given where groups have shares: the file has the cells'")
-    return Attribute.crossed(*factors, shares=_file_shares(shares, factors), answering=answering)
+    return Attribute.crossed(*factors, shares=read_shares(shares, factors), answering=answering)
 
 
 def read_comparisons(attribute: Attribute, typed: Sequence[str]) -> tuple[Comparison, ...] | None:
@@ -215,7 +216,7 @@ def _read_factor(text: str) -> Attribute:
     return Attribute(name.strip(), groups, numbers or None)
 
 
-def _file_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
+def read_shares(path: Path, factors: Sequence[Attribute]) -> list[Fraction]:
     """Read the shares of cells from a CSV file: a column for each attribute, and ``share`` or ``count``."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

@@ -106,10 +106,7 @@ def read_questions(metrics: Sequence[str], attribute: Attribute, **typed: Unpack
     Raises:
         InvalidInput: If something is typed wrong.
     """
-    read = [read_metric(text) for text in metrics]
-    if len({metric.name for metric in read}) < len(read):
-        names = [metric.name for metric in read]
-        raise InvalidInput("metric", next(name for name in names if names.count(name) > 1), "must be given once")
+    read = read_metrics(metrics)
     weights = typed.get("metric_weight") or ()
     found = _asked(
         read,
@@ -139,6 +136,15 @@ def read_terms(**typed: Any) -> dict[str, Any]:
     }
     given = {name: text for name, text in typed.items() if text is not None and text != ""}
     return {name: read[name](text) if name in read else text for name, text in given.items()}
+
+
+def read_metrics(typed: Sequence[str]) -> list[Metric]:
+    """Read metrics, each name once."""
+    read = [read_metric(text) for text in typed]
+    names = [metric.name for metric in read]
+    if len(set(names)) < len(names):
+        raise InvalidInput("metric", next(name for name in names if names.count(name) > 1), "must be given once")
+    return read
 
 
 def read_metric(typed: str) -> Metric:

@@ -66,7 +66,7 @@ class Cell:
 def read_cell(row: Mapping[str, Any]) -> Cell:
     """Read one row, whose entries are text from a CSV file or whatever a data frame holds."""
     if "count" not in row:
-        rule = "must be there, beside the groups and the values; or name the columns of people, as --group-column does"
+        rule = "must be there, beside the groups and the values"
         raise InvalidInput("column", "count", rule)
     counted = _entry(row["count"])
     try:

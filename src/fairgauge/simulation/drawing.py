@@ -21,6 +21,7 @@ from fairgauge.channel import Channel
 from fairgauge.crowd import blanket_weights
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
+from fairgauge.simulation.people import read_people
 from fairgauge.simulation.population import Population
 from fairgauge.simulation.sites import SitePopulation, simulate_sites
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -39,8 +40,9 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
 
     Args:
         study: The study.
-        population: The histogram that clients are drawn from.  In a study of sites: who comes to which site, as a
-            :class:`~fairgauge.simulation.sites.SitePopulation`, a data frame or the path of a file.
+        population: Whom clients are drawn from: a histogram, a data frame, or the path of a CSV or Parquet file, with a
+            row for each person or counted (:func:`~fairgauge.simulation.people.read_people`).  In a study of sites: who
+            comes to which site, as a :class:`~fairgauge.simulation.sites.SitePopulation`, a frame or a path.
         clients: How many answer; as many as the histogram counts, unless told.  In a study of sites: so many sites,
             drawn from those of the population, instead of each once.
         seed: A number or a generator that makes it repeatable.
@@ -73,7 +75,7 @@ def _simulate(mechanism: Mechanism, study: Study, population: Any, *, clients: i
 
 @_simulate.register
 def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
-    people = Clients.of(study, population)
+    people = Clients.of(study, _histogram(study, population))
     total, laws = people.total, Laws(study)
     law = np.zeros(study.symbols)
     for inputs, count in people.kinds:
@@ -84,7 +86,7 @@ def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: S
     return _counted(study, rng.multinomial(answers, law / law.sum()), rng)
 
 
-def simulate_exactly(study: Study, population: Population, *, clients: int | None = None, seed: Seed = None) -> Tally:
+def simulate_exactly(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> Tally:
     """Draw the tally of a study that everyone in a population answers: groups split exactly as its histogram says.
 
     That is the source paper's assumption.  Only the channel is random.
@@ -100,7 +102,8 @@ def simulate_exactly(study: Study, population: Population, *, clients: int | Non
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
     """
-    check_arguments(study=(study, Study), population=(population, Population))
+    check_arguments(study=(study, Study))
+    population = _histogram(study, population)
     everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
     rng, laws = generator(seed), Laws(study)
     counts = np.zeros(study.symbols, dtype=np.int64)
@@ -127,6 +130,10 @@ def _(mechanism: NoisyCounts, study: Study, population: Any, *, clients: int | N
     if not isinstance(population, SitePopulation):
         population = SitePopulation.read(mechanism, population)
     return simulate_sites(study, population, sites=clients, seed=seed)
+
+
+def _histogram(study: Study, population: Any) -> Population:
+    return population if isinstance(population, Population) else read_people(study, population).population
 
 
 class Laws:

@@ -1,20 +1,13 @@
 """Populations: how many people of each group hold each value."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.errors import InvalidInput
 from fairgauge.simulation.cells import Cell, read_cell
-from fairgauge.simulation.columns import Columns
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoFrame
-
-_AS_THEY_ARE = Columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,61 +33,36 @@ class Population:
     def __str__(self) -> str:
         """Return how many clients there are, and how many cells.
 
+        >>> from decimal import Decimal
         >>> print(Population((Cell("female", Decimal("0.7"), 500), Cell("male", Decimal("0.9"), 500))))
         Population of 1,000 clients in 2 cells
         """
         return f"Population of {self.clients:,} clients in {len(self.cells):,} cells"
 
     @classmethod
-    def from_csv(cls, path: str | Path, columns: Columns = _AS_THEY_ARE) -> "Population":
+    def from_csv(cls, path: str | Path) -> "Population":
         """Read columns ``group``, ``value``, ``count`` and perhaps ``metric``; empty means abstaining.
 
-        Args:
-            path: The file.
-            columns: Which columns hold what, where they have names of their own.
+        People's own tables are read by :func:`~fairgauge.simulation.people.read_people`, which knows the study.
         """
         try:
             with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                return cls._from_rows(csv.DictReader(file, restval="(missing)", strict=True), columns, first=2)
+                return cls.of_rows(enumerate(csv.DictReader(file, restval="(missing)", strict=True), start=2))
         except (UnicodeDecodeError, csv.Error) as problem:
             raise InvalidInput("population", path, f"must be CSV in UTF-8 ({problem})") from None
         except OSError as problem:
             raise InvalidInput("population", path, f"cannot be read: {problem.strerror or problem}") from None
 
     @classmethod
-    def from_frame(
-        cls, frame: "IntoFrame", *, group: str | None = None, value: str | None = None, count: str | None = None
-    ) -> "Population":
-        """Take the same from a data frame of any library that narwhals knows: a row for each person, or counted.
-
-        Args:
-            frame: The frame.
-            group: The column with each person's group, such as ``"sex"``.
-            value: The column with each person's value, such as ``"recall"``.
-            count: The column that says how many people a row stands for.  Where columns are named and there is no
-                ``count``, each row is one person.
-        """
-        try:
-            import narwhals as nw
-        except ImportError:
-            raise MissingExtra("reading data frames needs narwhals", "lab") from None
-        try:
-            rows = nw.from_native(frame).lazy().collect().iter_rows(named=True)
-        except TypeError:
-            raise InvalidInput(
-                "frame", f"a {type(frame).__name__}", "must be a data frame, such as one of pandas or polars"
-            ) from None
-        return cls._from_rows(rows, Columns(group, value, count), first=0)
-
-    @classmethod
-    def _from_rows(cls, rows: Iterable[Mapping[str, Any]], columns: Columns, *, first: int) -> "Population":
+    def of_rows(cls, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> "Population":
+        """Take the same from rows, each with its number."""
         cells = []
-        for number, row in enumerate(rows, start=first):
+        for number, row in rows:
             try:
-                cells.append(replace(read_cell(columns.picked(row) if columns.given else row), row=number))
+                cells.append(replace(read_cell(row), row=number))
             except InvalidInput as error:
                 raise InvalidInput(f"row {number}: {error.field}", error.value, error.rule) from None
-        return cls(tuple(_together(cells) if columns.given else cells))
+        return cls(tuple(cells))
 
     @property
     def clients(self) -> int:
@@ -119,15 +87,6 @@ class Population:
     def _by_metric(self) -> dict[str | None, tuple[Cell, ...]]:
         names = dict.fromkeys(cell.metric for cell in self.cells)
         return {name: tuple(cell for cell in self.cells if cell.metric == name) for name in names}
-
-
-def _together(cells: Iterable[Cell]) -> Iterator[Cell]:
-    """Put people who are alike into one cell, in the order in which they first come."""
-    counts: dict[tuple[str | None, Decimal | None], Cell] = {}
-    for cell in cells:
-        before = counts.get((cell.group, cell.value))
-        counts[cell.group, cell.value] = cell if before is None else replace(before, count=before.count + cell.count)
-    return iter(counts.values())
 
 
 def _rescaled(cells: tuple[Cell, ...], clients: int) -> list[Cell]:

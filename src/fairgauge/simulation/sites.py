@@ -4,7 +4,7 @@ Sites are those of a population, each once (sites as strata), or so many drawn f
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from fairgauge.client import Answer
 from fairgauge.client.answer import MOST_IN_CELL
-from fairgauge.client.entries import entry_text
-from fairgauge.client.records import Columns
-from fairgauge.client.site import check_record, law_of
-from fairgauge.client.tables import read_columns
-from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.simulation.clients import Seed, generator
-from fairgauge.study import NoisyCounts, Study
+from fairgauge.client.site import law_in
+from fairgauge.errors import InvalidInput
+from fairgauge.simulation.clients import Seed, generator, group_index
+from fairgauge.simulation.people import LEAVE_OUT, Asked, Reading
+from fairgauge.simulation.table import open_table
+from fairgauge.study import Metric, NoisyCounts, Study
 from fairgauge.tallies import Tally
 
 Counts = NDArray[np.float64]
 Come = Callable[[np.random.Generator, Counts], Any]
 Progress = Callable[[int], None]
 MOST_SITES = 10**5
+_BINARY = (Metric("truth", 0, 1), Metric("prediction", 0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class SitePopulation:
 
     @classmethod
     def read(
-        cls, site: NoisyCounts, given: Any, columns: Columns | None = None, *, where: str = "site", count: str = "count"
+        cls, site: NoisyCounts, given: Any, how: Reading | None = None, *, where: str = "site"
     ) -> "SitePopulation":
         """Read it from a CSV or Parquet file, a data frame, or a mapping from columns to entries.
 
@@ -52,38 +52,24 @@ class SitePopulation:
         Args:
             site: What is counted.
             given: The file or the frame.
-            columns: Where groups and outcomes stand; each has the name of what it holds unless this says otherwise.
+            how: Where groups and outcomes stand (``truth`` and ``prediction``, or the metric) and what labels mean.
             where: The column that says to which site a person came; without one all came to the same.
-            count: The column that says how many people a row stands for; without one a row is one person.
 
         Raises:
-            InvalidInput: If it cannot be read, or an entry is none.
+            InvalidInput: If it cannot be read, or a column is missing.
+            BadRecords: If rows cannot be used.
         """
-        groups, outcome = (columns or Columns()).of(site)
-        table = read_columns(given, list(dict.fromkeys([*groups, *outcome])), (where, count))
-        rows = len(table[groups[0]])
-        names = [entry_text(entry) for entry in table.get(where, ["all"] * rows)]
-        counts = table.get(count, [1] * rows)
+        outcome = _BINARY if site.metric is None else (site.metric,)
+        reading = replace(how or Reading(), missing=LEAVE_OUT)
+        asked = Asked([site.attribute], outcome, reading, beside=where, whole=site.metric is None)
         found: dict[str, Counts] = {}
-        for row in range(rows):
-            name = names[row]
-            if name is None:
-                raise InvalidInput(f"row {row}: {where}", "nothing", "must be the name of a site")
-            entries = [[table[each][row] for each in names_of] for names_of in (groups, outcome)]
-            if all(entry is None for entry in (*entries[0], *entries[1])):
-                raise InvalidInput("population", f"row {row}", "must have as many entries as there are columns")
-            try:
-                check_record(site, *entries)  # nobody's secret, and a mistyped group must not be left out unseen
-            except CannotAnswer as refusal:
-                raise InvalidInput("population", f"row {row}", str(refusal)) from None
-            law = law_of(site, *entries)
-            people = _people(row, counts[row])
-            own = found.setdefault(name, np.zeros(site.size))
-            for cell, part in law:
-                own[cell] += people * float(part)
+        for cell in asked.read(open_table(given)).population.cells:
+            entries = dict(cell.columns or ())
+            group = group_index(site.attribute, cell)
+            own = found.setdefault(entries.get(where) or "all", np.zeros(site.size))
+            for place, part in law_in(site, group, [entries[metric.name] for metric in outcome]):
+                own[place] += cell.count * float(part)
         kept = {name: own for name, own in found.items() if own.sum() > 0}
-        if not kept:
-            raise InvalidInput("population", f"{rows} rows", "must have somebody with a group and an outcome")
         return cls(tuple(kept), np.array(list(kept.values())))
 
     def __str__(self) -> str:
@@ -164,14 +150,3 @@ def _as_they_are(rng: np.random.Generator, own: Counts) -> Any:
     rest = np.maximum(own - whole, 0.0)
     left = _whole(rest)
     return whole + (rng.multinomial(left, rest / rest.sum()) if left else 0)
-
-
-def _people(row: int, entry: Any) -> int:
-    try:
-        people = int(entry)
-        whole = people == float(entry) and people >= 0
-    except (OverflowError, TypeError, ValueError):
-        whole = False
-    if not whole:
-        raise InvalidInput(f"row {row}: count", entry, "must be an integer from 0 up")
-    return people

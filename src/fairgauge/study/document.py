@@ -8,12 +8,12 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
-from fairgauge.lazy import above
+from fairgauge.lazy import above, elsewhere
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
@@ -129,6 +129,14 @@ class Study:
     _repr_html_ = above("fairgauge.reports.notebook", "study_html")
     plot = above("fairgauge.reports.plots", "plot_study")
     to_frame = above("fairgauge.reports.frames", "study_frame")
+
+    @staticmethod
+    def draft(given: "str | PathLike[str] | None" = None, /, **stated: Any) -> Any:
+        """Read the draft of a study from its own TOML file, or take the same fields as keywords.
+
+        The draft plans (``.plans(clients=…)``) and designs (``.study()``); see :mod:`fairgauge.planning.draft`.
+        """
+        return elsewhere("fairgauge.planning.draft", "draft")(given, **stated)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":

@@ -150,7 +150,8 @@ def test_bad_input_is_refused_with_its_name(fairgauge: Run, elsewhere: Path, arg
 @pytest.mark.parametrize("missing", ["--title", "--group", "--epsilon", "-o"])
 def test_a_missing_option_is_the_parsers_error(fairgauge: Run, missing: str):
     options = {"--title": "T", "--group": "a", "--metric": "m", "--epsilon": "1", "-o": "s.json"}
-    done = fairgauge("design", *(part for name, value in options.items() if name != missing for part in (name, value)))
+    typed = [part for name, value in options.items() if name != missing for part in (name, value)]
+    done = fairgauge("design", *typed, "--group", "b")
     assert done.status == 2
     assert missing.strip("-") in done.err
 

@@ -79,7 +79,7 @@ def test_wherever_numbers_are_printed_there_are_tables():
 
 def test_counts_as_tables(fairgauge: Run, files: tuple[Path, Path], elsewhere: Path):
     (elsewhere / "p.csv").write_text("group,value,count\nfemale,0.8,300\nmale,0.6,700\n")
-    typed = ["simulate", files[0], "--population", "p.csv", "--answers", "a.parquet", "-o", "t.json"]
+    typed = ["simulate", files[0], "p.csv", "--answers", "a.parquet", "-o", "t.json"]
     (drawn,) = csv.DictReader(io.StringIO(fairgauge(*typed, "--csv").out))
     assert drawn["answers"] == "1000"
     counted = fairgauge("tally", files[0], "a.parquet", "-o", "t.json", "--markdown").out.splitlines()

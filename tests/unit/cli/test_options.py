@@ -24,7 +24,7 @@ OTHER: dict[str, str] = {
     "metric": "other:0:2", "metric_weight": "recall=2", "epsilon": "0.7", "clients": "3e4", "error": "0.07",
     "confidence": "0.9", "interval": "normal", "target": "means", "abstain": "", "abstaining": "0.3",
     "expect": "0.7", "spread": "0.05", "detect": "0.1", "plot": "plan.svg", "crowd_epsilon": "0.4", "delta": "1e-9",
-    "observed": "0.1", "local_limit": "1", "outcome": "confusion", "sites": "30", "people": "700", "positives": "0.3",
+    "local_limit": "1", "outcome": "confusion", "sites": "30", "people": "700", "positives": "0.3",
     "output": "other.json", "title": "Another", "json": "", "csv": "", "markdown": "", "records": "2",
     "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
     "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
@@ -91,7 +91,8 @@ def options_of(command: str) -> dict[str, str]:
     """Each option by its name, with what is typed for it."""
     group = typer.main.get_command(make_app([command]))
     found = group.commands[command].params  # type: ignore[attr-defined]
-    return {one.name: max(one.opts, key=len) for one in found if one.name != "help"}
+    named = [one for one in found if one.name != "help" and one.param_type_name == "option"]
+    return {one.name: max(one.opts, key=len) for one in named}
 
 
 @pytest.mark.parametrize("command", list(MODES))

@@ -114,7 +114,7 @@ def test_other_commands_refuse_a_study_that_lies(fairgauge: Run, elsewhere: Path
     (elsewhere / "s.json").write_bytes(lying().to_bytes())
     (elsewhere / "p.csv").write_text("group,value,count\nfemale,0,10\n")
     (elsewhere / "t.json").write_text(json.dumps({"study": lying().digest, "counts": [1, 1]}))
-    rest = ("--population", "p.csv", "-o", "new.json") if command == "simulate" else ("t.json",)
+    rest = ("p.csv", "-o", "new.json") if command == "simulate" else ("t.json",)
     done = fairgauge(command, "s.json", *rest)
     assert done.status == 1
     assert done.out == ""

@@ -1,12 +1,10 @@
-"""Populations from files and frames, rescaling, and what is refused."""
+"""Populations from files, rescaling, and what is refused."""
 
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import polars as pl
 import pytest
 
 from fairgauge.errors import InvalidInput
@@ -70,37 +68,6 @@ class TestReading:
         with pytest.raises(InvalidInput) as caught:
             from_csv(tmp_path, text)
         assert str(caught.value).startswith(message)
-
-    @pytest.mark.parametrize("library", ["polars", "lazy polars", "pandas", "nullable pandas"])
-    def test_frames(self, library: str) -> None:
-        data: dict[str, Any] = {
-            "group": ["female", "male", "female", None],
-            "value": [0.25, 0.8, None, None],
-            "count": [30, 50, 15, 5],
-        }
-        frame: Any = {
-            "polars": pl.DataFrame(data),
-            "lazy polars": pl.LazyFrame(data),
-            "pandas": pd.DataFrame(data),
-            "nullable pandas": pd.DataFrame(data).convert_dtypes(),
-        }[library]
-        # A float is the fraction that it is.
-        expected = (CELLS[0], Cell("male", Decimal.from_float(0.8), 50), *CELLS[2:])
-        assert Population.from_frame(frame) == Population(expected)
-
-    def test_whole_numbers_in_frames(self) -> None:
-        frame = pd.DataFrame({"group": ["a", "b"], "value": [0, 1], "count": [2.0, 3.0]})
-        assert Population.from_frame(frame).cells == (Cell("a", Decimal(0), 2), Cell("b", Decimal(1), 3))
-
-    @pytest.mark.parametrize("frame", [{"sex": ["female"]}, "people.csv", None])
-    def test_what_is_no_frame_is_named(self, frame: Any) -> None:
-        with pytest.raises(InvalidInput, match=f"frame=a {type(frame).__name__}: must be a data frame"):
-            Population.from_frame(frame, group="sex", value="recall")
-
-    def test_bad_frames_are_refused_with_the_row_at_fault(self) -> None:
-        frame = pl.DataFrame({"group": ["a", "b"], "value": [0.5, 0.5], "count": [1.0, 1.5]})
-        with pytest.raises(InvalidInput, match=r"row 1: count=1\.5: must be an integer from 0 up"):
-            Population.from_frame(frame)
 
 
 class TestRescaling:

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.client.records import Columns
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Cell, Population, SitePopulation, simulate_sites, simulate_sites_exactly
+from fairgauge.simulation import Cell, Population, Reading, SitePopulation, simulate_sites, simulate_sites_exactly
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study, site_of
 
@@ -24,6 +23,7 @@ TABLE = {
     "prediction": [1, 0, 0, 1],
     "count": [300, 100, 200, 50],
 }
+OWN = Reading(columns={"sex": "gender", "truth": "sick", "prediction": "alarm"})
 A, B = [0, 0, 0, 300, 0, 0, 100, 0], [200, 0, 0, 0, 0, 0, 0, 50]
 
 
@@ -38,9 +38,9 @@ def test_who_comes_to_which_site(frame: Any) -> None:
 def test_a_row_is_a_person_and_columns_have_names_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("hospital,gender,sick,alarm\na,male,1,1\nb,female,0,1\nb,,0,1\nb,female,,1\n")
-    found = SitePopulation.read(SITE, path, Columns({"sex": "gender"}, "sick", "alarm"), where="hospital")
+    found = SitePopulation.read(SITE, path, OWN, where="hospital")
     assert found.cells.tolist() == [[0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]]
-    alone = SitePopulation.read(SITE, path, Columns({"sex": "gender"}, "sick", "alarm"))
+    alone = SitePopulation.read(SITE, path, OWN)
     assert alone.names == ("all",)
     assert alone.cells.sum() == 2
 
@@ -51,8 +51,8 @@ def test_a_row_is_a_person_and_columns_have_names_of_their_own(tmp_path: Path) -
         ("site", ["a", None, "b", "b"], "row 1: site=nothing: must be the name of a site"),
         ("count", [1, 1, 2.5, 1], "row 2: count=2.5: must be an integer from 0 up"),
         ("count", [1, 1, -1, 1], "row 2: count=-1"),
-        ("count", [0, 0, 0, 0], "population=4 rows: must have somebody"),
-        ("truth", [0, 1, 7, 1], "population=row 2: truth must be 0 or 1"),
+        ("count", [0, 0, 0, 0], "table=no row: must have somebody"),
+        ("truth", [0, 1, 7, 1], "row 2: truth=7: truth must be 0 or 1"),
     ],
 )
 def test_what_makes_no_sense(column: str, entries: list[Any], said: str) -> None:

@@ -1,0 +1,161 @@
+"""What a study's own file says, and what is typed: one draft, which plan and design read alike.
+
+What is typed counts instead of what the file says: ``--group`` instead of all its groups and their shares, ``--metric``
+instead of all its metrics, and every other option instead of its own field.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fairgauge.cli.read import naming
+from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.planning.attribute_input import Grouping, read_attribute, with_comparisons
+from fairgauge.planning.draft import Draft
+from fairgauge.planning.input import read_by_metric, read_metrics, read_terms, read_weights
+from fairgauge.study import Attribute
+from fairgauge.study.numbers import as_epsilon
+
+# The part of a metric's range that a gap is to be known to where nobody says: two hundredths.
+_USUAL_PART = 0.02
+
+
+def load_draft(path: Path | None) -> Draft:
+    """Read a study's own file; without one nothing is said."""
+    if path is None:
+        return Draft()
+    if path.suffix == ".json":
+        rule = "must be a study's own file (TOML): a published study is designed already"
+        raise InvalidInput("study", path, rule)
+    with naming(path):
+        return Draft.load(path)
+
+
+def typed_over(
+    draft: Draft, grouping: Mapping[str, Any], metrics: Sequence[str], terms: Mapping[str, Any], **typed: Any
+) -> Draft:
+    """Return a draft in which what is typed counts.
+
+    Args:
+        draft: What the file says.
+        grouping: What is typed of groups, by the names of :class:`~fairgauge.planning.attribute_input.Grouping`.
+        metrics: Metrics as they are typed.
+        terms: Terms as they are typed.
+        typed: What else is typed, by the draft's names; expect, spread and weights as texts.
+    """
+    found = draft
+    if metrics:
+        found = replace(found, metrics=tuple(read_metrics(metrics)), expect={}, spread={}, weights={})
+    by_metric: dict[str, Mapping[str, Any]] = {
+        "expect": read_by_metric("expect", found.metrics, typed.pop("expect", None) or ()),
+        "spread": read_by_metric("spread", found.metrics, typed.pop("spread", None) or ()),
+        "weights": read_weights(found.metrics, typed.pop("weights", None) or ()),
+    }
+    if (epsilon := typed.pop("epsilon", None)) is not None:
+        typed["epsilon"] = as_epsilon(epsilon)
+    more: dict[str, Any] = {name: {**getattr(found, name), **given} for name, given in by_metric.items()}
+    more |= {name: value for name, value in typed.items() if value is not None}
+    return replace(
+        found,
+        **more,
+        attribute=_attribute(found.attribute, {name: given for name, given in grouping.items() if given}),
+        terms={**found.terms, **read_terms(**terms)},
+    )
+
+
+def _attribute(stated: Attribute | None, typed: dict[str, Any]) -> Attribute | None:
+    if "groups" in typed or "crosses" in typed or stated is None:
+        if stated is not None:
+            typed = {"attribute": stated.name, "answering": stated.answering} | typed
+            typed.setdefault("share_error", stated.share_error)
+        return read_attribute(Grouping(**typed)) if typed else None
+    named = {
+        "attribute": "name",
+        "answering": "answering",
+        "share_error": "share_error",
+        "share_source": "share_source",
+    }
+    if "shares" in typed:
+        raise InvalidInput("shares", typed["shares"], "is about the cells of --cross")
+    found = replace(stated, **{named[name]: given for name, given in typed.items() if name in named})
+    return with_comparisons(found, Grouping(**typed)) if {"compare", "against", "weigh"} & set(typed) else found
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan is asked for: what is typed, and else what the file says.
+
+    Of clients, epsilon and error two are taken: first those that are typed, then the file's in this order: epsilon,
+    clients (those that are planned), error.
+    """
+
+    clients: Any = None
+    epsilon: Any = None
+    error: Any = None
+    confidence: float = 0.99
+    interval: str = DEFAULT
+    detect: float | None = None
+    crowd_epsilon: Any = None
+    delta: Any = None
+    local_limit: Any = None
+    sites: Any = None
+    people: Any = None
+    positives: Any = None
+    right: Any = None
+    said: str | None = None
+
+    @classmethod
+    def of(cls, draft: Draft, **typed: Any) -> "Wanted":
+        """Take what is typed, and fill up with what the file says."""
+        given = {name: value for name, value in typed.items() if value is not None}
+        stated = {**draft.plan, "epsilon": draft.epsilon, "clients": draft.clients}
+        stated = {name: value for name, value in stated.items() if value is not None}
+        if "epsilon" in given or "error" in given:
+            stated.pop("crowd_epsilon", None)
+        crowd = "crowd_epsilon" in given or "crowd_epsilon" in stated
+        for name in ("clients",) if crowd else ("epsilon", "clients", "error"):
+            if name in stated and len({"clients", "epsilon", "error"} & set(given)) < 2:
+                given.setdefault(name, stated[name])
+        others = {name: value for name, value in stated.items() if name not in ("clients", "epsilon", "error")}
+        given = others | given
+        for name in ("confidence", "detect"):
+            if isinstance(given.get(name), Decimal):
+                given[name] = float(given[name])
+        return cls(**given)
+
+    @property
+    def clients_alone(self) -> bool:
+        """Whether nothing but a number of clients is known, so that a table of epsilons is wanted."""
+        return self.clients is not None and (self.epsilon, self.error, self.crowd_epsilon) == (None, None, None)
+
+    def with_usual_error(self, file: Path | None, draft: Draft) -> "Wanted":
+        """Return it with an error to plan for, where a file names an epsilon and nobody a number of clients."""
+        if file is None or self.epsilon is None or (self.clients, self.error) != (None, None) or not draft.metrics:
+            return self
+        error = 2 * draft.metrics[0].scale * float(draft.terms.get("aim", _USUAL_PART))
+        said = f"Reckoned for an error of ±{error:.4g}; --clients or --error says otherwise, or planned in the file."
+        return replace(self, error=f"{error:.12g}", said=said)
+
+
+def usual_metric(file: Path | None, outcome: str | None) -> list[str]:
+    """Return the metric that is planned for where nobody says which."""
+    return ["metric:0:1"] if file is None and outcome is None else []
+
+
+def usual_groups(stated: Draft, cross: Sequence[str] | None, outcome: str | None) -> list[str]:
+    """Return the groups that are planned for where nobody says which: two equal ones."""
+    if cross or stated.attribute is not None:
+        return []
+    return ["one=0.5", "other=0.5"] if (outcome or stated.outcome) is None else ["one", "other"]
+
+
+def read_right(outcome: str | None, expect: Sequence[str] | None) -> str | None:
+    """Return how often a model is expected to be right, in a plan for sites that count truth and prediction."""
+    if outcome != "confusion":
+        return None
+    if expect and len(expect) > 1:
+        raise InvalidInput("expect", ", ".join(expect), "must be one number in a plan for confusion")
+    return expect[0] if expect else None

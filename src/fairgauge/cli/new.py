@@ -1,0 +1,81 @@
+"""``fairgauge new``: the draft of a study from somebody's own table."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairgauge.cli.console import err, out
+from fairgauge.cli.progress import waiting
+from fairgauge.cli.read import naming, write_bytes
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.table_draft import Column, Look, Wish, draft_text, look
+from fairgauge.study.numbers import as_count, as_epsilon
+
+
+def new(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="People, as CSV or Parquet: a row for each.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the file; it is printed unless given.")
+    ] = None,
+    group_column: Annotated[
+        list[str] | None, typer.Option(help="The column with each person's group; several cross.")
+    ] = None,
+    metric_column: Annotated[
+        list[str] | None, typer.Option(help="The column with each person's value; several are several metrics.")
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A label that is to be a group, once for each; those that are common unless given."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the study is about, for the people who are asked.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Privacy loss of one answer; 1 unless given.")] = None,
+    clients: Annotated[str | None, typer.Option(help="How many will answer, if that is known.")] = None,
+) -> None:
+    """Look at a table of people, and write a study's own file from it, with comments."""
+    if output is not None and output.exists():
+        raise InvalidInput("output", output, "must not be there yet: a file that somebody wrote is not written over")
+    with waiting(f"Reading {table}") as bar, naming(table):
+        found = look(table, progress=bar.reach)
+    wish = Wish(group_column or (), metric_column or (), group or (), title, epsilon or "1", clients)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        wish = _asked(found, wish, epsilon is None)
+    as_epsilon(wish.epsilon)
+    with naming(table):
+        text = draft_text(found, wish)
+    if output is None:
+        out.print(text, end="")
+        return
+    write_bytes("output", output, text.encode())
+    out.print(f"{output}: {text.splitlines()[1].partition(' = ')[2].strip(chr(34))}")
+    made = f"fairgauge design {output} -o {output.with_suffix('.json')}"
+    err.print(f"Read it, change what you like, and go on:\n  fairgauge plan {output}\n  {made}")
+
+
+def _asked(found: Look, wish: Wish, ask_epsilon: bool) -> Wish:
+    """Ask what nobody typed: five questions at most, each with an answer that Return takes."""
+    if not wish.groups:
+        wish = replace(wish, groups=[_pick("Which column has the groups?", found.groups, found)])
+    if not wish.metrics:
+        others = [one for one in found.metrics if one.name not in wish.groups]
+        wish = replace(wish, metrics=[_pick("Which column is measured?", others, found)])
+    if wish.title is None:
+        usual = f"{' and '.join(wish.metrics)} by {' and '.join(wish.groups)}"
+        wish = replace(wish, title=typer.prompt("What is the study about?", default=usual[0].upper() + usual[1:]))
+    if ask_epsilon:
+        wish = replace(wish, epsilon=typer.prompt("Privacy loss of one answer (epsilon)?", default="1"))
+    if wish.clients is None:
+        many = typer.prompt("How many people will answer? (Return if you do not know)", default="", show_default=False)
+        wish = replace(wish, clients=as_count("clients", many) if many else None)
+    return wish
+
+
+def _pick(question: str, likely: list[Column], found: Look) -> str:
+    if not likely:
+        return str(typer.prompt(f"{question} ({', '.join(one.name for one in found.columns)})"))
+    names = [one.name for one in likely]
+    return str(typer.prompt(f"{question} ({', '.join(names)})", default=names[0]))

@@ -1,0 +1,90 @@
+"""What a simulation knows and a study does not: the table's own gaps, beside what its people's answers say of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fairgauge.cli.console import out, show_table
+from fairgauge.errors import CannotEstimate
+from fairgauge.estimation import QuestionEstimate, estimate
+from fairgauge.reports.panels import shown_gaps
+from fairgauge.simulation.truth import Truth
+from fairgauge.study import Question, Study
+from fairgauge.study.attribute import ALIKE, ANY
+from fairgauge.tallies import Tally
+
+# Shares that are off by less are those of the table, rounded.
+_ROUNDED = 0.01
+_ALPHA = "one study in a hundred"
+
+
+def compare(study: Study, tally: Tally, truths: Sequence[Truth]) -> list[dict[str, Any]]:
+    """Return each gap of the table with its estimate and whether the interval holds it; nothing if none can be told."""
+    try:
+        found = estimate(study, tally)
+    except CannotEstimate:
+        return []
+    return [row for one, truth in zip(found.questions, truths, strict=True) for row in _rows(one, truth)]
+
+
+def _rows(found: QuestionEstimate, truth: Truth) -> list[dict[str, Any]]:
+    rows = []
+    for pair, gap in shown_gaps(found):
+        if pair in truth.gaps:
+            true = truth.gaps[pair]
+            rows.append(
+                {
+                    "metric": found.metric, "first": pair[0], "second": pair[1], "truth": true,
+                    "estimate": gap.estimate, "low": gap.low, "high": gap.high, "holds": gap.low <= true <= gap.high,
+                }
+            )  # fmt: skip
+    return rows
+
+
+def show_truth(study: Study, rows: Sequence[dict[str, Any]], truths: Sequence[Truth]) -> None:
+    """Print the table's own gaps beside the estimates, and what of the study is not so in the table."""
+    several = len({row["metric"] for row in rows}) > 1
+    if rows:
+        shown = [
+            [
+                f"{row['metric'] + ': ' if several else ''}{row['first']} - {row['second']}",
+                *(f"{row[name]:.4f}" for name in ("truth", "estimate", "low", "high")),
+                "yes" if row["holds"] else "no",
+            ]
+            for row in rows
+        ]
+        show_table("", "in the table", "estimate", "low", "high", "holds it", rows=shown)
+        out.print(_verdict([row["holds"] for row in rows]))
+    else:
+        out.print("So few answers tell no gap.")
+    for question, truth in zip(study.questions, truths, strict=True):
+        if (said := share_sentence(question, truth)) is not None:
+            out.print(said)
+            break  # all questions are about the same people
+
+
+def _verdict(holds: Sequence[bool]) -> str:
+    if all(holds):
+        return "The interval holds the table's own gap." if len(holds) == 1 else "Every interval holds the table's gap."
+    missed = "The interval misses" if len(holds) == 1 else f"{holds.count(False)} of {len(holds)} intervals miss"
+    return f"{missed} the table's own gap. By chance that happens to at most {_ALPHA}: try another --seed."
+
+
+def share_sentence(question: Question, truth: Truth) -> str | None:
+    """Return that the stated shares are not those of the table, and what follows; None where they are."""
+    attribute = question.attribute
+    if attribute.shares is None or not truth.shares:
+        return None
+    stated = dict(zip(attribute.groups, map(float, attribute.shares), strict=True))
+    off = {group: truth.shares.get(group, 0.0) - share for group, share in stated.items()}
+    worst = max(off, key=lambda group: abs(off[group]))
+    allowed = 0.0 if attribute.share_error is None else float(attribute.share_error)
+    alike = attribute.answering == ALIKE
+    if abs(off[worst]) <= max(allowed, _ROUNDED / 5 if alike else _ROUNDED):
+        return None
+    there = f"of those who answer in the table {truth.shares.get(worst, 0.0):.1%} are"
+    said = f"The study says that {stated[worst]:.1%} are {worst}; {there}."
+    if attribute.answering == ANY:
+        return f"{said} No gap rests on that; how often groups answered does."
+    rests = "Its gaps rest on that, and may be wrong" if alike else "Its gaps rest on that within its ratio"
+    shares = ", ".join(f"{truth.shares.get(group, 0.0):.3f}" for group in attribute.groups)
+    return f'{said} {rests}: say shares = [{shares}], or answering = "any", which assumes nothing of it.'

@@ -1,0 +1,218 @@
+"""Tables as people have them: CSV, Parquet, a data frame or a mapping, row by row, whatever columns are called.
+
+What a row means is not known here; :mod:`fairgauge.simulation.people` knows it from a study, and
+:mod:`fairgauge.planning.table_draft` guesses it.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from io import TextIOWrapper
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from fairgauge.errors import InvalidInput, MissingExtra
+
+# Called with how much is read and how much there is: bytes of a file, rows of a frame.
+Progress = Callable[[int, int], object]
+Row = tuple[Any, ...]
+
+# What people write where they know nothing; a study's own group of that name is none of them.
+MISSING = frozenset({"", "n/a", "na", "#n/a", "nan", "none", "null", "nil", "-", "--", ".", "?"})
+_SUFFIXES = {".csv": None, ".tsv": "\t", ".txt": None}
+_OFTEN = 2**16  # rows between two reports of progress
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is open: the names of its columns, and how to go through its rows.
+
+    Args:
+        names: The columns, in order; those without a name are empty text.
+        picked: Yields for each row where it stands and its entries in these columns; None for a row that has another
+            number of entries than there are names.
+        decimal_comma: Whether ``0,85`` is a number, as in files whose columns are parted by semicolons.
+    """
+
+    names: tuple[str, ...]
+    picked: Callable[[Sequence[str]], Iterator[tuple[int, Row | None]]]
+    decimal_comma: bool = False
+
+    def check(self, wanted: Iterable[str]) -> None:
+        """Refuse columns that are there twice.
+
+        Raises:
+            InvalidInput: If one of these is.
+        """
+        for name in wanted:
+            if self.names.count(name) > 1:
+                raise InvalidInput("column", name, "must be there once")
+
+
+def open_table(given: Any, *, progress: Progress | None = None) -> Table:
+    """Open a table.
+
+    Args:
+        given: The path of a CSV or Parquet file, a data frame of any library that narwhals knows, or a mapping from
+            columns to entries.
+        progress: Hears how far reading is.
+
+    Raises:
+        InvalidInput: If it is none, or cannot be read.
+        MissingExtra: If what reads it is not installed.
+    """
+    if isinstance(given, str | Path):
+        return _file(Path(given), progress)
+    if isinstance(given, Mapping):
+        return _mapping(given)
+    return _frame(given)
+
+
+def _file(path: Path, progress: Progress | None) -> Table:
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _frame(_parquet(path))
+    if suffix in (".xls", ".xlsx", ".ods"):
+        raise InvalidInput("table", path, "must be CSV or Parquet: save the sheet as CSV in UTF-8")
+    with _reading(path), path.open(encoding="utf-8-sig", newline="") as file:
+        first = file.readline()
+    if not first.strip():
+        raise InvalidInput("table", path, "must have a line with the names of its columns, and a row for each person")
+    mark = _SUFFIXES.get(suffix) or max(",;\t", key=first.count)
+    with _reading(path), path.open(encoding="utf-8-sig", newline="") as file:
+        names = tuple(name.strip() for name in next(csv.reader(file, delimiter=mark)))
+
+    def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
+        places = [names.index(name) for name in wanted]
+        pick, whole = _picker(places), len(names)
+        with _reading(path), path.open("rb") as binary, TextIOWrapper(binary, "utf-8-sig", newline="") as file:
+            size, reader = path.stat().st_size, csv.reader(file, delimiter=mark)
+            next(reader)
+            for number, row in enumerate(reader):
+                if len(row) == whole:
+                    yield reader.line_num, pick(row)
+                elif row:  # an empty line is no row
+                    yield reader.line_num, None
+                if progress is not None and number % _OFTEN == 0:
+                    progress(binary.tell(), size)
+
+    return Table(names, rows, decimal_comma=mark == ";")
+
+
+class _reading:  # noqa: N801 - a context, used like a function
+    """Say which file cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        if isinstance(problem, UnicodeDecodeError | csv.Error):
+            rule = f"must be CSV in UTF-8 ({problem}); spreadsheets save it as CSV UTF-8"
+            raise InvalidInput("table", self.path, rule) from None
+        if isinstance(problem, OSError):
+            raise InvalidInput("table", self.path, f"cannot be read: {problem.strerror or problem}") from None
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Row]:
+    if len(places) == 1:
+        (place,) = places
+        return lambda row: (row[place],)
+    return itemgetter(*places) if places else lambda _: ()
+
+
+def _parquet(path: Path) -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtra("reading Parquet needs Polars", "polars") from None
+    try:
+        return polars.read_parquet(path)
+    except OSError as problem:
+        raise InvalidInput("table", path, f"cannot be read: {problem.strerror or problem}") from None
+    except Exception as problem:  # noqa: BLE001 - an engine's own
+        raise InvalidInput("table", path, f"cannot be read as Parquet: {problem}") from None
+
+
+def _mapping(given: Mapping[Any, Any]) -> Table:
+    columns = {str(name): list(entries) for name, entries in given.items()}
+    if len({len(entries) for entries in columns.values()}) > 1:
+        raise InvalidInput("table", "columns of different lengths", "must have an entry of each column in every row")
+
+    def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
+        return enumerate(zip(*(columns[name] for name in wanted), strict=True))
+
+    return Table(tuple(columns), rows)
+
+
+def _frame(given: Any) -> Table:
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise MissingExtra("reading data frames needs narwhals", "lab") from None
+    try:
+        frame: Any = nw.from_native(given).lazy().collect()
+    except TypeError:
+        rule = "must be the path of a CSV or Parquet file, or a data frame, such as one of pandas, Polars or Arrow"
+        raise InvalidInput("table", f"a {type(given).__name__}", rule) from None
+
+    def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
+        return enumerate(frame.select(list(wanted)).iter_rows())
+
+    return Table(tuple(map(str, frame.columns)), rows)
+
+
+def label(entry: Any) -> str:
+    """Return an entry as people would write it; empty text where there is none.
+
+    >>> label(" F "), label(2.0), label(float("nan")), label(None)
+    ('F', '2', '', '')
+    """
+    if isinstance(entry, str):
+        return entry.strip()
+    try:
+        if entry is None or entry != entry:  # noqa: PLR0124 - what is missing does not equal itself
+            return ""
+    except TypeError:
+        return ""  # pandas.NA is neither equal nor unequal
+    return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry).strip()
+
+
+def number(entry: Any, *, decimal_comma: bool = False, hundred: bool = False) -> Decimal | None:
+    """Return an entry as a number; None for what is none.
+
+    A percent sign divides by a hundred, unless values run to a hundred (``hundred``) as they stand.
+
+    >>> number("76.5%"), number("76.5 %", hundred=True), number("0,85", decimal_comma=True), number("x")
+    (Decimal('0.765'), Decimal('76.5'), Decimal('0.85'), None)
+    """
+    if isinstance(entry, bool):
+        return Decimal(int(entry))
+    if not isinstance(entry, str):
+        entry = str(entry) if type(entry).__module__ == "numpy" else entry
+        try:
+            exact = Decimal(entry)
+        except (InvalidOperation, TypeError, ValueError):
+            return None
+        return exact if exact.is_finite() else None
+    text = entry.strip()
+    percent = text.endswith("%")
+    text = text[:-1].rstrip() if percent else text
+    if decimal_comma and _COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    elif _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not exact.is_finite():
+        return None
+    return exact / 100 if percent and not hundred else exact

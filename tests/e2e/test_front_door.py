@@ -1,0 +1,85 @@
+"""Three tables that have everything wrong with them: from a clone to a true result in at most five commands.
+
+Nothing is typed about columns, labels or missing values but which columns are meant, and no command is refused.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairgauge.planning.draft import Draft
+from fairgauge.simulation import read_people, true_values
+from fairgauge.study import Study
+
+
+def hospital(drawn: random.Random) -> str:
+    """A spreadsheet's export: letters for sexes, percent signs, n/a, empty entries, names and numbers of patients."""
+    rows = ["Patient No,Surname,sex,recall,ward"]
+    for number in range(4000):
+        sex = drawn.choices(["F", "M", "female", "n/a", "", "X"], [50, 44, 3, 1, 1, 0.05])[0]
+        value = min(max(drawn.gauss(0.72 if sex in ("F", "female") else 0.80, 0.12), 0), 1)
+        told = drawn.choices([f"{100 * value:.1f}%", f"{value:.3f}", "n/a", ""], [70, 26, 2, 2])[0]
+        rows.append(f'{90_000 + number},"Doe, {number}",{sex},{told},{drawn.choice("ABC")}')
+    return "\ufeff" + "\r\n".join(rows) + "\r\n"
+
+
+def european(drawn: random.Random) -> str:
+    """Semicolons, decimal commas, a percentage from 0 to 100 without a sign, and labels in two spellings."""
+    rows = ["Geschlecht;Trefferquote;Bemerkung"]
+    for number in range(3000):
+        sex = drawn.choices(["weiblich", "Weiblich", "männlich", "-"], [40, 12, 47, 1])[0]
+        value = min(max(drawn.gauss(64 if sex.casefold() == "weiblich" else 70, 10), 0), 100)
+        rows.append(f"{sex};{value:.1f}".replace(".", ",") + f";Nr. {number}")
+    return "\n".join(rows) + "\n"
+
+
+def bank(drawn: random.Random) -> str:
+    """Counted rows that cross, yes and no, and a label that says nothing."""
+    rows = ["sex,age group,approved,count"]
+    for sex in ("Female", "Male", "unknown"):
+        for age in ("18-39", "40+"):
+            for told, part in (("yes", 0.55 if sex == "Female" else 0.65), ("no", 0.4), ("", 0.02)):
+                rows.append(f"{sex},{age},{told},{round(part * drawn.randint(900, 1100))}")
+    return "\n".join(rows) + "\n"
+
+
+TABLES = {
+    "hospital": (hospital, []),
+    "european": (european, []),
+    "bank": (bank, ["--group-column", "sex", "--group-column", "age group", "--metric-column", "approved"]),
+}
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
+    make, columns = TABLES[name]
+    (tmp_path / "people.csv").write_bytes(make(random.Random(7)).encode())
+    commands = [
+        ["new", "people.csv", *columns, "-o", "study.toml"],
+        ["plan", "study.toml", "--clients", "3e5"],
+        ["design", "study.toml", "-o", "study.json"],
+        ["simulate", "study.json", "people.csv", "--clients", "3e5", "--seed", "3", "-o", "tally.json"],
+        ["estimate", "study.json", "tally.json", "--json"],
+    ]
+    assert len(commands) <= 5
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-c", "from fairgauge.cli import main; main()", *command],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stderr)
+        if command[0] == "simulate":
+            assert "holds the table's" in done.stdout
+    study = Study.load(tmp_path / "study.json")
+    people = read_people(study, tmp_path / "people.csv", Draft.load(tmp_path / "study.toml").table)
+    (truth,) = true_values(study, people.population)
+    (found,) = json.loads(done.stdout)["questions"]
+    for gap in found["gaps"]:
+        assert gap["low"] <= truth.gaps[tuple(gap["groups"])] <= gap["high"]
+    published = (tmp_path / "study.toml").read_text() + (tmp_path / "study.json").read_text()
+    for secret in ("Doe", "Surname", "Patient", "90000", '"X"', "Bemerkung", "unknown"):
+        assert secret not in published

@@ -1,0 +1,138 @@
+"""A draft from somebody's own table: what it finds, and what it leaves out."""
+
+import random
+import re
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.draft import Draft
+from fairgauge.planning.table_draft import Wish, draft_text, look
+
+
+def people(rows: int = 3000, seed: int = 1) -> dict[str, list[Any]]:
+    drawn = random.Random(seed)
+    sexes = drawn.choices(["F", "female", "Male", "M", "n/a", "", "Klingon"], [30, 22, 25, 20, 1, 1, 0.1], k=rows)
+    sexes[7] = "Klingon"  # somebody is the only one, or nearly
+    shares = [min(max(drawn.gauss(0.8, 0.1), 0), 1) for _ in range(rows)]
+    return {
+        "Patient ID": [1000 + index for index in range(rows)],
+        "surname": [f"Family {index % 400}" for index in range(rows)],
+        "e-mail": [f"{index}@example.org" for index in range(rows)],
+        "sex": sexes,
+        "age_group": drawn.choices(["18-49", "50+"], k=rows),
+        "recall": [f"{100 * share:.1f}%" if index % 2 else f"{share:.3f}" for index, share in enumerate(shares)],
+        "wait": [round(100 * share) + 1 for share in shares],
+        "approved": drawn.choices(["yes", "no", "No"], k=rows),
+        "note": [f"hello {index}" for index in range(rows)],
+    }
+
+
+def drafted(given: Any, **wish: Any) -> tuple[str, Draft]:
+    text = draft_text(look(given), Wish(**wish))
+    return text, Draft.read(tomllib.loads(text, parse_float=Decimal))
+
+
+def test_it_finds_groups_labels_shares_ranges_and_percentages():
+    text, found = drafted(people())
+    assert found.attribute is not None
+    assert (found.attribute.name, found.attribute.groups) == ("sex", ("female", "male"))
+    assert all(len(share) <= 4 for share in found.attribute.shares or ())
+    assert found.table.labels["sex"] == {"F": "female", "Male": "male", "M": "male", "*": ""}
+    assert [(one.name, one.low, one.high) for one in found.metrics] == [("recall", "0", "1")]
+    assert found.expect == {"recall": Decimal("0.8")}
+    assert "percent signs: 76.5% is read as 0.765" in text
+    assert "# Columns that could be groups, too: age_group, approved" in text
+    assert "# Columns that could be metrics, too: approved, wait" in text
+
+
+def test_nothing_that_is_about_few_people_enters_the_file():
+    given = people()
+    text, _ = drafted(given)
+    for secret in ("Klingon", "Patient", "surname", "Family", "e-mail", "hello", "note"):
+        assert secret not in text
+    for count in (3000, given["sex"].count("F"), given["sex"].count("") + given["sex"].count("n/a")):
+        assert not re.search(rf"\b{count}\b", text)
+    assert not re.search(rf"\b{max(given['wait'])}\b", text)
+
+
+def test_a_rare_label_and_an_identifier_enter_if_they_are_asked_for():
+    _, found = drafted(people(), groups=["sex"], labels=["F", "Klingon"])
+    assert found.attribute is not None
+    assert found.attribute.groups == ("F", "Klingon")
+    _, found = drafted(people(), groups=["sex"], metrics=["Patient ID"])
+    assert [one.name for one in found.metrics] == ["Patient ID"]
+
+
+def test_several_columns_cross_and_several_are_measured():
+    _, found = drafted(people(), groups=["sex", "age_group"], metrics=["recall", "wait", "approved"])
+    assert found.attribute is not None
+    assert [factor.name for factor in found.attribute.factors] == ["sex", "age_group"]
+    assert [(one.name, one.low, one.high) for one in found.metrics] == [
+        ("recall", "0", "1"), ("wait", "0", "200"), ("approved", "0", "1"),
+    ]  # fmt: skip
+    assert found.table.labels["approved"] == {"yes": "1", "no": "0", "No": "0"}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_frames_and_the_wishes_of_python(library: Any):
+    found = fg.new(library(people(400)), groups="sex", metrics="recall", title="Mine", epsilon=2, clients="2e5")
+    assert (found.title, str(found.epsilon), found.clients) == ("Mine", "2", 200_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "wish", "said"),
+    [
+        ({"sex": [], "recall": []}, {}, "table=no rows: must have a row for each person"),
+        ({"sex": ["f"], "recall": [1]}, {}, "group-column=nothing: must be given: no column of sex, recall has"),
+        ({"sex": ["f"] * 99, "recall": [0, 1, 1] * 33}, {"groups": ["sex"]}, "group-column=sex: must have two labels"),
+        ({"sex": ["f", "m"] * 50, "r": [1] * 100}, {"metrics": ["r"]}, "metric-column=r: must have numbers"),
+        ({"sex": ["f", "m"] * 50, "recall": ["a"] * 100}, {}, "metric-column=nothing: must be given"),
+        ({"sex": ["f", "m"] * 50}, {"groups": ["sxe"]}, "group-column=sxe: must be one of sex"),
+        (
+            {"sex": ["f", "m"] * 50, "recall": [0, 1] * 50},
+            {"groups": ["recall"], "metrics": ["recall"]},
+            "metric-column=recall: must be a column of its own",
+        ),
+        ({"age": [*range(99)], "r": [0, 1, 1] * 33}, {"groups": ["age"]}, "group-column=age: must have two labels"),
+        ({"age": [*range(40)] * 30, "r": [0, 1] * 600}, {"groups": ["age"]}, "group-column=age: must have at most 12"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_study_is_a_sentence(given: dict[str, list[Any]], wish: dict[str, Any], said: str):
+    with pytest.raises(InvalidInput) as caught:
+        drafted(given, **wish)
+    assert str(caught.value).startswith(said)
+
+
+def test_few_people_show_in_no_share_and_no_word():
+    few = {"sex": ["f"] * 33 + ["m"] * 27 + [""], "score": [0.5, 1.0, 0.0] * 20 + ["n/a"]}
+    text, found = drafted(few)
+    assert found.attribute is not None
+    assert found.attribute.shares == ("0.55", "0.45")
+    assert "missing in a few rows" in text
+
+
+def test_a_long_column_is_looked_at_in_pieces(tmp_path: Path):
+    path = tmp_path / "long.csv"
+    drawn = random.Random(3)
+    path.write_text("sex,score\n" + "".join(f"{'fm'[n % 2]},{drawn.random() * 7 - 3:.6f}\n" for n in range(70_000)))
+    heard: list[tuple[int, int]] = []
+    found = look(path, progress=lambda done, whole: heard.append((done, whole)))
+    (sex, score) = found.columns
+    assert (found.rows, sex.labels["f"], score.many, score.is_metric, score.is_group) == (
+        70_000,
+        35_000,
+        True,
+        True,
+        False,
+    )
+    assert tuple(map(int, score.range)) == (-3, 4)
+    assert heard
+    assert heard[-1][1] == path.stat().st_size
