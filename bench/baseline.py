@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fairgauge.planning.sites import Expected, plan_sites
 
 from fairgauge import Attribute, Metric, Question, Study, Tally, design, estimate
 from fairgauge.channel import ROW_SUM, Channel
@@ -38,7 +39,6 @@ from fairgauge.errors import FairgaugeError, Impossible
 from fairgauge.estimation.fit import fit_p_value
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Comparison, NoisyCounts, counted
 

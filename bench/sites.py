@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from fairgauge.planning.sites import Expected, plan_sites
 from fairlearn import metrics as fairlearn
 from scipy.special import ndtri
 from sklearn.metrics import accuracy_score, precision_score
 
 from bench.lines import Line
-from fairgauge.planning.sites import Expected, plan_sites
 from fairgauge.study import Attribute, NoisyCounts
 
 CONFIDENCE, PEOPLE = 0.95, 500

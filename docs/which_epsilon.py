@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from fairgauge.estimation.kinds import DEFAULT, kind_of
 from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.planning.choosing import EPSILONS, GOOD, choices
+from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
 

@@ -1,20 +1,20 @@
 """``fairgauge design``: make a study document."""
 
 from collections.abc import Sequence
-from decimal import Decimal
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from fairgauge.channel import Channel
 from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.for_sites import SiteInput, design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
+from fairgauge.cli.console import out
 from fairgauge.cli.show import MEAN, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets
@@ -28,14 +28,16 @@ from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.input import read_questions, read_terms
 from fairgauge.planning.means import means_of, means_sentence
+from fairgauge.planning.noisy_counts import read_counts
 from fairgauge.planning.parts import cap_cost, gaps_of
-from fairgauge.planning.saving import expectation_saves
+from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study, counted
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_epsilon
 
 _LARGE = 1_000_000
+_ASKED, _SHARE = ("the gap", "each group's mean", "the overall mean"), "each group's share"
 
 
 @in_forms
@@ -107,22 +109,21 @@ def design(
         opens=opens, closes=closes, contact=contact, aim=aim, operator=operator, purpose=purpose, model=model,
         planned=planned, retention=retention, admission=admission,
     )  # fmt: skip
-    if outcome is not None:
-        site = SiteInput(read_attribute(grouping), outcome, epsilon, tuple(metric or ()), records, person).site()
-        design_for_sites(Study(title, counted(site), **terms), site, output, form)
-        return
-    questions = read_questions(
-        metric or (), read_attribute(grouping), target=target, abstain=bool(abstain),
-        abstaining=_reckoned(admission, abstain, abstaining), expect=expect, spread=spread, metric_weight=metric_weight,
-        symbols=symbols,
-    )  # fmt: skip
+    asked, questions = read_attribute(grouping), list[Question]()
+    if outcome is None:
+        questions = read_questions(
+            metric or (), asked, target=target, abstain=bool(abstain),
+            abstaining=_reckoned(admission, abstain, abstaining), expect=expect, spread=spread,
+            metric_weight=metric_weight, symbols=symbols,
+        )  # fmt: skip
+    asked_of = questions or read_counts(metric or (), asked, outcome or "", records=records, person=person)
     with designing() as waiting:
-        waiting(f"Designing the channel for {', '.join(question.metric.name for question in questions)}")
+        waiting(f"Designing what asks for {', '.join(question.metric.name for question in asked_of)}")
         made = design if budgets is None else f"{design}({budgets})"
-        study = make_study(title, questions, as_epsilon(epsilon), design=made, **terms)
+        study = make_study(title, asked_of, as_epsilon(epsilon), design=made, **terms)
     write_bytes("output", output, study.to_bytes())
     if form != "people":
-        told = [_described(question) for question in study.questions]
+        told = [_described(question.mechanism, question) for question in study.questions]
         show_as(form, {"digest": study.digest, "questions": told}, [_row(study.digest, one) for one in told])
         return
     bulk = len(study.to_bytes())
@@ -131,6 +132,25 @@ def design(
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
+    _show(study.mechanism, study, design)
+
+
+@singledispatch
+def _show(mechanism: Mechanism, study: Study, design: str) -> None:
+    """Print what a study of a mechanism answers, and how it protects people."""
+    raise NotImplementedError
+
+
+@_show.register
+def _(site: NoisyCounts, study: Study, design: str) -> None:
+    del study, design
+    told = ", ".join(metric.name for metric in site.metrics)
+    out.print(f"  Each site sends {site.size} noisy counts. They tell: {told}; for each group, with the gaps.")
+    out.print(f"  {protection_sentence(site)}")
+
+
+@_show.register
+def _(_: Channel, study: Study, design: str) -> None:
     for line in _tables(study):
         out.print(f"  {line}")
     for question in study.questions:
@@ -149,10 +169,6 @@ def design(
         if question.design.startswith("laplace"):
             _show_sharper(question)
         _show_gaps(question)
-        if not channel.further and (
-            saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
-        ):
-            out.print(f"    {saving}")
         if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
@@ -176,12 +192,9 @@ def _tables(study: Study) -> list[str]:
 def _tells(question: Question) -> dict[str, bool]:
     """Return what the study can and cannot answer: said when it is designed, not when it is over."""
     found = estimands_of(question)
-    tells = {
-        "the gap": found.gaps is not None or found.means is not None,
-        "each group's mean": found.means is not None,
-        "the overall mean": found.overall is not None,
-    }
-    return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
+    told = (found.gaps is not None or found.means is not None, found.means is not None, found.overall is not None)
+    tells = dict(zip(_ASKED, told, strict=True))
+    return tells if found.shares is not None else tells | {_SHARE: found.group_shares is not None}
 
 
 def _show_sharper(question: Question) -> None:
@@ -236,7 +249,31 @@ def _rounding(question: Question) -> float:
     return largest_rounding_cost(Goal.of(question), question.channel)
 
 
-def _described(question: Question) -> dict[str, Any]:
+@singledispatch
+def _described(mechanism: Mechanism, question: Question) -> dict[str, Any]:
+    """Return what a question of a mechanism is, for programs: the same names for every mechanism."""
+    raise NotImplementedError
+
+
+@_described.register
+def _(site: NoisyCounts, question: Question) -> dict[str, Any]:
+    return {
+        "metric": question.metric.name,
+        "design": question.design,
+        "epsilon_exact": site.epsilon,
+        "symbols": site.size,
+        "levels": None if site.levels is None else len(site.levels),
+        "answers": [*_ASKED, _SHARE],
+        "cannot_answer": [],
+        "pairs": [],
+        "means": [],
+        "records": site.records,
+        "outcome": site.outcome,
+    }
+
+
+@_described.register
+def _(_: Channel, question: Question) -> dict[str, Any]:
     tells = _tells(question)
     return {
         "metric": question.metric.name,
@@ -248,6 +285,8 @@ def _described(question: Question) -> dict[str, Any]:
         "cannot_answer": [what for what, told in tells.items() if not told],
         "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
         "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
+        "records": None,
+        "outcome": None,
     }
 
 

@@ -1,5 +1,6 @@
 """``fairgauge simulate``: what a population would answer."""
 
+from dataclasses import dataclass
 from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
@@ -8,13 +9,19 @@ import typer
 
 from fairgauge.channel import Channel
 from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
+from fairgauge.cli.console import out
+from fairgauge.client.records import Columns as RecordColumns
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Population, simulate_exactly
+from fairgauge.simulation import (
+    Population,
+    SitePopulation,
+    simulate_exactly,
+    simulate_sites,
+    simulate_sites_exactly,
+)
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
 from fairgauge.simulation.columns import Columns
@@ -67,7 +74,7 @@ def simulate(
     document = read_study(study)
     if seed is not None and seed < 0:
         raise InvalidInput("seed", seed, "must be 0 or above")
-    wanted = Simulated(
+    wanted = _Wanted(
         population, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
         group_column=group_column, value_column=value_column, count_column=count_column, clients=clients,
         answers=answers, seed=seed, exactly=exactly, output=output,
@@ -75,25 +82,79 @@ def simulate(
     _simulate(document.mechanism, document, wanted, form)
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What was typed: people who answer for themselves, or who come to sites."""
+
+    population: Path
+    sites: str | None
+    site_column: str | None
+    truth_column: str | None
+    prediction_column: str | None
+    group_column: str | None
+    value_column: str | None
+    count_column: str | None
+    clients: str | None
+    answers: Path | None
+    seed: int | None
+    exactly: bool
+    output: Path
+
+
 @singledispatch
-def _simulate(mechanism: Mechanism, document: Study, wanted: Simulated, form: Form) -> None:
+def _simulate(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -> None:
     raise NotImplementedError
 
 
 @_simulate.register
-def _(mechanism: NoisyCounts, document: Study, wanted: Simulated, form: Form) -> None:
+def _(mechanism: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
     for name, typed in (("clients", wanted.clients), ("answers", wanted.answers)):
         if typed is not None:
             raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
-    simulate_for_sites(document, mechanism, wanted, form)
+    _check_outcome(mechanism, wanted)
+    people = _read_sites(mechanism, wanted)
+    sites = None if wanted.sites is None else as_count("sites", wanted.sites)
+    if wanted.exactly and sites is not None:
+        raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
+    with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
+        if wanted.exactly:
+            tally = simulate_sites_exactly(document, people, seed=wanted.seed, progress=bar.advance)
+        else:
+            tally = simulate_sites(document, people, sites=sites, seed=wanted.seed, progress=bar.advance)
+    _show(document, tally, wanted.output, form, whom="sites answered")
+
+
+def _check_outcome(site: NoisyCounts, wanted: _Wanted) -> None:
+    """Refuse columns of the other outcome."""
+    truth, said = ("truth-column", wanted.truth_column), ("prediction-column", wanted.prediction_column)
+    others = (("value-column", wanted.value_column),) if site.metric is None else (truth, said)
+    rule = "counts truth and prediction" if site.metric is None else f"counts {site.metric.name}"
+    for name, typed in others:
+        if typed is not None:
+            raise InvalidInput(name, typed, f"must not be given: the study {rule}")
+
+
+def _read_sites(site: NoisyCounts, wanted: _Wanted) -> SitePopulation:
+    """Read who comes to which site."""
+    factors = site.attribute.factors
+    if wanted.group_column is not None and len(factors) > 1:
+        raise InvalidInput("group-column", wanted.group_column, "must not be given where attributes cross")
+    groups = {} if wanted.group_column is None else {factors[0].name: wanted.group_column}
+    columns = RecordColumns(
+        groups, wanted.truth_column or "truth", wanted.prediction_column or "prediction", wanted.value_column
+    )
+    where, count = wanted.site_column or "site", wanted.count_column or "count"
+    with naming(wanted.population):
+        return SitePopulation.read(site, wanted.population, columns, where=where, count=count)
 
 
 @_simulate.register
-def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
-    named = (("sites", wanted.sites), ("site-column", wanted.site_column), ("truth-column", wanted.truth_column))
-    for name, typed in named:
+def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
+    for name in ("sites", "site_column", "truth_column", "prediction_column"):
+        typed = getattr(wanted, name)
         if typed is not None:
-            raise InvalidInput(name, typed, "must not be given: the study is for devices of one person each")
+            rule = "must not be given: the study is for devices of one person each"
+            raise InvalidInput(name.replace("_", "-"), typed, rule)
     answers, population, seed, exactly = wanted.answers, wanted.population, wanted.seed, wanted.exactly
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
@@ -105,12 +166,16 @@ def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
         else:
             with waiting("Drawing answers"):
                 tally = (simulate_exactly if exactly else run)(document, people, clients=count, seed=seed)
-    write_bytes("output", wanted.output, tally.to_bytes())
+    _show(document, tally, wanted.output, form, whom="answers to")
+
+
+def _show(study: Study, tally: Tally, output: Path, form: Form, *, whom: str) -> None:
+    write_bytes("output", output, tally.to_bytes())
     if form != "people":
         told = {"study": tally.study, "answers": tally.contributors}
         show_as(form, told, [told])
     else:
-        out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
+        out.print(f"{output}: {tally.contributors:,} {whom} {study.title}")
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

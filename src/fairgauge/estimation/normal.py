@@ -69,8 +69,8 @@ class NormalReader(OneScoreReader):
         return NormalGapTest(laws, score, self.parts, alpha, share, self.split.stray)
 
     def _width(self, seen: float, score: Vector, alpha: float) -> float:
-        """Return the width for a variance that was seen; less than the least there could be is chance."""
-        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, self._least_variance(score)) / self.answers)
+        """Return the width for a variance that was seen; less than the least there could be is chance, or rounding."""
+        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, self._least_variance(score), 0.0) / self.answers)
 
     def _least_variance(self, score: Vector) -> float:
         """Return the smallest variance of the average client's score, whatever clients hold."""

@@ -1,13 +1,13 @@
 """What a plan says: a row for each design, and which of them is best."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from fairgauge.errors import InvalidInput
 from fairgauge.lazy import above
 from fairgauge.planning.parts import PlanPart
-from fairgauge.study import Release, Target
+from fairgauge.study import Mechanism, Release, Target
 
 _AS_GOOD = 1.0005
 
@@ -34,6 +34,9 @@ class PlanRow:
         crowd_epsilon: What a release of all answers costs a person towards those who see only its counts, certified.
         pairs: What every comparison will be known to, the worst first.
         means: The same for every group's mean; empty where the channel cannot tell them.
+        people: How many people each of the clients holds, where they are sites.
+        error_without_privacy: The half-width if nothing were randomised, where that is known.
+        mechanism: What is reckoned with; None where no value is enough.
     """
 
     design: str
@@ -50,11 +53,15 @@ class PlanRow:
     crowd_epsilon: float | None = None
     pairs: tuple[PlanPart, ...] = ()
     means: tuple[PlanPart, ...] = ()
+    people: int | None = None
+    error_without_privacy: float | None = None
+    mechanism: Mechanism | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
         variances = ("variance", "privacy_variance", "sampling_variance", "assumes")
-        fields = ("design", "epsilon", "clients", "error", *variances, "symbols", "levels")
+        errors = ("error", "error_without_privacy")
+        fields = ("design", "epsilon", "clients", "people", *errors, *variances, "symbols", "levels")
         found = {name: getattr(self, name) for name in fields}
         seldom = {"power": self.power, "crowd_epsilon": self.crowd_epsilon}
         parts = {"pairs": [part.to_dict() for part in self.pairs], "means": [part.to_dict() for part in self.means]}
@@ -62,11 +69,34 @@ class PlanRow:
 
 
 @dataclass(frozen=True)
+class AnsweringLine:
+    """What a plan gives if groups answer in one way.
+
+    Args:
+        answering: What ``--answering`` says: any, a ratio or alike.
+        design: The best design then.
+        error: The half-width for as many clients as the plan has, in the metric's units.
+        wanted: The half-width that is wanted, in the metric's units.
+        clients: About how many clients give that; None where none do.
+    """
+
+    answering: str
+    design: str
+    error: float
+    wanted: float
+    clients: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Plan:
     """A row for each design, and which of them is best.
 
-    ``chosen`` is the design that serves several comparisons best as a whole, where one number does not tell, and
-    ``condition`` what the numbers assume of how often groups answer.
+    ``chosen`` is the design that serves several comparisons best as a whole, where one number does not tell,
+    ``condition`` what the numbers assume of how often groups answer, and ``answering`` what other ways to answer give.
     """
 
     solved_for: str
@@ -77,6 +107,7 @@ class Plan:
     crowd: dict[str, float] | None = None
     chosen: str | None = None
     condition: str | None = None
+    answering: tuple[AnsweringLine, ...] = ()
 
     _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
     plot = above("fairgauge.reports.plots", "plot_plan")
@@ -139,5 +170,6 @@ class Plan:
             "condition": self.condition,
             "best": self.best,
             "designs": [row.to_dict() for row in self.rows],
-            **({} if self.crowd is None else {"crowd": self.crowd}),
+            "answering": [line.to_dict() for line in self.answering],
+            "crowd": self.crowd,
         }

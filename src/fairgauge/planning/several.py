@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache, partial, singledispatch
 from typing import Any
 
 from fairgauge.channel import Channel
@@ -14,6 +14,7 @@ from fairgauge.planning.result import Plan
 from fairgauge.planning.search import TOGETHER, Beside, plan_for
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.study import Question
+from fairgauge.study.question import COUNTED
 
 # A design is chosen for what a plan found, and what it found depends on the design: soon both stay as they are.
 _ROUNDS = 4
@@ -31,10 +32,12 @@ class Plans:
     Args:
         metrics: What the questions are about, in order.
         plans: The plan of each.
+        whom: Who answers: ``clients``, of one person each, or ``sites``.
     """
 
     metrics: tuple[str, ...]
     plans: tuple[Plan, ...]
+    whom: str = "clients"
 
     _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
     plot = above("fairgauge.reports.plots", "plot_plans")
@@ -73,14 +76,19 @@ class Plans:
         """Return how several questions share the answers, and what is enough for all of them; nothing about one."""
         if len(self.plans) == 1:
             return []
-        rows = [row for plan in self.plans for row in plan.rows]
-        said = [share_sentence(len(self.plans), shared=any(row.design == TOGETHER for row in rows))]
+        said = [*self._sharing()]
         if self.enough is not None:
-            what = f"{self.enough:,} clients" if self.solved_for == "clients" else f"epsilon {self.enough:.4g}"
+            what = f"{self.enough:,} {self.whom}" if self.solved_for == "clients" else f"epsilon {self.enough:.4g}"
             most = [name for name, plan in zip(self.metrics, self.plans, strict=True) if _need(plan) == self.enough]
             needs = "" if len(most) == len(self.plans) else f": {' and '.join(most)} needs the most"
             said.append(f"For all of them it takes {what}{needs}.")
         return said
+
+    def _sharing(self) -> Iterator[str]:
+        designs = {row.design for plan in self.plans for row in plan.rows}
+        # One table of noisy counts answers all questions at once.
+        if designs != {COUNTED}:
+            yield share_sentence(len(self.plans), shared=TOGETHER in designs)
 
     def __str__(self) -> str:
         parts = [f"{name}\n{plan}" for name, plan in zip(self.metrics, self.plans, strict=True)]
@@ -102,8 +110,11 @@ def _need(plan: Plan) -> int | float | None:
     return found
 
 
+@singledispatch
 def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
     """Return a plan for each question of one study, in which all share the answers.
+
+    Questions that another mechanism than a channel answers have a type of their own, which registers its plan.
 
     Guarantee: the best of each is what ``fairgauge.design`` makes of the same questions, for the same epsilon and
     number of clients, unless designs are named: questions share a table where that serves them best as a whole.

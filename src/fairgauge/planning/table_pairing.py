@@ -7,7 +7,7 @@ the variance of a question in its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, singledispatch
 from itertools import combinations
 
 from fairgauge.channel import Channel
@@ -44,10 +44,13 @@ class Table:
         return self.questions[0].design
 
 
+@singledispatch
 def designed(
     questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
 ) -> tuple[Question, ...]:
     """Return questions as a study has them: with a mechanism, those that one table answers at once beside each other.
+
+    Questions that another mechanism than a channel answers have a type of their own, which registers its design.
 
     Guarantee: each has the goal that its table was made for, so whoever reads it decodes it for that.
 

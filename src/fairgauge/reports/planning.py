@@ -10,7 +10,7 @@ from markupsafe import Markup
 from fairgauge.goals.assumption import condition
 from fairgauge.goals.goal import Goal
 from fairgauge.languages import MINUS
-from fairgauge.planning.choosing import no_study_sentence
+from fairgauge.planning.choose_epsilon import no_study_sentence
 from fairgauge.planning.parts import PlanPart
 from fairgauge.planning.trade import Parts, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure

@@ -14,7 +14,7 @@ from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
 from fairgauge.goals.goal import Goal
-from fairgauge.planning import choose_design, choosing, choosing_several, crowd, figure, search, sites
+from fairgauge.planning import choose_design, choose_epsilon, crowd, figure, noisy_counts, search
 from tests.unit.cli.conftest import Done, Run
 
 # Something that none of the modes below says; a new option needs a line here.
@@ -46,9 +46,10 @@ MODES = {
         "several": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4 --epsilon 1",
         "several, clients alone": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4",
         "crowd": f"{GROUPS} {NORMAL} --metric recall --clients 1e3 --crowd-epsilon 0.5 -o study.json --title Recall",
-        "sites that count confusion": "--outcome confusion --sites 20 --people 500",
-        "sites that count levels": f"{GROUPS} --outcome levels --metric recall --sites 20 --people 500",
-        "sites, crossed": f"{CROSS} --outcome confusion --sites 20 --people 500",
+        "sites that count confusion": "--outcome confusion --sites 20 --people 500 --epsilon 1",
+        "sites that count levels": f"{GROUPS} --outcome levels --metric recall --sites 20 --people 500 --epsilon 1",
+        "sites for an error": "--outcome confusion --epsilon 1 --error 0.05 --people 500",
+        "sites, crossed": f"{CROSS} --outcome confusion --sites 20 --people 500 --epsilon 1",
     },
     "design": {
         "one metric": f"{GROUPS} --metric recall",
@@ -69,14 +70,14 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     designs = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
     monkeypatch.setattr(registry, "_FOUND", designs | {"heeding": registry.Design("heeding", heeding)})
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
-    for table in (choosing.choices, choosing_several.choices_of_several):
+    for table in (choose_epsilon.choices, choose_epsilon.choose_epsilon):
         monkeypatch.setitem(table.__kwdefaults__ or {}, "epsilons", [Decimal(1), Decimal(4)])
     for module in (search, crowd):
         monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
     for chooses in (choose_design, registry):
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
     monkeypatch.setattr(choose_design, "planned_width", lambda *_: 1.0)
-    monkeypatch.setattr(sites, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
+    monkeypatch.setattr(noisy_counts, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
     registry._made.cache_clear()
     (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")
 

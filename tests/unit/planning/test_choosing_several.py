@@ -9,7 +9,7 @@ from functools import lru_cache
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.choosing_several import ChoicesOfSeveral, choices_of_several
+from fairgauge.planning.choose_epsilon import EpsilonChoices, choose_epsilon
 from fairgauge.planning.several import plan_questions
 from fairgauge.study import Attribute, Metric, Question
 
@@ -19,8 +19,8 @@ TWO = [Decimal(1), Decimal(4)]
 
 
 @lru_cache
-def chosen(clients: int) -> ChoicesOfSeveral:
-    return choices_of_several(BOTH, clients, interval="normal", epsilons=TWO)
+def chosen(clients: int) -> EpsilonChoices:
+    return choose_epsilon(BOTH, clients, interval="normal", epsilons=TWO)
 
 
 @pytest.mark.parametrize("epsilon", TWO)
@@ -66,4 +66,4 @@ def test_what_is_said_to_be_enough_is_enough_for_all():
 
 def test_a_metric_is_asked_for_once():
     with pytest.raises(InvalidInput, match="metric=recall: must be given once"):
-        choices_of_several([BOTH[0], BOTH[0]], 1000, epsilons=TWO)
+        choose_epsilon([BOTH[0], BOTH[0]], 1000, epsilons=TWO)

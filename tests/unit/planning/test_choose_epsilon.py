@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.goals.goal import Goal
-from fairgauge.planning.choosing import choices, enough, no_study_sentence, settled
+from fairgauge.planning.choose_epsilon import choices, enough, no_study_sentence, settled
 from fairgauge.study import Metric
 
 RECALL = Metric("recall", 0, 1)
