@@ -38,8 +38,8 @@ def _audit(mechanism: Mechanism, document: Study, *, samples: int | None, confid
 
 @_audit.register
 def _(_: NoisyCounts, document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
-    from fairgauge.cli.progress import waiting
     from fairgauge.cli.console import out
+    from fairgauge.cli.progress import waiting
     from fairgauge.site_audit import audit_site
 
     if samples is not None:

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from fairgauge.channel import Channel
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.console import out
 from fairgauge.cli.show import MEAN, show_parts
 from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices
+from fairgauge.cli.console import err, out, show_table
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.console import err, out, show_table
 from fairgauge.cli.show import show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
@@ -100,6 +100,8 @@ def plan(
     check_plan(context, outcome, metrics=len(metric or ()), clients_alone=alone)
     if outcome is None:
         _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
+    else:
+        _check_two(sites=sites, epsilon=epsilon, error=error)
     grouping = Grouping(
         _typed(group, cross, form), "group", cross or (), shares, compare or (), against, weigh or (), answering,
         share_error,
@@ -185,6 +187,13 @@ def _check_enough(**given: str | None) -> None:
     if "clients" not in names and len(names) < 2:
         rule = "give --clients alone for a table of epsilons, or two of --clients, --epsilon and --error"
         raise InvalidInput("given", "".join(names) or "nothing", rule)
+
+
+def _check_two(**given: str | None) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 2:
+        rule = "give exactly two of --sites, --epsilon and --error: the plan finds the third"
+        raise InvalidInput("given", ", ".join(names) or "nothing", rule)
 
 
 def _check_plot(plot: Path | None, count: int | None) -> None:

@@ -9,10 +9,10 @@ import typer
 
 from fairgauge.channel import Channel
 from fairgauge.cli import options
+from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_population, read_study, write_bytes
-from fairgauge.cli.console import out
 from fairgauge.client.records import Columns as RecordColumns
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation import (

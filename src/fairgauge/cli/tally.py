@@ -10,10 +10,10 @@ import typer
 
 from fairgauge.channel import Channel
 from fairgauge.cli import options
+from fairgauge.cli.console import err, out
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.cli.console import err, out
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.tallies.files import count_files
