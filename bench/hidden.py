@@ -10,7 +10,7 @@ from fairgauge import Attribute, Metric, Question, Study
 from fairgauge.blanket import closeness
 from fairgauge.crowd import crowd_of
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 
 CELLS = Path(__file__).parents[1] / "tests" / "data" / "crowd_reference.json"
 

@@ -21,8 +21,6 @@ from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import OUTSIDERS
 from fairgauge.planning.api import make_study
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_design import choice_sentence
@@ -35,6 +33,8 @@ from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_epsilon
+from fairgauge.targets.inputs import OUTSIDERS
+from fairgauge.targets.target import Goal
 
 _LARGE = 1_000_000
 _ASKED, _SHARE = ("the gap", "each group's mean", "the overall mean"), "each group's share"

@@ -22,7 +22,6 @@ from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import with_answering
 from fairgauge.planning.attribute_input import Grouping, read_attribute
@@ -36,6 +35,7 @@ from fairgauge.reports.sites import protection_sentence
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
+from fairgauge.targets.target import Goal
 
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 

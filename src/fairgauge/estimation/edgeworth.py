@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then growing to
 # steps and an end that are set by the standard deviation of a single score.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import GOOD, enough
 from fairgauge.planning.result import AnsweringLine, Plan
@@ -15,6 +14,7 @@ from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
+from fairgauge.targets.target import Goal
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
 RATIO = 1.1

@@ -12,8 +12,6 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
-from fairgauge.goals.assumption import condition
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.parts import PlanPart, Reading, planned_parts
 from fairgauge.planning.search import TOGETHER
@@ -22,6 +20,7 @@ from fairgauge.planning.table_pairing import best_tables
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
+from fairgauge.targets.target import Goal, condition
 
 EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4"))
 # As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.

@@ -19,11 +19,11 @@ from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.readers import reader_of
 from fairgauge.estimation.splitting import USUALLY, InProportion
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal, Wanted
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair
 from fairgauge.study import Target
+from fairgauge.targets.comparisons import Pair
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal, Wanted
 
 # Half of what is possible at all: a gap is from -2 to 2, a mean from -1 to 1.
 _GAP, _MEAN = 2.0, 1.0

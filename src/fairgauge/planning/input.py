@@ -7,11 +7,11 @@ from itertools import combinations
 from typing import Any, TypedDict, Unpack, cast
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import FEW
 from fairgauge.planning.choose_design import check_comparisons
 from fairgauge.planning.table_pairing import can_share
 from fairgauge.study import Attribute, Metric, Model, Number, Question, Target
 from fairgauge.study.numbers import MOST_DIGITS, as_count, plain, read_decimal
+from fairgauge.targets.target import FEW
 
 # One number for all metrics, or each by its name.
 ByMetric = Number | Mapping[str, Number] | None

@@ -6,10 +6,10 @@ from decimal import Decimal
 from fairgauge.designs import make_channel
 from fairgauge.designs.registry import SIMPLEST
 from fairgauge.estimation.kinds import DEFAULT, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import PlanPart, Reading, planned_means
 from fairgauge.planning.result import Plan
 from fairgauge.study import Attribute, Metric, Question, Target
+from fairgauge.targets.target import Goal
 
 Names = tuple[str, ...]
 # A mean that takes so many times the clients of randomized response is worth a word.

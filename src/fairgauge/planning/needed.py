@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Question
+from fairgauge.targets.target import Goal
 
 _MOST = 1e15
 _START = 1e4

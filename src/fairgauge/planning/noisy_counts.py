@@ -20,9 +20,6 @@ from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import metrics_of, rate_of
 from fairgauge.estimation.sites.reading import noise_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.reckoning import USUAL_SPREAD, Reckoning
 from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.search import Given
@@ -32,6 +29,9 @@ from fairgauge.study import Attribute, Metric, NoisyCounts, Question, counted
 from fairgauge.study.noisy_counts import Outcome
 from fairgauge.study.numbers import Number, as_count, as_number, plain
 from fairgauge.study.question import COUNTED
+from fairgauge.targets.assumed_values import USUAL_SPREAD, Reckoning
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 
 # A metric's values are counted on so many levels; rounding to them is at random.
 LEVELS = 9

@@ -15,12 +15,12 @@ from fairgauge.designs.registry import SIMPLEST
 from fairgauge.designs.simple import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
 from fairgauge.estimation.readers import reader_of
-from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.goal import FEW, Goal
-from fairgauge.goals.inputs import Vector
 from fairgauge.planning.expected import Expected, expected
 from fairgauge.study import Attribute, Metric, Question, Target
 from fairgauge.study.sides import side_name
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import FEW, Goal
 
 # Beyond so many different variances, errors of those between are read off a line through this many.
 _MOST_WIDTHS, _NODES = 24, 12

@@ -11,12 +11,11 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
-from fairgauge.goals.assumption import assumption, condition
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.parts import Reading, planned_gaps, planned_means
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Metric
+from fairgauge.targets.target import Goal, assumption, condition
 
 # A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
 _LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)

@@ -8,13 +8,13 @@ from typing import Any
 
 from fairgauge.channel import Channel
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
 from fairgauge.lazy import above
 from fairgauge.planning.result import Plan
 from fairgauge.planning.search import TOGETHER, Beside, plan_for
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.study import Question
 from fairgauge.study.question import COUNTED
+from fairgauge.targets.target import Goal
 
 # A design is chosen for what a plan found, and what it found depends on the design: soon both stay as they are.
 _ROUNDS = 4

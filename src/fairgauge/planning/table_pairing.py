@@ -14,12 +14,12 @@ from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
-from fairgauge.goals.goal import CENTRED, Goal
-from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.study import Question
 from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
+from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.target import CENTRED, Goal
 
 UNCENTRED = "uncentred"
 # A table for several is taken if it saves at least this part: separate tables are simpler.

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fairgauge.estimation.kinds import LIVE, check_confidence, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.means import means_sentence, simple_means
 from fairgauge.planning.parts import PlanPart, Reading, planned_means, planned_parts
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Question, Study
+from fairgauge.targets.target import Goal
 
 
 def errors_for(

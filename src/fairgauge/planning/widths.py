@@ -1,6 +1,6 @@
 """How wide intervals will be, for planning; and with what chance they will notice a gap.
 
-Width and power are for the worst values that are reckoned with: see :meth:`~fairgauge.goals.goal.Goal.variance`.
+Width and power are for the worst values that are reckoned with: see :meth:`~fairgauge.targets.target.Goal.variance`.
 """
 
 import math
@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from fairgauge.channel import Channel
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.readers import reader_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.expected import expected
+from fairgauge.targets.target import Goal
 
 # Of more numbers than this only those that vary most are asked for their width; of fewer where that takes long.
 _MANY, _FEW, _WIDEST = 15, 3, 2

@@ -7,8 +7,6 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from fairgauge.goals.assumption import condition
-from fairgauge.goals.goal import Goal
 from fairgauge.languages import MINUS
 from fairgauge.planning.choose_epsilon import no_study_sentence
 from fairgauge.planning.parts import PlanPart
@@ -16,6 +14,7 @@ from fairgauge.planning.trade import Parts, errors_for, parts_for, parts_of_stud
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal, condition
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 

@@ -17,8 +17,8 @@ from fairgauge.channel import ROW_SUM
 from fairgauge.crowd import Crowd, crowd_of
 from fairgauge.crowd.laws import Blanket
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.samples import sample_study, two_questions
 
 CELLS = json.loads((Path(__file__).parents[2] / "data" / "crowd_reference.json").read_text(encoding="utf-8"))["cells"]

@@ -14,9 +14,9 @@ from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import choose_design, choose_epsilon, crowd, figure, noisy_counts, search
 from fairgauge.simulation import Cell
+from fairgauge.targets.target import Goal
 from tests.samples import SEX, site_study
 from tests.unit.cli.conftest import Done, Run
 

@@ -14,7 +14,7 @@ from fairgauge.crowd.certificate import certify
 from fairgauge.crowd.laws import Blanket
 from fairgauge.crowd.search import best_t, log_bound, smallest_epsilon
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 from tests.samples import sample_channel
 
 CELLS = json.loads((Path(__file__).parents[2] / "data" / "crowd_reference.json").read_text(encoding="utf-8"))["cells"]

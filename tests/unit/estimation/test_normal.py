@@ -12,8 +12,8 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
 from fairgauge.study import Question
+from fairgauge.targets.inputs import Vector
 from tests.surveys import coin_question, tells_all
 from tests.unit.estimation.test_estimands import PEOPLE, SOME_ABSTAIN, law
 

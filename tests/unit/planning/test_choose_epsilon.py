@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_epsilon import choices, enough, no_study_sentence, settled
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal
 
 RECALL = Metric("recall", 0, 1)
 TWO = [Decimal(1), Decimal(4)]

@@ -8,9 +8,9 @@ import pytest
 from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.crowd import CrowdAim, largest_local, plan_in_crowd
 from fairgauge.study import Attribute, Metric, Question
+from fairgauge.targets.target import Goal
 
 GOAL = Goal(target="gap", shares=(0.5, 0.5))
 SIMPLE = "randomized-response"

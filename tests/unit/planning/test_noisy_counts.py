@@ -11,10 +11,10 @@ import fairgauge as fg
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.sites.reading import estimate_sites
-from fairgauge.goals.reckoning import Reckoning
 from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
 from fairgauge.planning.several import plan_questions
 from fairgauge.study import Attribute, Metric
+from fairgauge.targets.assumed_values import Reckoning
 from tests.sites import SEX
 
 SCORE = Metric("score", 0, 10)

@@ -5,10 +5,10 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import parts
 from fairgauge.planning.expected import expected
 from fairgauge.planning.parts import cap_cost, gaps_of
+from fairgauge.targets.target import Goal
 
 RECALL = Metric("recall", 0, 1)
 GENDER = Attribute("gender", {"women": 0.49, "men": 0.49, "nonbinary": 0.02}, answering="alike")

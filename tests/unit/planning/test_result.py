@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.result import Plan, PlanRow
 from fairgauge.planning.search import plan_for
+from fairgauge.targets.target import Goal
 from tests.surveys import VALUE
 
 GAP = Goal((0.5, 0.5))

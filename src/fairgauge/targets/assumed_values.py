@@ -1,4 +1,4 @@
-r"""What is reckoned of the clients' values, and the most that a second moment can then average to.
+r"""What is assumed of the clients' values, and the most that a second moment can then average to.
 
 A score's second moment :math:`S(v)` is linear between levels.  If the values of a group average to :math:`\mu` with a
 standard deviation of at most :math:`\sigma`, its average is at most
@@ -7,17 +7,25 @@ standard deviation of at most :math:`\sigma`, its average is at most
 
 by taking averages on both sides; and it is no less, since that is the dual of a linear program.  For any l and k the
 value is a bound that holds, so the search for the best ones decides how close it is, never whether it is true.
+
+Another value that a channel takes at the same time bounds second moments too, by what is assumed of it.  Where a table
+answers two questions, a score's second moment :math:`S(v, w)` depends on both values.  If the other one averages
+to :math:`\mu'` with a standard deviation of at most :math:`\sigma'`, then for every m and every k' not below 0
+
+.. math:: E\,S(v, w) \le E \max_w \Big( S(v, w) - m (w - \mu') - k' \big((w - \mu')^2 - \sigma'^2\big) \Big),
+
+which is a bound in v alone.  Whatever m and k' are it holds, so the search for them decides only how close it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.tangents import least_values
+from fairgauge.targets.inputs import Matrix, Vector
 
 # What is reckoned unless said otherwise: in v units, from -1 to 1.
 USUAL_SPREAD = 0.3
@@ -320,3 +328,73 @@ def _touched(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Ve
         low, high = np.where(rises, line, low), np.where(rises, high, line)
         right, left = np.where(rises, where, right), np.where(rises, left, where)
     return best, left, right
+
+
+_TURNS = 40
+
+# The values of all functions, each at its own point, and their slopes there.
+Convex = Callable[[Vector], tuple[Vector, Vector]]
+
+
+def least_values(functions: Convex, low: Vector, high: Vector, *, close: Vector) -> Vector:
+    """Return the smallest value that was seen of each function, between two points.
+
+    Two points on either side of the least have tangents, and the next point is where they meet.  Functions that are
+    made of few straight pieces are done after few turns: where two neighbouring pieces meet is the least.
+
+    Guarantee: every value is one that the function has; it is the least to ``close``, unless the turns run out.
+
+    Args:
+        functions: The functions.
+        low: Where to begin.
+        high: Where to end.
+        close: How far a value may be above the least.
+
+    >>> bent = lambda x: (np.abs(x - 0.3) + 1, np.sign(x - 0.3))
+    >>> least_values(bent, np.array([-9.0]), np.array([5.0]), close=np.array([1e-9])).round(9).tolist()
+    [1.0]
+    """
+    (at_low, down), (at_high, up) = functions(low), functions(high)
+    best = np.minimum(at_low, at_high)
+    for _ in range(_TURNS):
+        bend = np.maximum(up - down, 1e-300)
+        meet = np.clip((at_low - at_high + up * high - down * low) / bend, low, high)
+        if not (best - (at_low + down * (meet - low)) > close).any():
+            break
+        found, slope = functions(meet)
+        best = np.minimum(best, found)
+        left = slope < 0
+        low, at_low, down = (np.where(left, *pair) for pair in ((meet, low), (found, at_low), (slope, down)))
+        high, at_high, up = (np.where(left, *pair) for pair in ((high, meet), (at_high, found), (up, slope)))
+    return best
+
+
+class Other(NamedTuple):
+    """The other value: its levels, and what is reckoned of it."""
+
+    levels: Vector
+    reckoning: Reckoning
+
+
+def folded(second: Matrix, other: Other, price: tuple[float, float]) -> Vector:
+    """Return a bound of second moments at each level of a value, whatever the other value is.
+
+    Args:
+        second: Second moments: a row for each level of the other value.
+        other: The other value.
+        price: The m and the k' of the formula; k' is 0 or more.
+
+    >>> other = Other(np.array([-1.0, 1.0]), Reckoning(0.5, None))
+    >>> folded(np.array([[2.0], [4.0]]), other, (0.0, 0.0)).tolist(), folded(
+    ...     np.array([[2.0], [4.0]]), other, (1.0, 0.0)
+    ... ).tolist()
+    ([4.0], [3.5])
+    """
+    slope, curve = price
+    x = (other.levels - other.reckoning.mean)[:, None]
+    step = np.diff(x, axis=0)
+    rise = np.diff(second, axis=0) / step
+    # S is a line between two levels, so what is left is a parabola there.
+    at = np.clip((rise - slope) / (2 * max(curve, 1e-300)), x[:-1], x[1:])
+    found = second[:-1] + rise * (at - x[:-1]) - slope * at - curve * (at**2 - other.reckoning.widest**2)
+    return np.asarray(found.max(axis=0))

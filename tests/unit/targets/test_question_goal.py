@@ -1,6 +1,6 @@
 """A question has one goal, before it is designed and after.
 
-Covers: fairgauge.goals.goal.
+Covers: fairgauge.targets.target.
 """
 
 from decimal import Decimal
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.target import Goal
 
 RECALL, DELAY = Metric("recall", 0, 1), Metric("delay", -10, 30)
 KNOWN = Attribute("sex", {"female": 0.3, "male": 0.7}, answering="alike")

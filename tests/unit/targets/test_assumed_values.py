@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairgauge.goals import reckoning as reckoning_module
-from fairgauge.goals.reckoning import Reckoning, largest_averages, worst_law
+from fairgauge.targets import assumed_values as reckoning_module
+from fairgauge.targets.assumed_values import Reckoning, largest_averages, worst_law
 
 
 def by_linear_program(levels: np.ndarray, second: np.ndarray, reckoning: Reckoning) -> float:

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.goals.decoder import Decoder, least_variances, worst_variances
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.scores import Decoder, least_variances, worst_variances
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

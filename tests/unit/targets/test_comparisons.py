@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fairgauge.goals.contrast import Contrast, all_pairs, contrasts_of
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
 from fairgauge.study import Attribute, Comparison
+from fairgauge.targets.comparisons import Contrast, all_pairs, contrasts_of
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 
 
 def test_an_attribute_plans_comparisons_with_weights():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairgauge.goals.centring import Family, Table, best_score
-from fairgauge.goals.reckoning import Reckoning, largest_averages
+from fairgauge.targets.assumed_values import Reckoning, largest_averages
+from fairgauge.targets.second_moments import Family, Table, best_score
 
 LEVELS = np.array([-1.0, 0.2, 1.0])
 WEIGHTS = np.array([0.3, 0.7])

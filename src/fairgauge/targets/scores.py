@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.goals.beside import Other, folded
-from fairgauge.goals.centring import Family, Table, best_score, prices_beside
-from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
-from fairgauge.goals.reckoning import Reckoning, reckoned_law
+from fairgauge.targets.assumed_values import Other, Reckoning, folded, reckoned_law
+from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.second_moments import Family, Table, best_score, prices_beside
 
 # Directions of the table below this relative size are rounding noise of its integers, not information.
 _RANK = 1e-9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgauge.goals.tangents import least_values
+from fairgauge.targets.assumed_values import least_values
 
 
 def bent(slopes: np.ndarray, heights: np.ndarray):

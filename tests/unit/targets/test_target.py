@@ -9,8 +9,8 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
 from fairgauge.designs.simple import randomized_response
-from fairgauge.goals.goal import Goal, largest_second_moments
-from fairgauge.goals.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.target import Goal, largest_second_moments
 
 THREE = (0.2, 0.3, 0.5)
 LEVELS = np.array([-1.0, 0.0, 1.0])

@@ -2,9 +2,8 @@
 
 import pytest
 
-from fairgauge.goals.assumption import assumption
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal, assumption
 
 RECALL, DELAY = Metric("recall", 0, 1), Metric("delay", 0, 10)
 HALVES = (0.5, 0.5)

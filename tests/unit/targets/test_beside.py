@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT, Channel
-from fairgauge.goals.beside import Other, folded
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Other, Reckoning, folded
+from fairgauge.targets.target import Goal
 
 NARROW, ANY = Reckoning(0.4, 0.3), Reckoning(0.4, None)
 OTHER = Other(np.array([-1.0, 0.1, 1.0]), NARROW)

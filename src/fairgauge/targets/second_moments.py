@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.goals.beside import Other
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Other, Reckoning
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Between two levels the bound is asked for at so many points more; it sags between them by a part in a thousand.
 _BETWEEN = (0.25, 0.5, 0.75)

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fairgauge.goals.sides import compared, margin_sides, members, pair_names, side_of
 from fairgauge.study import Attribute, Comparison
+from fairgauge.targets.comparisons import compared, margin_sides, members, pair_names, side_of
 from tests.samples import sample_question
 
 CELLS = Attribute.crossed(Attribute("sex", ["f", "m"]), Attribute("age", ["young", "old"]))
