@@ -20,7 +20,7 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.paper.bounds import clients_needed as planned_by_the_paper
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.study import Metric
 from fairgauge.targets.target import Goal
 

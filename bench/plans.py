@@ -18,8 +18,8 @@ from scipy.special import ndtri
 from fairgauge import Attribute, Metric, Study, estimate
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
+from fairgauge.planning.rows import PlanPart
 from fairgauge.study import Comparison, Question, Target
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import Reckoning

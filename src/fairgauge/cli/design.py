@@ -25,9 +25,8 @@ from fairgauge.planning.api import make_study
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.input import read_questions, read_terms
-from fairgauge.planning.means import means_of, means_sentence
 from fairgauge.planning.noisy_counts import read_counts
-from fairgauge.planning.parts import cap_cost, gaps_of
+from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study

@@ -26,11 +26,11 @@ from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import with_answering
 from fairgauge.planning.attribute_input import Grouping, read_attribute
 from fairgauge.planning.choose_epsilon import Choices, choices, choose_epsilon, no_study_sentence
-from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
+from fairgauge.planning.crowd_plan import CrowdAim, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.figure import Terms, check_kind, picture
 from fairgauge.planning.input import read_questions
 from fairgauge.planning.noisy_counts import CountedQuestions, read_counts
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning.plans import plan_questions
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ANY

@@ -17,8 +17,8 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
     from fairgauge.planning import Plan, PlanRow
-    from fairgauge.planning.parts import PlanPart
-    from fairgauge.planning.result import AnsweringLine
+    from fairgauge.planning.plans import AnsweringLine
+    from fairgauge.planning.rows import PlanPart
 
 _MOST_PARTS = 30
 # Above the rows of groups' means.
@@ -50,7 +50,7 @@ def show_plan(plan: "Plan") -> None:
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
     if plan.best is None:
-        from fairgauge.planning.search import MOST
+        from fairgauge.planning.plans import MOST
 
         # Beyond it a plan does not look: privacy would be one in name only.
         within = f" at an epsilon up to {MOST}" if plan.solved_for == "epsilon" else ""
@@ -74,7 +74,7 @@ def show_plan(plan: "Plan") -> None:
             f"{f', {plan.condition}' if plan.condition else ''}.",
         )
     )
-    from fairgauge.planning.means import plan_means_sentence
+    from fairgauge.planning.rows import plan_means_sentence
 
     said = plan_means_sentence(plan)
     if said is not None:

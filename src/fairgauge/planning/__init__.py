@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.planning.api import design, make_study, plan
     from fairgauge.planning.attribute_input import Grouping, read_attribute
     from fairgauge.planning.input import read_questions, read_terms
-    from fairgauge.planning.result import Plan, PlanRow
-    from fairgauge.planning.several import Plans
+    from fairgauge.planning.plans import Plan, PlanRow, Plans
 
 __all__ = [
     "Grouping",
@@ -38,9 +37,9 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "Grouping": "attribute_input",
-        "Plan": "result",
-        "PlanRow": "result",
-        "Plans": "several",
+        "Plan": "plans",
+        "PlanRow": "plans",
+        "Plans": "plans",
         "design": "api",
         "make_study": "api",
         "plan": "api",

@@ -7,10 +7,10 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.crowd import plan_in_crowd, read_aim
+from fairgauge.planning.crowd_plan import plan_in_crowd, read_aim
 from fairgauge.planning.input import Metrics, ask
 from fairgauge.planning.noisy_counts import ask_counts
-from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.plans import Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
@@ -52,7 +52,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     Guarantee: the best design of each is what :func:`design` takes for the same epsilon and clients.
 
     Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
-    (:class:`~fairgauge.planning.result.PlanRow`).
+    (:class:`~fairgauge.planning.plans.PlanRow`).
 
     Args:
         metric: What is measured; several metrics are planned as the questions of one study, which share its answers.

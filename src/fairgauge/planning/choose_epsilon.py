@@ -13,9 +13,8 @@ from fairgauge.channel import Channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
-from fairgauge.planning.parts import PlanPart, Reading, planned_parts
-from fairgauge.planning.search import TOGETHER
-from fairgauge.planning.several import metric_names, share_sentence
+from fairgauge.planning.plans import TOGETHER, metric_names, share_sentence
+from fairgauge.planning.rows import PlanPart, Reading, planned_parts
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question

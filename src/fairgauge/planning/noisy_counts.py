@@ -21,9 +21,7 @@ from fairgauge.estimation.sites.rates import metrics_of, rate_of
 from fairgauge.estimation.sites.reading import noise_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
-from fairgauge.planning.result import Plan, PlanRow
-from fairgauge.planning.search import Given
-from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.plans import Given, Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, counted
 from fairgauge.study.noisy_counts import Outcome

@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from fairgauge.languages import MINUS
 from fairgauge.planning.choose_epsilon import no_study_sentence
-from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.trade import Parts, errors_for, parts_for, parts_of_study
+from fairgauge.planning.rows import Parts, PlanPart, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
 from fairgauge.study import Attribute, Metric, Question, Study

@@ -1,4 +1,4 @@
-"""What is compared: the mean over some groups minus the mean over others, how much that matters, and how sides are named."""
+"""What is compared: the mean over some groups minus the mean over others, how much that matters, and its names."""
 
 from itertools import combinations
 from typing import NamedTuple

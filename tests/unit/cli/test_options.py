@@ -14,7 +14,7 @@ from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
-from fairgauge.planning import choose_design, choose_epsilon, crowd, figure, noisy_counts, search
+from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure, noisy_counts, plans
 from fairgauge.simulation import Cell
 from fairgauge.targets.target import Goal
 from tests.samples import SEX, site_study
@@ -94,7 +94,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
     for table in (choose_epsilon.choices, choose_epsilon.choose_epsilon):
         monkeypatch.setitem(table.__kwdefaults__ or {}, "epsilons", [Decimal(1), Decimal(4)])
-    for module in (search, crowd):
+    for module in (plans, crowd_plan):
         monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
     for chooses in (choose_design, registry):
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])

@@ -16,7 +16,7 @@ from fairgauge.designs.simple import randomized_response, response_rows
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.planning import figure
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.target import Goal
 from tests.samples import RECALL

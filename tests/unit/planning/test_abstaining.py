@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.target import Goal

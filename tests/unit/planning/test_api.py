@@ -10,7 +10,7 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.crowd import promised
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.study import Question, Release, Study
 from fairgauge.targets.target import Goal
 

@@ -10,7 +10,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.choose_epsilon import EpsilonChoices, choose_epsilon
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric, Question
 
 SEX = Attribute("sex", {"female": "0.5", "male": "0.5"}, answering="alike")

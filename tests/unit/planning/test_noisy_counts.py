@@ -12,7 +12,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric
 from fairgauge.targets.assumed_values import Reckoning
 from tests.sites import SEX

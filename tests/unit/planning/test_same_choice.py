@@ -1,6 +1,6 @@
 """A plan calls best what design takes: the same table, byte for byte, whatever is asked.
 
-Covers: fairgauge.planning.choose_design, fairgauge.planning.several, fairgauge.planning.table_pairing.
+Covers: fairgauge.planning.choose_design, fairgauge.planning.plans, fairgauge.planning.table_pairing.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning import choose_design, noisy_counts
 from fairgauge.planning.api import design, plan
-from fairgauge.planning.search import TOGETHER
+from fairgauge.planning.plans import TOGETHER
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Study
 

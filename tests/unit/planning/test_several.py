@@ -6,8 +6,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import design, plan
-from fairgauge.planning.search import plan_for
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning.plans import plan_for, plan_questions
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.target import Goal
 

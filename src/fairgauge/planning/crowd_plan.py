@@ -11,8 +11,7 @@ from fairgauge.crowd import OBSERVED_IF_OPEN, Crowd, default_delta, promised
 from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.planning.result import Plan, PlanRow
-from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Number, Question, Study
 from fairgauge.study.numbers import as_count, read_decimal

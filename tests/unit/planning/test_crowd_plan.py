@@ -8,7 +8,7 @@ import pytest
 from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.crowd import CrowdAim, largest_local, plan_in_crowd
+from fairgauge.planning.crowd_plan import CrowdAim, largest_local, plan_in_crowd
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.target import Goal
 

@@ -1,10 +1,13 @@
-"""What a plan says of every comparison and of every group's mean, not only of the worst."""
+"""What a plan says of every comparison and of every group's mean, not only of the worst.
+
+Beside it: what the groups' means pay for a table that is made for comparisons, and what more privacy costs.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +16,18 @@ from fairgauge.designs import make_channel
 from fairgauge.designs.many_groups import largest_mean_ratio, value_without_cap
 from fairgauge.designs.registry import SIMPLEST
 from fairgauge.designs.simple import randomized_response
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, kind_of
+from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
-from fairgauge.planning.expected import Expected, expected
-from fairgauge.study import Attribute, Metric, Question, Target
+from fairgauge.planning.table_pairing import best_tables
+from fairgauge.planning.widths import Expected, expected, planned_width
+from fairgauge.study import Attribute, Metric, Question, Study, Target
 from fairgauge.study.sides import side_name
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.target import FEW, Goal
+
+if TYPE_CHECKING:
+    from fairgauge.planning.plans import Plan
 
 # Beyond so many different variances, errors of those between are read off a line through this many.
 _MOST_WIDTHS, _NODES = 24, 12
@@ -40,7 +47,7 @@ class PlanPart:
 
     Args:
         groups: The names of the two sides, or of the one group.
-        variance: K·Var in total, as in :class:`~fairgauge.planning.result.PlanRow`.
+        variance: K·Var in total, as in :class:`~fairgauge.planning.plans.PlanRow`.
         privacy_variance: What randomising alone adds, at worst: whatever values clients hold.  ``variance`` is for the
             values that are reckoned with, so it can be the smaller one.
         error: The half-width of its interval, in the metric's units; None where the number of clients is not known.
@@ -171,3 +178,119 @@ def cap_cost(question: Question) -> str | None:
         return None
     symbols = question.channel.symbols
     return f"A table of {symbols} symbols takes {cost:.1%} more clients than one without a cap: see --symbols."
+
+
+Names = tuple[str, ...]
+# A mean that takes so many times the clients of randomized response is worth a word.
+_MORE = 1.1
+
+
+def simple_means(goal: Goal, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
+    """Return what each group's mean varies by with randomized response, by name."""
+    name, channel = make_channel(goal, epsilon, design=SIMPLEST)
+    return _variances(planned_means(goal.by(name), channel, attribute, Reading(None, kind_of(DEFAULT), 0.01, metric)))
+
+
+def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, float]]:
+    """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
+    goal, reading = Goal.of(question), Reading(None, kind_of(DEFAULT), 0.01, question.metric)
+    found = planned_means(goal, question.channel, question.attribute, reading)
+    return found, simple_means(goal, Decimal(question.epsilon), question.attribute, question.metric)
+
+
+def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, target: Target) -> str | None:
+    """Return what the means pay for that a table is made for comparisons, or for the worst mean; None where nothing.
+
+    Args:
+        means: What is told of each group's mean; none where the table tells none.
+        simple: What each varies by with randomized response.
+        target: What the table is made for.
+    """
+    made, best = "It is made for comparisons", "--target means makes a table for the worst mean"
+    if not means:
+        return f"{made}, and tells no group's mean: {best}."
+    ratios = {part.groups: part.variance / simple[part.groups] for part in means if simple.get(part.groups)}
+    worst = max(ratios, key=lambda name: ratios[name], default=None)
+    if worst is None or ratios[worst] < _MORE:
+        return None
+    times = f"{ratios[worst]:.0f}" if ratios[worst] >= 10 else f"{ratios[worst]:.2g}"
+    more = f"for the same error the mean of {worst[0]} takes {times} times the clients of {SIMPLEST}"
+    if target == "means":
+        return f"It is made for the worst mean: {more}. If every mean matters, take design --design {SIMPLEST}."
+    return f"{made}: {more}. If means matter, take design --design {SIMPLEST}; {best}."
+
+
+def plan_means_sentence(plan: "Plan") -> str | None:
+    """Return the same for the best design of a plan; None where the plan has no randomized response to compare with."""
+    best = None if plan.best is None else plan.row(plan.best)
+    if best is None:
+        return None
+    simple = next((row for row in plan.rows if row.design == SIMPLEST and row.epsilon == best.epsilon), None)
+    return None if simple is None else means_sentence(best.means, _variances(simple.means), target=plan.target)
+
+
+def _variances(parts: Sequence[PlanPart]) -> dict[Names, float]:
+    return {part.groups: part.variance for part in parts}
+
+
+def errors_for(
+    questions: Sequence[Question], epsilons: Sequence[Decimal], *, clients: int, confidence: float = 0.99
+) -> list[list[tuple[float, float]]]:
+    """Return for each question, and each epsilon, the half-width that so many clients give, watched at any time.
+
+    It is in the metric's units, with the tables that a study of all questions would have, which share the clients.
+    """
+    kind, alpha = kind_of(LIVE), check_confidence(confidence)
+    found: list[list[tuple[float, float]]] = [[] for _ in questions]
+    for epsilon in epsilons:
+        tables = best_tables(questions, epsilon, clients=clients)
+        for table in tables:
+            for place, question in zip(table.places, table.questions, strict=True):
+                width = planned_width(Goal.of(question), question.channel, clients / len(tables), kind, alpha)
+                found[place].append((float(epsilon), question.metric.scale * width))
+    return found
+
+
+class Parts(NamedTuple):
+    """What a question will tell.
+
+    Args:
+        parts: What it is for, the worst first: its comparisons, or each group's mean.
+        means: Beside comparisons, each group's mean; none where the table tells none.
+        about_means: What the means pay for it, if they do.
+    """
+
+    parts: tuple[PlanPart, ...]
+    means: tuple[PlanPart, ...]
+    about_means: str | None
+
+
+def parts_for(
+    questions: Sequence[Question], epsilon: Decimal, *, clients: int, confidence: float = 0.99
+) -> list[Parts]:
+    """Return for each question what every comparison or mean will be known to, watched at any time.
+
+    The worst of them is what :func:`errors_for` gives.
+    """
+    tables, found = best_tables(questions, epsilon, clients=clients), dict[int, Parts]()
+    for table in tables:
+        for place, question in zip(table.places, table.questions, strict=True):
+            found[place] = _parts_of(question, clients, len(tables), check_confidence(confidence))
+    return [found[place] for place in range(len(questions))]
+
+
+def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[Parts]:
+    """Return the same for a study whose tables are made."""
+    alpha = check_confidence(confidence)
+    return [_parts_of(question, clients, len(study.tables), alpha) for question in study.questions]
+
+
+def _parts_of(question: Question, clients: int, tables: int, alpha: float) -> Parts:
+    goal, channel, attribute = Goal.of(question), question.channel, question.attribute
+    reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables)
+    parts = planned_parts(goal, channel, attribute, reading)
+    means = parts if goal.target == "means" else planned_means(goal, channel, attribute, reading)
+    alone = replace(goal, axis=0, beside=())
+    simple = simple_means(alone, Decimal(question.epsilon), attribute, reading.metric)
+    beside = {name: tables * variance for name, variance in simple.items()}
+    return Parts(parts, () if goal.target == "means" else means, means_sentence(means, beside, target=goal.target))

@@ -5,9 +5,9 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
-from fairgauge.planning import parts
-from fairgauge.planning.expected import expected
-from fairgauge.planning.parts import cap_cost, gaps_of
+from fairgauge.planning import rows as parts
+from fairgauge.planning.rows import cap_cost, gaps_of
+from fairgauge.planning.widths import expected
 from fairgauge.targets.target import Goal
 
 RECALL = Metric("recall", 0, 1)

@@ -5,8 +5,7 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.result import Plan, PlanRow
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import Plan, PlanRow, plan_for
 from fairgauge.targets.target import Goal
 from tests.surveys import VALUE
 
