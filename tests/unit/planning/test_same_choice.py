@@ -98,3 +98,4 @@ def test_sites_send_what_their_plan_reckons_with(outcome: str, monkeypatch: pyte
     made = design(metric, ANY, **asked)
     assert [one.row(one.best or "").mechanism for one in plans] == [one.mechanism for one in made]
     assert {one.best for one in plans} == {one.design for one in made}
+    assert {one.counts.records for one in made} == {3}
