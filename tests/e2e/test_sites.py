@@ -110,6 +110,6 @@ def test_a_simulation(study: Path, folder: Path) -> None:
     told = fairgauge("simulate", study, "--population", people, "--seed", 1, "-o", folder / "simulated.json")
     assert told.endswith("simulated.json: 2 sites answered Alarms\n")
     drawn = ("simulate", study, "--population", people, "--sites", 20, "-o", folder / "simulated.json", "--json")
-    assert json.loads(fairgauge(*drawn))["sites"] == 20
+    assert json.loads(fairgauge(*drawn))["answers"] == 20
     wrong = fairgauge("simulate", study, "--population", people, "--clients", 9, "-o", folder / "x.json", status=2)
     assert "clients=9: must not be given in a study of sites; --sites says how many answer" in wrong

@@ -21,8 +21,9 @@ def test_the_simpler_design_wins_a_draw():
 
 def test_dict_has_exactly_the_promised_members():
     document = plan_for(GAP, VALUE, epsilon=ONE, clients=1000, designs=SIMPLE).to_dict()
-    assert list(document) == ["solved_for", "confidence", "interval", "target", "condition", "best", "designs"]
-    members = ["design", "epsilon", "clients", "error"]
+    members = ["solved_for", "confidence", "interval", "target", "condition", "best", "designs", "answering", "crowd"]
+    assert list(document) == members
+    members = ["design", "epsilon", "clients", "people", "error", "error_without_privacy"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels"]
     parts = ["pairs", "means"]
     assert [list(row) for row in document["designs"]] == [[*members, *parts]] * 2
