@@ -23,7 +23,8 @@ def test_json_is_as_promised(fairgauge: Run):
     assert list(done.json) == ["solved_for", "enough", "sentences", "questions"]
     (document,) = done.json["questions"]
     assert list(document) == [
-        "metric", "solved_for", "confidence", "interval", "target", "condition", "best", "designs", "answering", "crowd",
+        "metric", "solved_for", "confidence", "interval", "target", "condition", "best", "designs", "answering",
+        "crowd",
     ]  # fmt: skip
     assert [line["answering"] for line in document["answering"]] == ["any", "1.1", "alike"]
     assert document["solved_for"] == "error"
